@@ -1,0 +1,17 @@
+/** Builds dist/: the WASM kernels first (their bytes become a module), then the TypeScript sources. */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, runTool } from './setup.mjs';
+
+const kernels = join(root, 'scripts', 'kernels.mjs');
+if (existsSync(kernels)) await import(kernels);
+
+// tsc never deletes: an output whose source is gone would still be packed.
+const dist = join(root, 'dist');
+if (existsSync(dist)) {
+  for (const name of readdirSync(dist, { recursive: true })) {
+    const source = name.replace(/(\.d)?\.[jt]s$/, '.ts');
+    if (source !== name && !existsSync(join(root, 'src', source))) rmSync(join(dist, name));
+  }
+}
+runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);

@@ -1,0 +1,9 @@
+/** `npm run check`: the quick loop. Types, lint and the unit tests beside the code. */
+import { ensureBuilt, ensureInstalled, runTool } from './setup.mjs';
+import { runVitest } from './vitest.mjs';
+
+ensureInstalled();
+ensureBuilt();
+runTool('typescript/bin/tsc', ['-p', 'tsconfig.json']);
+runTool('@biomejs/biome/bin/biome', ['check', '.']);
+runVitest(['--project', 'unit', ...process.argv.slice(2)], { TRUELINE_QUICK: '1' });

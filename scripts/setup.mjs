@@ -1,0 +1,63 @@
+/** What every script does first: install what package-lock.json names and build what has changed. Uses Node alone. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const installStamp = join(root, 'node_modules', '.trueline-install');
+const buildStamp = join(root, 'build', 'stamp');
+
+/** Runs a command in the project's folder and ends the program with its status if it fails. */
+export function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
+  if (result.error) throw result.error;
+  if (result.status !== 0) process.exit(result.status ?? 1);
+}
+
+/** Runs a program of node_modules with this very Node. */
+export function runTool(path, args) {
+  run(process.execPath, [join(root, 'node_modules', path), ...args]);
+}
+
+function stampIs(file, text) {
+  return existsSync(file) && readFileSync(file, 'utf8') === text;
+}
+
+export function ensureInstalled() {
+  const lock = readFileSync(join(root, 'package-lock.json'));
+  const wanted = `${createHash('sha256').update(lock).digest('hex')} node ${process.versions.modules} ${process.platform} ${process.arch}`;
+  if (stampIs(installStamp, wanted)) return;
+  console.error('Installing dependencies ...');
+  const npm = process.env.npm_execpath;
+  // The output goes to standard error, so that a command's --json stays alone on standard output.
+  const stdio = ['ignore', 2, 2];
+  const args = ['ci', '--no-fund', '--no-audit', '--loglevel=error'];
+  if (npm?.endsWith('.js')) run(process.execPath, [npm, ...args], { stdio });
+  else run('npm', args, { stdio, shell: process.platform === 'win32' });
+  writeFileSync(installStamp, wanted);
+}
+
+/** Names, sizes and times of all files below the given folders: cheap, and changed by any edit. */
+function fingerprint(paths) {
+  const hash = createHash('sha256');
+  const visit = (path) => {
+    const stat = statSync(path);
+    if (stat.isDirectory()) {
+      for (const name of readdirSync(path).sort()) if (!name.endsWith('.generated.ts')) visit(join(path, name));
+    } else if (!path.endsWith('.test.ts')) hash.update(`${path} ${stat.size} ${stat.mtimeMs}\n`);
+  };
+  for (const path of paths) visit(join(root, path));
+  return hash.digest('hex');
+}
+
+export function ensureBuilt() {
+  const wanted = fingerprint(['src', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']);
+  if (stampIs(buildStamp, wanted) && existsSync(join(root, 'dist', 'cli', 'main.js'))) return;
+  rmSync(buildStamp, { force: true });
+  console.error('Building ...');
+  run(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: ['ignore', 2, 2] });
+  mkdirSync(dirname(buildStamp), { recursive: true });
+  writeFileSync(buildStamp, wanted);
+}

@@ -1,0 +1,11 @@
+/** `npm test`: install, build, types, lint, then every test; in CI nothing is skipped. `npm test -- PATTERN` runs some files. */
+import { ensureDebian } from './debian.mjs';
+import { ensureBuilt, ensureInstalled, runTool } from './setup.mjs';
+import { runVitest } from './vitest.mjs';
+
+ensureInstalled();
+ensureBuilt();
+runTool('typescript/bin/tsc', ['-p', 'tsconfig.json']);
+runTool('@biomejs/biome/bin/biome', ['check', '.']);
+ensureDebian(['python3-numpy']);
+runVitest(process.argv.slice(2));

@@ -1,0 +1,73 @@
+/** What a world shows, as one list of numbers with names, so that two worlds can be compared exactly. Entries that nobody may read are left out. */
+import type { Game } from './game.ts';
+
+/** With a permutation: what the world would show if its seats were permuted so. */
+export function snapshot(game: Game, world: number, permutation?: readonly number[]): Float64Array {
+  const { seats, observation, candidates, features, state } = game.shape;
+  const perSeat = seatWidth(game);
+  const shown = new Float64Array(seats * perSeat + 1 + state);
+  for (let seat = 0; seat < seats; seat++) {
+    const was = permutation ? permutation[seat] : seat;
+    const place = world * seats + was;
+    let at = seat * perSeat;
+    const count = game.count[place];
+    for (const value of [
+      game.acting[place],
+      count,
+      game.reward[place],
+      game.terminated[place],
+      game.truncated[place],
+    ]) {
+      shown[at++] = value;
+    }
+    let seen = game.observation.subarray(place * observation, (place + 1) * observation);
+    if (permutation && game.relabelObservation) seen = game.relabelObservation(seen, was, permutation);
+    // What a place sees after its end is nobody's business, but at its end it is.
+    const ended = game.terminated[place] === 1 || game.truncated[place] === 1;
+    if (game.acting[place] === 1 || ended) shown.set(seen, at);
+    at += observation;
+    for (let i = 0; i < count; i++) {
+      shown[at + i] = game.candidates[place * candidates + i];
+      shown[at + candidates + i] = game.legal[place * candidates + i];
+    }
+    at += 2 * candidates;
+    for (let i = 0; i < count * features; i++) shown[at + i] = game.features[place * candidates * features + i];
+  }
+  shown[seats * perSeat] = game.over[world];
+  // How a joint state permutes is the game's own affair, so it is compared only where seats stay.
+  const joint = game.state.subarray(world * state, (world + 1) * state);
+  shown.set(permutation ? new Float64Array(state).fill(Number.NaN) : joint, seats * perSeat + 1);
+  return shown;
+}
+
+/** Where two snapshots differ first, in words; NaN stands for what is not compared. */
+export function firstDifference(game: Game, a: Float64Array, b: Float64Array): string | undefined {
+  for (let i = 0; i < a.length; i++) {
+    if (a[i] === b[i] || Number.isNaN(a[i]) || Number.isNaN(b[i])) continue;
+    return `${nameOf(game, i)} was ${a[i]} in one and ${b[i]} in the other`;
+  }
+  return undefined;
+}
+
+function seatWidth(game: Game): number {
+  const { observation, candidates, features } = game.shape;
+  return 5 + observation + candidates * (2 + features);
+}
+
+function nameOf(game: Game, index: number): string {
+  const { seats, observation, candidates, features } = game.shape;
+  const perSeat = seatWidth(game);
+  if (index === seats * perSeat) return 'over';
+  if (index > seats * perSeat) return `entry ${index - seats * perSeat - 1} of the state`;
+  const seat = Math.floor(index / perSeat);
+  let at = index - seat * perSeat;
+  if (at < 5) return `${['acting', 'count', 'reward', 'terminated', 'truncated'][at]} of seat ${seat}`;
+  at -= 5;
+  if (at < observation) return `entry ${at} of the observation of seat ${seat}`;
+  at -= observation;
+  if (at < candidates) return `candidate ${at} of seat ${seat}`;
+  at -= candidates;
+  if (at < candidates) return `the legal mask of candidate ${at} of seat ${seat}`;
+  at -= candidates;
+  return `feature ${at % features} of candidate ${Math.floor(at / features)} of seat ${seat}`;
+}

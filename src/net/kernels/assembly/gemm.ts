@@ -1,0 +1,273 @@
+/**
+ * Matrix products over panels of eight rows. An activation is stored as [rows / 8][column][8 rows], so that a product's result has
+ * the layout of its input and no transposition lies between layers.
+ */
+import { madd } from './simd';
+
+/**
+ * y[line] = start + sum over `depth` of w[line][.] x[.] for lines in quads; `w` is [lines / 4][depthStride][4].
+ * `bias` gives the start of a line; without it the sum starts from zero, or from y itself with `accumulate`.
+ * The depth runs in order in one accumulator per result: a row's figures never depend on its neighbours.
+ */
+export function multiply(
+  x: usize, depth: i32, depthStride: i32, w: usize, bias: usize, accumulate: bool, y: usize, lines: i32, rows: i32,
+): void {
+  const wStep = <usize>depthStride << 4;
+  const xStep = <usize>depthStride << 5;
+  const yStep = <usize>lines << 5;
+  const length = <usize>depth << 5;
+  while (rows > 4) {
+    let panel = w;
+    let from = bias;
+    const end = y + yStep;
+    const xEnd = x + length;
+    for (let out = y; out < end; out += 128) {
+      let a0 = f32x4.splat(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0;
+      if (from) {
+        a0 = v128.load32_splat(from);
+        b0 = v128.load32_splat(from, 4);
+        c0 = v128.load32_splat(from, 8);
+        d0 = v128.load32_splat(from, 12);
+        a1 = a0;
+        b1 = b0;
+        c1 = c0;
+        d1 = d0;
+        from += 16;
+      } else if (accumulate) {
+        a0 = v128.load(out);
+        a1 = v128.load(out, 16);
+        b0 = v128.load(out, 32);
+        b1 = v128.load(out, 48);
+        c0 = v128.load(out, 64);
+        c1 = v128.load(out, 80);
+        d0 = v128.load(out, 96);
+        d1 = v128.load(out, 112);
+      }
+      let quad = panel;
+      for (let at = x; at < xEnd; at += 32) {
+        const x0 = v128.load(at), x1 = v128.load(at, 16);
+        let s = v128.load32_splat(quad);
+        a0 = madd(s, x0, a0);
+        a1 = madd(s, x1, a1);
+        s = v128.load32_splat(quad, 4);
+        b0 = madd(s, x0, b0);
+        b1 = madd(s, x1, b1);
+        s = v128.load32_splat(quad, 8);
+        c0 = madd(s, x0, c0);
+        c1 = madd(s, x1, c1);
+        s = v128.load32_splat(quad, 12);
+        d0 = madd(s, x0, d0);
+        d1 = madd(s, x1, d1);
+        quad += 16;
+      }
+      v128.store(out, a0);
+      v128.store(out, a1, 16);
+      v128.store(out, b0, 32);
+      v128.store(out, b1, 48);
+      v128.store(out, c0, 64);
+      v128.store(out, c1, 80);
+      v128.store(out, d0, 96);
+      v128.store(out, d1, 112);
+      panel += wStep;
+    }
+    x += xStep;
+    y = end;
+    rows -= 8;
+  }
+  if (rows > 0) multiplyHalf(x, length, w, wStep, bias, accumulate, y, lines);
+}
+
+/** The same for a last panel with at most four rows: eight lines at a time, the other four rows zero. */
+function multiplyHalf(
+  x: usize, length: usize, w: usize, wStep: usize, bias: usize, accumulate: bool, y: usize, lines: i32,
+): void {
+  const zero = f32x4.splat(0);
+  const xEnd = x + length;
+  let out = y;
+  let line = 0;
+  for (; line + 8 <= lines; line += 8) {
+    let a = zero, b = zero, c = zero, d = zero, e = zero, f = zero, g = zero, h = zero;
+    if (bias) {
+      a = v128.load32_splat(bias);
+      b = v128.load32_splat(bias, 4);
+      c = v128.load32_splat(bias, 8);
+      d = v128.load32_splat(bias, 12);
+      e = v128.load32_splat(bias, 16);
+      f = v128.load32_splat(bias, 20);
+      g = v128.load32_splat(bias, 24);
+      h = v128.load32_splat(bias, 28);
+      bias += 32;
+    } else if (accumulate) {
+      a = v128.load(out);
+      b = v128.load(out, 32);
+      c = v128.load(out, 64);
+      d = v128.load(out, 96);
+      e = v128.load(out, 128);
+      f = v128.load(out, 160);
+      g = v128.load(out, 192);
+      h = v128.load(out, 224);
+    }
+    let p = w, q = w + wStep;
+    for (let at = x; at < xEnd; at += 32) {
+      const v = v128.load(at);
+      a = madd(v128.load32_splat(p), v, a);
+      b = madd(v128.load32_splat(p, 4), v, b);
+      c = madd(v128.load32_splat(p, 8), v, c);
+      d = madd(v128.load32_splat(p, 12), v, d);
+      e = madd(v128.load32_splat(q), v, e);
+      f = madd(v128.load32_splat(q, 4), v, f);
+      g = madd(v128.load32_splat(q, 8), v, g);
+      h = madd(v128.load32_splat(q, 12), v, h);
+      p += 16;
+      q += 16;
+    }
+    storeHalf(out, a);
+    storeHalf(out + 32, b);
+    storeHalf(out + 64, c);
+    storeHalf(out + 96, d);
+    storeHalf(out + 128, e);
+    storeHalf(out + 160, f);
+    storeHalf(out + 192, g);
+    storeHalf(out + 224, h);
+    out += 256;
+    w += wStep + wStep;
+  }
+  if (line < lines) {
+    let a = zero, b = zero, c = zero, d = zero;
+    if (bias) {
+      a = v128.load32_splat(bias);
+      b = v128.load32_splat(bias, 4);
+      c = v128.load32_splat(bias, 8);
+      d = v128.load32_splat(bias, 12);
+    } else if (accumulate) {
+      a = v128.load(out);
+      b = v128.load(out, 32);
+      c = v128.load(out, 64);
+      d = v128.load(out, 96);
+    }
+    for (let at = x; at < xEnd; at += 32) {
+      const v = v128.load(at);
+      a = madd(v128.load32_splat(w), v, a);
+      b = madd(v128.load32_splat(w, 4), v, b);
+      c = madd(v128.load32_splat(w, 8), v, c);
+      d = madd(v128.load32_splat(w, 12), v, d);
+      w += 16;
+    }
+    storeHalf(out, a);
+    storeHalf(out + 32, b);
+    storeHalf(out + 64, c);
+    storeHalf(out + 96, d);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function storeHalf(out: usize, v: v128): void {
+  v128.store(out, v);
+  v128.store(out, f32x4.splat(0), 16);
+}
+
+/**
+ * Adds the sum over rows of x[row][input] * delta[row][output] to `gradient`, which has the layout of the weights.
+ * `x` is in panels of eight rows, `delta` in panels of eight columns (`toColumns`); rows count in whole panels.
+ */
+export function accumulateWeights(x: usize, inputs4: i32, delta: usize, outputs4: i32, panels: i32, gradient: usize): void {
+  const xStep = <usize>inputs4 << 5;
+  const gStep = <usize>inputs4 << 4;
+  const dStep = <usize>panels << 8;
+  const deltaLength = dStep;
+  let output = 0;
+  for (; output + 8 <= outputs4; output += 8) {
+    const deltaEnd = delta + deltaLength;
+    let upper = gradient;
+    let lower = gradient + gStep;
+    let column = x;
+    const columnEnd = x + xStep;
+    for (; column < columnEnd; column += 128) {
+      let a0 = v128.load(upper), b0 = v128.load(upper, 16), c0 = v128.load(upper, 32), d0 = v128.load(upper, 48);
+      let a1 = v128.load(lower), b1 = v128.load(lower, 16), c1 = v128.load(lower, 32), d1 = v128.load(lower, 48);
+      let start = column;
+      let at = delta;
+      while (at < deltaEnd) {
+        const octetEnd = at + 256;
+        let from = start;
+        for (; at < octetEnd; at += 32) {
+          const g0 = v128.load(at), g1 = v128.load(at, 16);
+          let s = v128.load32_splat(from);
+          a0 = madd(s, g0, a0);
+          a1 = madd(s, g1, a1);
+          s = v128.load32_splat(from, 32);
+          b0 = madd(s, g0, b0);
+          b1 = madd(s, g1, b1);
+          s = v128.load32_splat(from, 64);
+          c0 = madd(s, g0, c0);
+          c1 = madd(s, g1, c1);
+          s = v128.load32_splat(from, 96);
+          d0 = madd(s, g0, d0);
+          d1 = madd(s, g1, d1);
+          from += 4;
+        }
+        start += xStep;
+      }
+      v128.store(upper, a0);
+      v128.store(upper, b0, 16);
+      v128.store(upper, c0, 32);
+      v128.store(upper, d0, 48);
+      v128.store(lower, a1);
+      v128.store(lower, b1, 16);
+      v128.store(lower, c1, 32);
+      v128.store(lower, d1, 48);
+      upper += 64;
+      lower += 64;
+    }
+    gradient += gStep + gStep;
+    delta += dStep;
+  }
+  if (output < outputs4) {
+    const deltaEnd = delta + deltaLength;
+    for (let column = x, columnEnd = x + xStep; column < columnEnd; column += 128) {
+      let a = v128.load(gradient), b = v128.load(gradient, 16), c = v128.load(gradient, 32), d = v128.load(gradient, 48);
+      let start = column;
+      let at = delta;
+      while (at < deltaEnd) {
+        const octetEnd = at + 256;
+        let from = start;
+        for (; at < octetEnd; at += 32) {
+          const g = v128.load(at);
+          a = madd(v128.load32_splat(from), g, a);
+          b = madd(v128.load32_splat(from, 32), g, b);
+          c = madd(v128.load32_splat(from, 64), g, c);
+          d = madd(v128.load32_splat(from, 96), g, d);
+          from += 4;
+        }
+        start += xStep;
+      }
+      v128.store(gradient, a);
+      v128.store(gradient, b, 16);
+      v128.store(gradient, c, 32);
+      v128.store(gradient, d, 48);
+      gradient += 64;
+    }
+  }
+}
+
+/** Adds the sums over rows of `delta` (panels of eight columns) to a bias gradient. */
+export function accumulateBias(delta: usize, outputs4: i32, panels: i32, gradient: usize): void {
+  const length = <usize>panels << 8;
+  for (let output = 0; output < outputs4; output += 8) {
+    let a = v128.load(gradient);
+    const end = delta + length;
+    if (output + 8 <= outputs4) {
+      let b = v128.load(gradient, 16);
+      for (; delta < end; delta += 32) {
+        a = f32x4.add(a, v128.load(delta));
+        b = f32x4.add(b, v128.load(delta, 16));
+      }
+      v128.store(gradient, b, 16);
+    } else {
+      for (; delta < end; delta += 32) a = f32x4.add(a, v128.load(delta));
+    }
+    v128.store(gradient, a);
+    gradient += 32;
+  }
+}

@@ -1,0 +1,231 @@
+/** The interface of the compute room. All columns are plain typed arrays; an action is always an index into its row's own candidates, never a global id. */
+import type { RandomStream } from '../math/random.ts';
+
+export type Activation = 'tanh' | 'relu';
+
+/** `auto` takes the fastest that this machine validates; `reference` is plain TypeScript in double precision. */
+export type KernelName = 'auto' | 'relaxed' | 'simd' | 'reference';
+
+export interface MlpShape {
+  inputs: number;
+  /** Widths of the hidden layers, none to four of them. */
+  hidden: readonly number[];
+  outputs: number;
+  activation: Activation;
+  /** Gain of the orthogonal initialisation of the hidden layers; the square root of 2 when absent. */
+  hiddenGain?: number;
+  /** Gain of the last layer, after which nothing follows. */
+  outputGain: number;
+}
+
+export interface PolicyShape {
+  /** `fixed`: one logit per global action, gathered by a row's subset. `pointer`: one score per candidate from its features and the observation. */
+  head: 'fixed' | 'pointer';
+  /** With a pointer head the inputs are the observation followed by the features of one candidate, and there is one output. */
+  actor: MlpShape;
+  critic: MlpShape;
+  /** Features per candidate; 0 with a fixed head. */
+  features: number;
+}
+
+export interface GroupSettings {
+  learningRate: number;
+  weightDecay: number;
+}
+
+/** What a decision is made from. Ragged columns share `offsets`. */
+export interface DecisionRows {
+  length: number;
+  /** length x observation. */
+  obs: Float32Array;
+  /** The critic's input, length x critic.inputs; may be the same array as `obs`. */
+  state: Float32Array;
+  /** length + 1 positions in `subset`, `legal` and (times features) `features`. */
+  offsets: Int32Array;
+  /** Global action ids; a pointer head does not read them. */
+  subset: Int32Array;
+  legal: Uint8Array;
+  /** Features of each candidate; empty with a fixed head. */
+  features: Float32Array;
+}
+
+/** Decisions as plain columns, with all that an update needs. */
+export interface Rows extends DecisionRows {
+  /** Index into the row's own candidates. */
+  action: Int32Array;
+  oldLogp: Float32Array;
+  advantage: Float32Array;
+  returns: Float32Array;
+  oldValue: Float32Array;
+  /** Absent means 1 everywhere. All means of a loss are over the total weight. */
+  weight?: Float32Array;
+}
+
+export interface UpdateSettings {
+  clip: number;
+  valueCoefficient: number;
+  entropyCoefficient: number;
+  /** `mse` is (v - R)^2; `huber` is half the square up to `huberDelta`, linear beyond. */
+  valueLoss: 'mse' | 'huber';
+  huberDelta: number;
+  /** The larger of the losses of the value and of the value clipped to this distance from `oldValue`; null for no clipping. */
+  valueClip: number | null;
+  maxGradNorm: number | null;
+  /** One norm over all parameters, or one for each of trunk, head and critic. */
+  gradClip: 'global' | 'role';
+  /** Divides the logits on the new path; 1 except in a probe. */
+  temperature: number;
+  /** Multiplies the advantages; 1 except in a probe. */
+  advantageScale: number;
+  groups: Record<Role, GroupSettings>;
+  adam: { beta1: number; beta2: number; eps: number };
+}
+
+/** Filled from index 0, in the order of the rows that were asked for. */
+export interface RowOutputs {
+  logp: Float32Array;
+  entropy: Float32Array;
+  value: Float32Array;
+  /** Local logits before temperature and mask, one row's candidates after the other's. */
+  logits?: Float32Array;
+}
+
+export interface ActOutputs extends RowOutputs {
+  action: Int32Array;
+}
+
+export type Role = 'trunk' | 'head' | 'critic';
+
+export interface Parameter {
+  /** `actor.0.weight`, `actor.head.bias`, `critic.0.weight` ... */
+  name: string;
+  role: Role;
+  /** A weight is [out][in]. */
+  shape: readonly number[];
+  size: number;
+}
+
+/** What one step did to one parameter tensor. */
+export interface TensorReport {
+  /** After clipping, before weight decay. */
+  gradNorm: number;
+  /** How many entries of the gradient are not zero. */
+  gradNonzero: number;
+  /** Sum of the absolute changes. */
+  delta: number;
+  deltaNorm: number;
+  /** Of the parameters after the step. */
+  norm: number;
+}
+
+/** Figures of one step, all taken before it. Means are over the total weight. */
+export interface StepReport {
+  loss: number;
+  policyLoss: number;
+  valueLoss: number;
+  entropy: number;
+  k1: number;
+  k2: number;
+  k3: number;
+  clipFraction: number;
+  ratioMean: number;
+  ratioStd: number;
+  /** Over all parameters, before clipping. */
+  gradNorm: number;
+  /** Over the actor's parameters, before clipping. */
+  policyGradNorm: number;
+  valueGradNorm: number;
+  /** False when the loss or the gradient was not finite; the parameters were then left as they were. */
+  finite: boolean;
+  /** By parameter, in the order of `Policy.parameters`, when asked for. */
+  tensors?: TensorReport[];
+}
+
+/** Everything that a bit-identical continuation needs. */
+export interface PolicySave {
+  steps: number;
+  values: Float32Array[];
+  firstMoments: Float32Array[];
+  secondMoments: Float32Array[];
+}
+
+export interface Policy {
+  readonly shape: PolicyShape;
+  readonly parameters: readonly Parameter[];
+  /** Samples an action per row by inverse CDF over its candidates in order; uniforms lie in [0, 1). */
+  act(rows: DecisionRows, uniforms: Float32Array, temperature: number, out: ActOutputs): void;
+  /** Replays rows order[from .. to): the same figures, bit for bit, that `act` gave for the same action. */
+  evaluate(rows: Rows, order: Int32Array, from: number, to: number, out: RowOutputs, temperature?: number): void;
+  values(state: Float32Array, n: number, out: Float32Array): void;
+  /** A copy of one parameter tensor; weights are [out][in]. */
+  read(index: number): Float32Array;
+  write(index: number, values: ArrayLike<number>): void;
+  /** The gradient of the latest update, before clipping. */
+  gradient(index: number): Float32Array;
+  save(): PolicySave;
+  load(save: PolicySave): void;
+}
+
+export interface UpdateJob {
+  policy: Policy;
+  rows: Rows;
+  order: Int32Array;
+  from: number;
+  to: number;
+  settings: UpdateSettings;
+  /** Filled with the figures of these rows before the step. */
+  out?: RowOutputs;
+  measureTensors?: boolean;
+}
+
+/** A network by itself, for models. `backward` adds to the parameter gradients of the latest `forward`. */
+export interface Mlp {
+  readonly shape: MlpShape;
+  readonly parameters: readonly Parameter[];
+  /** x is n x inputs; fills n x outputs. */
+  forward(x: Float32Array, n: number, out: Float32Array): void;
+  /** gradOut is n x outputs; fills n x inputs where `gradIn` is given. */
+  backward(gradOut: Float32Array, n: number, gradIn?: Float32Array): void;
+  read(index: number): Float32Array;
+  write(index: number, values: ArrayLike<number>): void;
+  gradient(index: number): Float32Array;
+  save(): PolicySave;
+  load(save: PolicySave): void;
+}
+
+/** Adam over the gradients that `backward` has accumulated; a step uses them up. */
+export interface Optimizer {
+  /** Clips by the norm over all members, steps and clears; returns the norm before clipping. A gradient that is not finite steps nothing. */
+  step(maxGradNorm: number | null): number;
+  /** Forgets accumulated gradients. */
+  clear(): void;
+}
+
+export interface OptimizerMember {
+  mlp: Mlp;
+  group: GroupSettings;
+}
+
+export interface Engine {
+  /** The kernel in use. */
+  readonly kernel: Exclude<KernelName, 'auto'>;
+  readonly threads: number;
+  policy(shape: PolicyShape, stream: RandomStream): Policy;
+  mlp(shape: MlpShape, stream: RandomStream): Mlp;
+  adam(members: readonly OptimizerMember[], settings: { beta1: number; beta2: number; eps: number }): Optimizer;
+  /** One step per job. The jobs' policies must differ; the result does not depend on the number of threads. */
+  update(jobs: readonly UpdateJob[]): StepReport[];
+  /**
+   * Copies the columns of `rows` into the engine, so that later updates and replays of this very object gather faster. Until `release`
+   * or another `hold`, changes of the columns are not seen.
+   */
+  hold(rows: Rows): void;
+  release(rows: Rows): void;
+  dispose(): void;
+}
+
+export interface EngineOptions {
+  kernel?: KernelName;
+  /** 1, or 2 where the machine has shared memory and two cores; the results are the same. */
+  threads?: 1 | 2;
+}

@@ -1,0 +1,62 @@
+/** manifest.json: what a run declared. Everything but the format is optional, and what is not known here is kept. */
+import { z } from 'zod';
+import { BadInput } from './bad-input.ts';
+
+export const format = 'trueline/1';
+
+const named = z.looseObject({ name: z.string() });
+const agent = z.looseObject({ name: z.string(), policy: z.int().min(0).optional() });
+const tensor = z.looseObject({
+  name: z.string(),
+  policy: z.int().min(0).optional(),
+  role: z.enum(['trunk', 'head', 'critic', 'shared', 'other']).optional(),
+  size: z.int().min(0).optional(),
+});
+
+export const manifestSchema = z.looseObject({
+  format: z.literal(format),
+  name: z.string().optional(),
+  seed: z.number().optional(),
+  algorithm: z.string().optional(),
+  agents: z.array(agent).optional(),
+  policies: z.array(named).optional(),
+  tensors: z.array(tensor).optional(),
+  settings: z.record(z.string(), z.unknown()).optional(),
+  agent_settings: z.array(z.record(z.string(), z.unknown())).optional(),
+  environment: z.looseObject({ name: z.string().optional(), seats: z.int().min(1).optional() }).optional(),
+  writer: z.looseObject({ name: z.string().optional(), version: z.string().optional(), kernel: z.string().optional() }).optional(),
+  /** Lists that text columns kept as indices point into, by "table.column". */
+  names: z.record(z.string(), z.array(z.string())).optional(),
+});
+
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export function parseManifest(bytes: Uint8Array, file: string): Manifest {
+  let data: unknown;
+  try {
+    data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    const why = bytes.length === 0 ? 'it is empty' : (error as Error).message;
+    throw new BadInput(`is not valid JSON (${why}); write it again, or take it from another copy of the run`, { file });
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw new BadInput('must hold one JSON object', { file });
+  const declared = (data as { format?: unknown }).format;
+  if (declared !== format) {
+    throw new BadInput(
+      declared === undefined
+        ? `has no "format"; a recording says "format": "${format}"`
+        : `has the format ${JSON.stringify(declared)}; this program reads "${format}"`,
+      { file },
+    );
+  }
+  const parsed = manifestSchema.safeParse(data);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new BadInput(`${issue.path.join('.') || 'the manifest'}: ${issue.message}`, { file });
+  }
+  return parsed.data;
+}
+
+export function manifestBytes(manifest: Manifest): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`);
+}

@@ -1,0 +1,135 @@
+/** The pages of one column chunk: found and checked first, expanded one at a time. A page's checksum covers the bytes as stored, not its header. */
+
+import { Encodings } from 'hyparquet/src/constants.js';
+import { BadInput } from '../bad-input.ts';
+import { decompress } from './codec.ts';
+import { crc32 } from './crc32.ts';
+import type { ChunkPlace } from './footer.ts';
+import type { Leaf } from './schema.ts';
+import { countField, type Fields, readStruct, structField } from './thrift.ts';
+import type { ReadOptions } from './types.ts';
+
+export interface PageHeader {
+  type: 'dictionary' | 'data' | 'data2';
+  /** Entries with levels, nulls and empty lists included. */
+  count: number;
+  encoding: string;
+  start: number;
+  end: number;
+  expanded: number;
+  repetitionBytes: number;
+  definitionBytes: number;
+  compressed: boolean;
+}
+
+/** Where the parts of an expanded page lie. */
+export interface Page {
+  bytes: Uint8Array;
+  repetition: [number, number];
+  definition: [number, number];
+  values: Uint8Array;
+}
+
+export function findPages(bytes: Uint8Array, place: ChunkPlace, leaf: Leaf): PageHeader[] {
+  const pages: PageHeader[] = [];
+  let at = 0;
+  let entries = 0;
+  while (entries < place.entries) {
+    if (at >= bytes.length) {
+      throw new BadInput(`the pages hold ${entries} values where the footer says ${place.entries}, so the file is damaged`);
+    }
+    const { fields, end } = readStruct(bytes, at);
+    const stored = countField(fields, 3, 'the size of a page');
+    if (stored > bytes.length - end) {
+      throw new BadInput(`a page claims ${stored} bytes where its column has ${bytes.length - end} left, so the file is damaged`);
+    }
+    const page = readHeader(fields, end, stored, leaf);
+    const sum = fields.field_4;
+    if (typeof sum === 'number' && sum >>> 0 !== crc32(bytes.subarray(end, end + stored))) {
+      throw new BadInput(`the checksum of a page does not match its bytes after value ${entries}, so the file is damaged`);
+    }
+    at = end + stored;
+    if (page === undefined) continue;
+    if (page.encoding === 'BYTE_STREAM_SPLIT' && !place.encodings.includes(page.encoding)) {
+      throw new BadInput('a page has an encoding that the footer does not list, so the file is damaged');
+    }
+    if (page.type === 'dictionary' && pages.length > 0) {
+      throw new BadInput('a dictionary stands after the first page, so the file is damaged');
+    }
+    if (page.type !== 'dictionary') entries += page.count;
+    pages.push(page);
+  }
+  if (entries !== place.entries) {
+    throw new BadInput(`the pages hold ${entries} values where the footer says ${place.entries}, so the file is damaged`);
+  }
+  return pages;
+}
+
+/** An index page has no values and is passed over. */
+function readHeader(fields: Fields, start: number, stored: number, leaf: Leaf): PageHeader | undefined {
+  const type = countField(fields, 1, 'the type of a page');
+  const page = {
+    start,
+    end: start + stored,
+    expanded: countField(fields, 2, 'the expanded size of a page'),
+    repetitionBytes: 0,
+    definitionBytes: 0,
+    compressed: true,
+  };
+  if (type === 1) return undefined;
+  if (type === 2) {
+    const header = structField(fields, 7, 'the header of a dictionary');
+    return { ...page, type: 'dictionary', count: countField(header, 1, 'the size of a dictionary'), encoding: encodingOf(header, 2) };
+  }
+  if (type === 0) {
+    const header = structField(fields, 5, 'the header of a page');
+    const levels = [leaf.maxDefinition > 0 ? encodingOf(header, 3) : 'RLE', leaf.ragged ? encodingOf(header, 4) : 'RLE'];
+    if (levels.some((encoding) => encoding !== 'RLE')) {
+      throw new BadInput(`levels in the encoding ${levels.join(' and ')} are not read; only RLE is`);
+    }
+    return { ...page, type: 'data', count: countField(header, 1, 'the number of values of a page'), encoding: encodingOf(header, 2) };
+  }
+  if (type === 3) {
+    const header = structField(fields, 8, 'the header of a page');
+    page.definitionBytes = countField(header, 5, 'the size of definition levels');
+    page.repetitionBytes = countField(header, 6, 'the size of repetition levels');
+    page.compressed = header.field_7 !== false;
+    if (page.definitionBytes + page.repetitionBytes > Math.min(stored, page.expanded)) {
+      throw new BadInput('the levels of a page are larger than the page, so the file is damaged');
+    }
+    return { ...page, type: 'data2', count: countField(header, 1, 'the number of values of a page'), encoding: encodingOf(header, 4) };
+  }
+  throw new BadInput(`a page has the unknown type ${type}, so the file is damaged`);
+}
+
+function encodingOf(header: Fields, id: number): string {
+  const value = countField(header, id, 'the encoding of a page');
+  const encoding = Encodings[value];
+  if (encoding === undefined) throw new BadInput(`a page has the unknown encoding ${value}, so the file is damaged`);
+  return encoding;
+}
+
+export function expandPage(chunk: Uint8Array, page: PageHeader, codec: string, leaf: Leaf, options: ReadOptions): Page {
+  const stored = chunk.subarray(page.start, page.end);
+  if (page.type === 'data2') {
+    const levels = page.repetitionBytes + page.definitionBytes;
+    return {
+      bytes: stored,
+      repetition: [0, page.repetitionBytes],
+      definition: [page.repetitionBytes, levels],
+      values: decompress(page.compressed ? codec : 'UNCOMPRESSED', stored.subarray(levels), page.expanded - levels, options),
+    };
+  }
+  const bytes = decompress(codec, stored, page.expanded, options);
+  let at = 0;
+  const levels = (present: boolean): [number, number] => {
+    if (!present) return [at, at];
+    const length = at + 4 <= bytes.length ? new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0, true) : 2 ** 32;
+    if (length > bytes.length - at - 4) throw new BadInput('the levels of a page are larger than the page, so the file is damaged');
+    at += 4 + length;
+    return [at - length, at];
+  };
+  const repetition = levels(page.type === 'data' && leaf.ragged);
+  const definition = levels(page.type === 'data' && leaf.maxDefinition > 0);
+  return { bytes, repetition, definition, values: bytes.subarray(at) };
+}

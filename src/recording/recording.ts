@@ -1,0 +1,132 @@
+/** A recording opened for reading: its manifest and its tables, chunk by chunk, only the columns asked for. */
+import { BadInput } from './bad-input.ts';
+import type { Chunk, Column } from './column.ts';
+import { columnSpec, tableSpec } from './columns.ts';
+import { concatenate } from './concatenate.ts';
+import { checkRequired, conform } from './conform.ts';
+import { readJsonl } from './jsonl.ts';
+import { type Manifest, parseManifest } from './manifest.ts';
+import { openNpz } from './npz.ts';
+import { readParquet } from './parquet/index.ts';
+import { Budget, type ByteSource, type Store } from './source.ts';
+
+export const chunkFile = /^([^/.][^/]*)\/([^/.][^/]*)\.(npz|parquet|jsonl|jsonl\.gz)$/;
+
+export interface OpenOptions {
+  /** Bytes that archives may expand to, all together. */
+  maxSize?: number;
+}
+
+export interface FileChunk extends Chunk {
+  /** The chunk file that the rows come from. */
+  file: string;
+  /** Every column that the file has, asked for or not. */
+  present: string[];
+}
+
+export class Recording {
+  private constructor(
+    readonly name: string,
+    readonly manifest: Manifest,
+    private readonly store: Store,
+    private readonly files: ReadonlyMap<string, string[]>,
+    /** Snapshots of policies, by path. */
+    readonly snapshots: readonly string[],
+    private readonly budget: Budget,
+  ) {}
+
+  static async open(store: Store, options: OpenOptions = {}): Promise<Recording> {
+    const paths = await store.list();
+    if (!paths.includes('manifest.json')) {
+      throw new BadInput('is no recording: it has no manifest.json; name the folder (or the zip of it) that holds one', { file: store.name });
+    }
+    const source = await store.open('manifest.json');
+    const manifest = parseManifest(await source.read(0, source.size), source.name);
+    const files = new Map<string, string[]>();
+    for (const path of paths) {
+      const match = chunkFile.exec(path);
+      if (!match || match[1] === 'policies') continue;
+      files.set(match[1], [...(files.get(match[1]) ?? []), path]);
+    }
+    const snapshots = paths.filter((path) => /^policies\/[^/]+\.onnx$/.test(path));
+    return new Recording(store.name, manifest, store, files, snapshots, new Budget(options.maxSize));
+  }
+
+  /** Names of the tables there are: first those of the format, in its order, then unknown ones. */
+  get tables(): string[] {
+    const known = ['samples', 'replays', 'steps', 'tensors', 'episodes', 'counters', 'scalars'];
+    const rank = (name: string) => (known.includes(name) ? known.indexOf(name) : known.length);
+    return [...this.files.keys()].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  }
+
+  chunkFiles(table: string): readonly string[] {
+    return this.files.get(table) ?? [];
+  }
+
+  async snapshot(path: string): Promise<Uint8Array> {
+    const source = await this.store.open(path);
+    return source.read(0, source.size);
+  }
+
+  /** The table's rows in storage order. Without `columns`, all of them; a column that a chunk lacks is missing from that chunk. */
+  async *chunks(table: string, columns?: readonly string[]): AsyncGenerator<FileChunk> {
+    for (const path of this.chunkFiles(table)) {
+      const source = await this.store.open(path);
+      for await (const chunk of this.decode(source, table, columns)) {
+        const named = this.names(table, chunk, source.name);
+        yield { ...conform(table, named, source.name), file: source.name, present: chunk.present };
+      }
+    }
+  }
+
+  /** The whole table in memory. A column that some chunks lack is unknown in their rows. */
+  async read(table: string, columns?: readonly string[]): Promise<Chunk> {
+    const chunks: Chunk[] = [];
+    for await (const chunk of this.chunks(table, columns)) chunks.push(chunk);
+    return concatenate(chunks, (name) => columnSpec(table, name));
+  }
+
+  private async *decode(source: ByteSource, table: string, columns?: readonly string[]): AsyncGenerator<Chunk & { present: string[] }> {
+    // One key column is always read, so that the number of rows is known even if none of the columns asked for is there.
+    const key = tableSpec(table)?.columns.find((column) => column.required)?.name;
+    const pick = (present: readonly string[]) => {
+      checkRequired(table, present, source.name);
+      const asked = columns === undefined ? present : present.filter((name) => columns.includes(name));
+      return asked.length > 0 ? asked : present.filter((name) => name === key || key === undefined).slice(0, 1);
+    };
+    const trim = (chunk: Chunk, present: string[]) => {
+      if (columns !== undefined) for (const name of chunk.columns.keys()) if (!columns.includes(name)) chunk.columns.delete(name);
+      return { ...chunk, present };
+    };
+    if (source.name.endsWith('.npz')) {
+      const file = await openNpz(source, this.budget);
+      const asked = pick(file.columns);
+      yield trim(await file.read(asked), file.columns);
+    } else if (source.name.endsWith('.parquet')) {
+      for await (const { chunk, present } of readParquet(source, pick, this.budget)) yield trim(chunk, present);
+    } else {
+      for await (const chunk of readJsonl(source, table, columns === undefined || key === undefined ? columns : [...columns, key], this.budget)) {
+        yield trim(chunk, [...chunk.columns.keys()]);
+      }
+    }
+  }
+
+  /** Text kept as indices into a list of the manifest becomes text. */
+  private names(table: string, chunk: Chunk, file: string): Chunk {
+    const columns = new Map<string, Column>();
+    for (const [name, column] of chunk.columns) {
+      const list = this.manifest.names?.[`${table}.${name}`];
+      if (!list || column.kind === 'text' || column.offsets) {
+        columns.set(name, column);
+        continue;
+      }
+      const values = Array.from(column.values as Int32Array, (index, row) => {
+        if (list[index] !== undefined) return list[index];
+        const what = `holds the index ${index}, but manifest.names["${table}.${name}"] has ${list.length} entries`;
+        throw new BadInput(what, { file, table, column: name, row });
+      });
+      columns.set(name, { kind: 'text', rows: column.rows, values });
+    }
+    return { rows: chunk.rows, columns };
+  }
+}

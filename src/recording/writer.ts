@@ -1,0 +1,128 @@
+/** Writes a recording chunk by chunk. A chunk appears under its name only when it is whole, and the manifest is there from the start, so a killed run leaves a recording that opens. */
+import { BadInput } from './bad-input.ts';
+import { codec } from './codec.ts';
+import type { Chunk, Column, Offsets, Values } from './column.ts';
+import { columnSpec } from './columns.ts';
+import { concatenate } from './concatenate.ts';
+import { checkRequired, conform, unknownBool } from './conform.ts';
+import { encodeJsonl } from './jsonl.ts';
+import { type Manifest, manifestBytes, manifestSchema } from './manifest.ts';
+import { encodeNpz } from './npz.ts';
+import { encodeParquet } from './parquet/index.ts';
+import { join, type WritableStore } from './source.ts';
+
+export type Encoding = 'npz' | 'parquet' | 'jsonl' | 'jsonl.gz';
+
+/** Numbers, texts, or a ragged column; booleans are a Uint8Array. */
+export type ColumnData = Values | string[] | { values: Values; offsets: Offsets };
+
+export interface WriterOptions {
+  encoding?: Encoding;
+  /** Deflate npz (numpy reads both); for Parquet choose zstd instead of snappy. */
+  compress?: boolean;
+  /** Rows of a chunk file. */
+  chunkRows?: number;
+  /** Chunks per table to go on from, as `position` gave them; later ones are removed. */
+  resume?: Record<string, number>;
+}
+
+export class RecordingWriter {
+  private readonly pending = new Map<string, { chunks: Chunk[]; rows: number }>();
+  private readonly written = new Map<string, number>();
+
+  private constructor(
+    private readonly store: WritableStore,
+    private manifest: Manifest,
+    private readonly encoding: Encoding,
+    private readonly compress: boolean,
+    private readonly chunkRows: number,
+  ) {}
+
+  static async create(store: WritableStore, manifest: Manifest, options: WriterOptions = {}): Promise<RecordingWriter> {
+    const writer = new RecordingWriter(store, manifestSchema.parse(manifest), options.encoding ?? 'npz', options.compress ?? false, options.chunkRows ?? 65536);
+    const position = options.resume ?? {};
+    for (const path of await store.list()) {
+      const match = /^([^/]+)\/(\d{6,})\./.exec(path);
+      if (match && Number(match[2]) >= (position[match[1]] ?? 0)) await store.remove(path);
+    }
+    for (const [table, chunks] of Object.entries(position)) writer.written.set(table, chunks);
+    await writer.updateManifest({});
+    return writer;
+  }
+
+  /** Takes rows. They are copied, so the caller may use its arrays again. */
+  async append(table: string, data: Record<string, ColumnData>): Promise<void> {
+    const columns = new Map(Object.entries(data).map(([name, values]) => [name, column(table, name, values)]));
+    await this.appendChunk(table, { rows: columns.values().next().value?.rows ?? 0, columns });
+  }
+
+  /** Takes a chunk whose columns are handed over, not copied. */
+  async appendChunk(table: string, chunk: Chunk): Promise<void> {
+    if (!/^[A-Za-z][\w-]*$/.test(table)) throw new BadInput(`the table name ${JSON.stringify(table)} is not a plain word`);
+    if (chunk.rows > 0) checkRequired(table, [...chunk.columns.keys()], this.store.name);
+    const conformed = conform(table, chunk, this.store.name);
+    const waiting = this.pending.get(table) ?? { chunks: [], rows: 0 };
+    this.pending.set(table, waiting);
+    waiting.chunks.push(conformed);
+    waiting.rows += chunk.rows;
+    if (waiting.rows >= this.chunkRows) await this.write(table);
+  }
+
+  /** Writes every row taken so far. */
+  async flush(): Promise<void> {
+    for (const table of [...this.pending.keys()]) await this.write(table);
+  }
+
+  /** Chunks per table that are written; after a flush, where a resumed writer goes on. */
+  position(): Record<string, number> {
+    return Object.fromEntries(this.written);
+  }
+
+  async updateManifest(patch: Partial<Manifest>): Promise<void> {
+    this.manifest = { ...this.manifest, ...patch };
+    await this.store.write('manifest.json', [manifestBytes(this.manifest)]);
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    await this.updateManifest({});
+  }
+
+  private async write(table: string): Promise<void> {
+    const waiting = this.pending.get(table);
+    const number = this.written.get(table) ?? 0;
+    // A table without rows is worth a file only if it would not be there otherwise.
+    if (!waiting || (waiting.rows === 0 && number > 0)) return;
+    const chunk = concatenate(waiting.chunks, (name) => columnSpec(table, name));
+    this.pending.delete(table);
+    const parts = await encodeChunk(chunk, this.encoding, this.compress);
+    await this.store.write(`${table}/${String(number).padStart(6, '0')}.${this.encoding}`, parts);
+    this.written.set(table, number + 1);
+  }
+}
+
+export async function encodeChunk(chunk: Chunk, encoding: Encoding, compress: boolean): Promise<Uint8Array[]> {
+  if (encoding === 'jsonl') return encodeJsonl(chunk);
+  if (encoding === 'jsonl.gz') return [await codec().gzip(join(encodeJsonl(chunk)))];
+  const known: Chunk = { rows: chunk.rows, columns: new Map([...chunk.columns].map(([name, item]) => [name, withUnknown(item)])) };
+  if (encoding === 'parquet') return encodeParquet(known, compress);
+  return encodeNpz(known, compress);
+}
+
+/** A truth value that is not known has no place in a boolean array; as numbers, NaN says it. */
+function withUnknown(item: Column): Column {
+  if (item.kind !== 'bool' || !(item.values as Uint8Array).includes(unknownBool)) return item;
+  const values = Float32Array.from(item.values as Uint8Array, (value) => (value === unknownBool ? Number.NaN : value));
+  return { ...item, kind: 'float', values };
+}
+
+function column(table: string, name: string, data: ColumnData): Column {
+  if (Array.isArray(data)) return { kind: 'text', rows: data.length, values: data.slice() };
+  const ragged = !ArrayBuffer.isView(data);
+  const values = (ragged ? data.values : data).slice() as Values;
+  const spec = columnSpec(table, name);
+  const floats = values instanceof Float32Array || values instanceof Float64Array;
+  const kind = spec?.kind === 'bool' && values instanceof Uint8Array ? 'bool' : floats ? 'float' : 'int';
+  if (!ragged) return { kind, rows: values.length, values };
+  return { kind, rows: data.offsets.length - 1, values, offsets: data.offsets.slice() };
+}

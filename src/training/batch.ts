@@ -1,0 +1,255 @@
+/** The rows of one iteration. A batch owns all its columns: it is re-ordered, sliced and copied only whole, so no column can follow an order of its own. */
+import type { Game } from '../games/game.ts';
+
+export interface BatchShape {
+  readonly observation: number;
+  /** Length of the central critic's input; 0 where the critic sees the observation. */
+  readonly criticState: number;
+  /** The most candidates of one row. */
+  readonly candidates: number;
+  readonly features: number;
+  /** Extra figures of the game: values per row of each. */
+  readonly extras: readonly { readonly name: string; readonly width: number }[];
+}
+
+export function batchShape(game: Game, criticState: number): BatchShape {
+  const { observation, candidates, features } = game.shape;
+  const extras = (game.extras ?? []).map(({ name, width }) => ({ name, width }));
+  return { observation, criticState, candidates, features, extras };
+}
+
+type ColumnArray = Int32Array | Float32Array | Float64Array | Uint8Array;
+
+/** One place for every column: its type and how many values a row has. */
+function layout(shape: BatchShape) {
+  const { observation, criticState, candidates, features } = shape;
+  return {
+    iteration: [Int32Array, 1],
+    sample: [Int32Array, 1],
+    episode: [Int32Array, 1],
+    t: [Int32Array, 1],
+    agent: [Int32Array, 1],
+    seat: [Int32Array, 1],
+    env: [Int32Array, 1],
+    group: [Int32Array, 1],
+    action: [Int32Array, 1],
+    count: [Int32Array, 1],
+    candidates: [Int32Array, candidates],
+    legal: [Uint8Array, candidates],
+    logits: [Float32Array, candidates],
+    features: [Float32Array, candidates * features],
+    observation: [Float32Array, observation],
+    criticState: [Float32Array, criticState],
+    oldLogp: [Float32Array, 1],
+    temperature: [Float32Array, 1],
+    value: [Float32Array, 1],
+    nextValue: [Float32Array, 1],
+    reward: [Float32Array, 1],
+    envReward: [Float32Array, 1],
+    terminated: [Uint8Array, 1],
+    truncated: [Uint8Array, 1],
+    imagined: [Uint8Array, 1],
+    advantage: [Float32Array, 1],
+    return: [Float32Array, 1],
+    valid: [Uint8Array, 1],
+  } as const;
+}
+
+const minimumCapacity = 256;
+
+export class Batch {
+  rows = 0;
+  capacity = 0;
+
+  /** The iteration that collected the row, and its place in that iteration's storage order. */
+  iteration = new Int32Array(0);
+  sample = new Int32Array(0);
+  /** The key: rows are sorted by (episode, t, agent) before credit is assigned. */
+  episode = new Int32Array(0);
+  t = new Int32Array(0);
+  agent = new Int32Array(0);
+  seat = new Int32Array(0);
+  env = new Int32Array(0);
+  /** A label where rows are treated by kind; -1 where there is none. */
+  group = new Int32Array(0);
+  /** Index into this row's own candidates. */
+  action = new Int32Array(0);
+  count = new Int32Array(0);
+  candidates = new Int32Array(0);
+  legal = new Uint8Array(0);
+  /** The logits that the action was sampled from, before temperature and mask. */
+  logits = new Float32Array(0);
+  features = new Float32Array(0);
+  observation = new Float32Array(0);
+  /** What a central critic saw; of width 0 where the critic sees the observation. */
+  criticState = new Float32Array(0);
+  oldLogp = new Float32Array(0);
+  temperature = new Float32Array(0);
+  /** Values, rewards, advantages and returns are in the units of the rewards. */
+  value = new Float32Array(0);
+  nextValue = new Float32Array(0);
+  reward = new Float32Array(0);
+  envReward = new Float32Array(0);
+  terminated = new Uint8Array(0);
+  truncated = new Uint8Array(0);
+  imagined = new Uint8Array(0);
+  advantage = new Float32Array(0);
+  return = new Float32Array(0);
+  /** 1 where the replay before the first step gave the stored log-probability again. */
+  valid = new Uint8Array(0);
+  extras: Float64Array[] = [];
+  extraLengths: Int32Array[] = [];
+
+  private spare: Batch | null = null;
+  private order = new Int32Array(0);
+  private orderSpare = new Int32Array(0);
+
+  constructor(readonly shape: BatchShape) {
+    this.extras = shape.extras.map(() => new Float64Array(0));
+    this.extraLengths = shape.extras.map(() => new Int32Array(0));
+  }
+
+  clear(): void {
+    this.rows = 0;
+  }
+
+  /** Makes room for so many rows. Room is kept from one iteration to the next. */
+  reserve(capacity: number): void {
+    if (capacity <= this.capacity) return;
+    const room = Math.max(minimumCapacity, capacity, this.capacity * 2);
+    const columns = this.columns();
+    for (const [name, [kind, width]] of Object.entries(layout(this.shape))) {
+      const grown = new kind(room * width);
+      grown.set(columns[name]);
+      columns[name] = grown;
+    }
+    this.extras = this.extras.map((old, i) => {
+      const grown = new Float64Array(room * this.shape.extras[i].width);
+      grown.set(old);
+      return grown;
+    });
+    this.extraLengths = this.extraLengths.map((old) => {
+      const grown = new Int32Array(room);
+      grown.set(old);
+      return grown;
+    });
+    this.capacity = room;
+  }
+
+  /** A new row at the end; its columns are the caller's to fill. */
+  add(): number {
+    if (this.rows === this.capacity) this.reserve(this.rows + 1);
+    const row = this.rows++;
+    this.group[row] = -1;
+    this.temperature[row] = 1;
+    this.reward[row] = 0;
+    this.envReward[row] = 0;
+    this.terminated[row] = 0;
+    this.truncated[row] = 0;
+    this.imagined[row] = 0;
+    this.nextValue[row] = 0;
+    this.advantage[row] = 0;
+    this.return[row] = 0;
+    this.valid[row] = 1;
+    return row;
+  }
+
+  /** Appends whole rows of another batch of the same shape, in the order given. */
+  append(from: Batch, rows: ArrayLike<number>, count = rows.length): void {
+    this.reserve(this.rows + count);
+    const mine = this.columns();
+    const theirs = from.columns();
+    for (const [name, [, width]] of Object.entries(layout(this.shape)))
+      copyRows(mine[name], this.rows, theirs[name], rows, count, width);
+    for (let i = 0; i < this.extras.length; i++) {
+      copyRows(this.extras[i], this.rows, from.extras[i], rows, count, this.shape.extras[i].width);
+      copyRows(this.extraLengths[i], this.rows, from.extraLengths[i], rows, count, 1);
+    }
+    this.rows += count;
+  }
+
+  /** Puts the whole batch into another order: row i becomes what row order[i] was. */
+  reorder(order: Int32Array, count = this.rows): void {
+    this.spare ??= new Batch(this.shape);
+    const spare = this.spare;
+    spare.clear();
+    spare.append(this, order, count);
+    const mine = this.columns();
+    const theirs = spare.columns();
+    for (const name of Object.keys(layout(this.shape))) [mine[name], theirs[name]] = [theirs[name], mine[name]];
+    [this.extras, spare.extras] = [spare.extras, this.extras];
+    [this.extraLengths, spare.extraLengths] = [spare.extraLengths, this.extraLengths];
+    [this.capacity, spare.capacity] = [spare.capacity, this.capacity];
+    this.rows = count;
+  }
+
+  /** Sorts the whole batch by (episode, t, agent), keeping the order of equal rows. */
+  sort(): void {
+    const rows = this.rows;
+    if (this.order.length < rows) {
+      this.order = new Int32Array(this.capacity);
+      this.orderSpare = new Int32Array(this.capacity);
+    }
+    for (let i = 0; i < rows; i++) this.order[i] = i;
+    for (const key of [this.agent, this.t, this.episode]) this.sortOrderBy(key);
+    let sorted = true;
+    for (let i = 0; i < rows && sorted; i++) sorted = this.order[i] === i;
+    if (!sorted) this.reorder(this.order, rows);
+  }
+
+  /** The first row that breaks the lexicographic order of (episode, t, agent), or -1. Neither t nor agent alone need rise. */
+  firstUnsorted(): number {
+    const { episode, t, agent } = this;
+    for (let i = 1; i < this.rows; i++) {
+      if (episode[i] > episode[i - 1]) continue;
+      if (episode[i] < episode[i - 1]) return i;
+      if (t[i] > t[i - 1]) continue;
+      if (t[i] < t[i - 1] || agent[i] <= agent[i - 1]) return i;
+    }
+    return -1;
+  }
+
+  /** One stable counting pass per 16 bits that differ; linear in the rows. */
+  private sortOrderBy(key: Int32Array): void {
+    const rows = this.rows;
+    let low = 2 ** 31;
+    let high = -(2 ** 31);
+    for (let i = 0; i < rows; i++) {
+      if (key[i] < low) low = key[i];
+      if (key[i] > high) high = key[i];
+    }
+    for (let shift = 0; shift < 32 && rows > 0 && (high - low) / 2 ** shift >= 1; shift += 16) {
+      counts.fill(0);
+      for (let i = 0; i < rows; i++) counts[((key[i] - low) >>> shift) & 0xffff]++;
+      let sum = 0;
+      for (let d = 0; d < counts.length; d++) {
+        const here = counts[d];
+        counts[d] = sum;
+        sum += here;
+      }
+      for (let i = 0; i < rows; i++) {
+        const row = this.order[i];
+        this.orderSpare[counts[((key[row] - low) >>> shift) & 0xffff]++] = row;
+      }
+      [this.order, this.orderSpare] = [this.orderSpare, this.order];
+    }
+  }
+
+  private columns(): Record<string, ColumnArray> {
+    return this as unknown as Record<string, ColumnArray>;
+  }
+}
+
+const counts = new Int32Array(65_536);
+
+function copyRows(into: ColumnArray, at: number, from: ColumnArray, rows: ArrayLike<number>, count: number, width: number) {
+  if (width === 1) {
+    for (let i = 0; i < count; i++) into[at + i] = from[rows[i]];
+    return;
+  }
+  let target = at * width;
+  for (let i = 0; i < count; i++) {
+    let source = rows[i] * width;
+    for (const end = source + width; source < end; source++) into[target++] = from[source];
+  }
+}

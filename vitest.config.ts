@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+const common = { pool: 'forks' as const, testTimeout: 120_000, hookTimeout: 120_000 };
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { ...common, name: 'unit', include: ['src/**/*.test.ts'] } },
+      { test: { ...common, name: 'integration', include: ['test/**/*.test.ts'], testTimeout: 600_000 } },
+    ],
+  },
+});
