@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 const quiet = (command, args, env = {}) =>
   spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } }).status === 0;
 const installed = (name) => {
-  const query = spawnSync('dpkg-query', ['-W', '-f', '${Status}', name], { encoding: 'utf8' });
+  const query = spawnSync('dpkg-query', ['-W', '--showformat', `\${Status}`, name], { encoding: 'utf8' });
   return query.status === 0 && query.stdout.includes('ok installed');
 };
 
@@ -22,5 +22,7 @@ export function ensureDebian(packages) {
     console.error(`CI needs the Debian packages ${missing.join(' ')}.`);
     process.exit(1);
   }
-  console.error(`Tests that need ${missing.join(', ')} are skipped: apt-get install ${missing.join(' ')} as root runs them.`);
+  console.error(
+    `Tests that need ${missing.join(', ')} are skipped: apt-get install ${missing.join(' ')} as root runs them.`,
+  );
 }

@@ -1,6 +1,8 @@
 /** The games by name, with their settings. `stag-hunt/8x8-4h1s` is short for stag-hunt with that preset; settings given besides override it. */
 import { z } from 'zod';
 import { CartPole, cartpoleSettings } from './cartpole.ts';
+import { City } from './city/game.ts';
+import { citySettings, dilemmaSettings } from './city/rules.ts';
 import { EchoGame, echoOptimum, echoSettings } from './echo.ts';
 import type { Game, GameMaker } from './game.ts';
 import { Snowdrift, snowdriftSettings } from './grid/snowdrift.ts';
@@ -81,6 +83,18 @@ const entries: readonly GameEntry[] = [
     summary: "Clear drifts at your own cost to everyone's profit, or wait until another does.",
     schema: snowdriftSettings,
     make: (settings, worlds) => new Snowdrift(settings, worlds),
+  }),
+  entry({
+    name: 'city',
+    summary: 'Two companies build on one map for 30 months, each pick chosen from a list of placements.',
+    schema: citySettings,
+    make: (settings, worlds) => new City('city', settings, worlds),
+  }),
+  entry({
+    name: 'city-dilemma',
+    summary: 'The city in which industry harms schools, so that cooperation matters.',
+    schema: dilemmaSettings,
+    make: (settings, worlds) => new City('city-dilemma', settings, worlds),
   }),
 ];
 

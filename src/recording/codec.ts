@@ -1,6 +1,6 @@
-/** Inflating, deflating and checksums: fflate everywhere, and Node's own zlib where node.ts has put it in. Inflating never yields more than it was told to expect. */
-import { deflateSync, Gunzip, Inflate } from 'fflate';
+/** Inflating, deflating and checksums: the web's streams everywhere, and Node's own zlib where node.ts has put it in. Inflating never yields more than it was told to expect. */
 import { BadInput } from './bad-input.ts';
+import { join } from './source.ts';
 
 export interface Codec {
   crc32(bytes: Uint8Array, before?: number): number;
@@ -54,48 +54,62 @@ export function crc32(bytes: Uint8Array, before = 0): number {
   return ~c >>> 0;
 }
 
+/** The platform's own streams, which check what they unpack. */
+async function* through(
+  stream: CompressionStream | DecompressionStream,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const source = new ReadableStream<BufferSource>({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+    },
+  });
+  const reader = (source.pipeThrough(stream) as ReadableStream<Uint8Array>).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } catch (error) {
+    if (error instanceof BadInput) throw error;
+    throw new BadInput('the compressed data is damaged or cut off');
+  } finally {
+    // Whoever stops listening early must not leave the rest waiting.
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < bytes.length; i += 65536) yield bytes.subarray(i, i + 65536);
+}
+
+async function whole(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const piece of pieces) parts.push(piece);
+  return join(parts);
+}
+
 const pageCodec: Codec = {
   crc32,
   inflateRaw: async (bytes, size) => {
     const out = new Uint8Array(size);
     let at = 0;
-    const inflate = new Inflate((piece) => {
+    for await (const piece of through(new DecompressionStream('deflate-raw'), inPieces(bytes))) {
       if (at + piece.length > size) throw new BadInput('unpacks to more bytes than its directory declares');
       out.set(piece, at);
       at += piece.length;
-    });
-    // Pushed piece by piece, so that a bomb is noticed before it has grown.
-    guarded(() => {
-      for (let i = 0; i < bytes.length; i += 65536) inflate.push(bytes.subarray(i, i + 65536), i + 65536 >= bytes.length);
-    });
+    }
     if (at !== size) throw new BadInput(`unpacks to ${at} bytes where its directory declares ${size}`);
     return out;
   },
-  deflateRaw: async (bytes) => deflateSync(bytes, { level: 6 }),
-  gzip: async (bytes) => (await import('fflate')).gzipSync(bytes, { level: 6 }),
-  async *gunzip(pieces) {
-    let ready: Uint8Array[] = [];
-    const gunzip = new Gunzip((piece) => ready.push(piece));
-    let ended = false;
-    for await (const piece of pieces) {
-      guarded(() => gunzip.push(piece, false));
-      yield* ready;
-      ready = [];
-      ended = true;
-    }
-    if (ended) guarded(() => gunzip.push(new Uint8Array(0), true));
-    yield* ready;
-  },
+  deflateRaw: (bytes) => whole(through(new CompressionStream('deflate-raw'), inPieces(bytes))),
+  gzip: (bytes) => whole(through(new CompressionStream('gzip'), inPieces(bytes))),
+  gunzip: (pieces) => through(new DecompressionStream('gzip'), pieces),
 };
-
-function guarded(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof BadInput) throw error;
-    throw new BadInput('the compressed data is damaged or cut off');
-  }
-}
 
 let current = pageCodec;
 

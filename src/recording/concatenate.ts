@@ -17,7 +17,8 @@ export function concatenate(chunks: readonly Chunk[], spec: (column: string) => 
 
 function missing(model: Column, rows: number): Column {
   if (model.kind === 'text') return { kind: 'text', rows, values: new Array<string>(rows).fill('') };
-  if (model.offsets) return { kind: model.kind, rows, values: new (arrayType(model.values))(0), offsets: new Int32Array(rows + 1) };
+  if (model.offsets)
+    return { kind: model.kind, rows, values: new (arrayType(model.values))(0), offsets: new Int32Array(rows + 1) };
   if (model.kind === 'bool') return { kind: 'bool', rows, values: new Uint8Array(rows).fill(unknownBool) };
   return { kind: model.kind, rows, values: new Float32Array(rows).fill(Number.NaN) };
 }
@@ -25,14 +26,17 @@ function missing(model: Column, rows: number): Column {
 function joined(parts: readonly Column[], rows: number, kind: Column['kind'] | undefined): Column {
   const texts = parts.filter((part): part is TextColumn => part.kind === 'text');
   if (texts.length > 0) {
-    const values = parts.flatMap((part) => (part.kind === 'text' ? part.values : Array.from(part.values as Int32Array, String)));
+    const values = parts.flatMap((part) =>
+      part.kind === 'text' ? part.values : Array.from(part.values as Int32Array, String),
+    );
     return { kind: 'text', rows, values };
   }
   const numbers = parts as readonly NumberColumn[];
   const length = numbers.reduce((sum, part) => sum + part.values.length, 0);
   const values = new (commonType(numbers.map((part) => part.values)))(length) as Float64Array;
   let offsets: Offsets | undefined;
-  if (numbers.some((part) => part.offsets)) offsets = length < 2 ** 31 ? new Int32Array(rows + 1) : new Float64Array(rows + 1);
+  if (numbers.some((part) => part.offsets))
+    offsets = length < 2 ** 31 ? new Int32Array(rows + 1) : new Float64Array(rows + 1);
   let at = 0;
   let row = 0;
   for (const part of numbers) {
@@ -44,7 +48,8 @@ function joined(parts: readonly Column[], rows: number, kind: Column['kind'] | u
     row += part.rows;
   }
   const kinds = new Set(numbers.map((part) => part.kind));
-  const joint = kind && kind !== 'text' ? kind : kinds.size === 1 ? numbers[0].kind : kinds.has('float') ? 'float' : 'int';
+  const joint =
+    kind && kind !== 'text' ? kind : kinds.size === 1 ? numbers[0].kind : kinds.has('float') ? 'float' : 'int';
   return { kind: joint, rows, values, ...(offsets ? { offsets } : {}) };
 }
 

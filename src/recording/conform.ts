@@ -44,7 +44,8 @@ interface Place {
 function checkOffsets(column: Column, place: Place): void {
   if (column.kind === 'text' || !column.offsets) return;
   const { offsets, values } = column;
-  if (offsets.length === 0) throw new BadInput('its offsets are empty; they need one entry more than there are rows', place);
+  if (offsets.length === 0)
+    throw new BadInput('its offsets are empty; they need one entry more than there are rows', place);
   if (offsets[0] !== 0) throw new BadInput(`its offsets begin with ${offsets[0]} instead of 0`, place);
   for (let i = 1; i < offsets.length; i++) {
     if (!(offsets[i] >= offsets[i - 1])) {
@@ -53,17 +54,26 @@ function checkOffsets(column: Column, place: Place): void {
   }
   const last = offsets[offsets.length - 1];
   if (last !== values.length) {
-    throw new BadInput(`its offsets end at ${last} but it has ${values.length} values`, { ...place, row: offsets.length - 2 });
+    throw new BadInput(`its offsets end at ${last} but it has ${values.length} values`, {
+      ...place,
+      row: offsets.length - 2,
+    });
   }
 }
 
 function conformColumn(spec: ColumnSpec, column: Column, place: Place): Column {
   if (spec.kind === 'text') {
     if (column.kind === 'text') return column;
-    throw new BadInput(`holds numbers where text is expected (or indices into manifest.names["${place.table}.${place.column}"])`, place);
+    throw new BadInput(
+      `holds numbers where text is expected (or indices into manifest.names["${place.table}.${place.column}"])`,
+      place,
+    );
   }
   if (column.kind === 'text') {
-    throw new BadInput(`holds text such as ${JSON.stringify(column.values[0] ?? '')} where ${words[spec.kind]} are expected`, { ...place, row: 0 });
+    throw new BadInput(
+      `holds text such as ${JSON.stringify(column.values[0] ?? '')} where ${words[spec.kind]} are expected`,
+      { ...place, row: 0 },
+    );
   }
   const shaped = conformShape(spec, column, place);
   const values = conformValues(spec, shaped, place);
@@ -75,13 +85,17 @@ const words = { int: 'whole numbers', float: 'numbers', bool: 'true and false, o
 
 function conformShape(spec: ColumnSpec, column: NumberColumn, place: Place): NumberColumn {
   if (spec.ragged && !column.offsets) {
-    throw new BadInput('has one number per row where a list per row is expected (values with offsets, or a 2-D array)', place);
+    throw new BadInput(
+      'has one number per row where a list per row is expected (values with offsets, or a 2-D array)',
+      place,
+    );
   }
   if (!spec.ragged && column.offsets) {
     // A column of shape (rows, 1) is what many programs keep by habit.
     for (let i = 0; i < column.rows; i++) {
       const length = column.offsets[i + 1] - column.offsets[i];
-      if (length !== 1) throw new BadInput(`holds a list of ${length} where one value is expected`, { ...place, row: i });
+      if (length !== 1)
+        throw new BadInput(`holds a list of ${length} where one value is expected`, { ...place, row: i });
     }
     return { kind: column.kind, rows: column.rows, values: column.values };
   }
@@ -91,7 +105,9 @@ function conformShape(spec: ColumnSpec, column: NumberColumn, place: Place): Num
 function conformValues(spec: ColumnSpec, { kind, values, offsets }: NumberColumn, place: Place): Values {
   const at = (i: number) => ({ ...place, row: offsets ? rowOf(offsets, i) : i });
   if (spec.kind === 'float') {
-    return values instanceof Float32Array || values instanceof Float64Array ? values : Float64Array.from(values as Int32Array, Number);
+    return values instanceof Float32Array || values instanceof Float64Array
+      ? values
+      : Float64Array.from(values as Int32Array, Number);
   }
   if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
     const wild = (values as BigInt64Array).findIndex((value) => !Number.isSafeInteger(Number(value)));

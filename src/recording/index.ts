@@ -2,8 +2,20 @@
 export { BadInput } from './bad-input.ts';
 export type { Chunk, Column, NumberColumn, Offsets, TextColumn, Values } from './column.ts';
 export { type ColumnSpec, columnSpec, type Kind, type TableSpec, tableSpec, tables } from './columns.ts';
+export { convert } from './convert.ts';
+export { type Inspection, inspect } from './inspect.ts';
 export { type Manifest, manifestSchema } from './manifest.ts';
 export { type FileChunk, type OpenOptions, Recording } from './recording.ts';
-export { Budget, type ByteSource, blobSource, blobStore, bytesSource, memoryStore, type Store, type WritableStore } from './source.ts';
+export {
+  Budget,
+  type ByteSource,
+  blobSource,
+  blobStore,
+  bytesSource,
+  memoryStore,
+  type Store,
+  type WritableStore,
+} from './source.ts';
+export { type Validation, validate } from './validate.ts';
 export { type ColumnData, type Encoding, RecordingWriter, type WriterOptions } from './writer.ts';
 export { zipStore } from './zip.ts';

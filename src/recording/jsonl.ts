@@ -8,8 +8,14 @@ import type { Budget, ByteSource } from './source.ts';
 
 const rowsPerChunk = 65536;
 
-export async function* readJsonl(source: ByteSource, table: string, columns: readonly string[] | undefined, budget: Budget): AsyncGenerator<Chunk> {
-  if (source.size === 0) throw new BadInput('the file is empty; a table without rows is one blank line', { file: source.name });
+export async function* readJsonl(
+  source: ByteSource,
+  table: string,
+  columns: readonly string[] | undefined,
+  budget: Budget,
+): AsyncGenerator<Chunk> {
+  if (source.size === 0)
+    throw new BadInput('the file is empty; a table without rows is one blank line', { file: source.name });
   let builder = new ChunkBuilder(table, columns, source.name, 0);
   let line = 0;
   let total = 0;
@@ -36,7 +42,9 @@ async function* lines(source: ByteSource, budget: Budget): AsyncGenerator<string
     try {
       return decoder.decode(piece, { stream: piece !== undefined });
     } catch {
-      throw new BadInput(`line ${line + 1} or one soon after it is not UTF-8 text; the file is damaged`, { file: source.name });
+      throw new BadInput(`line ${line + 1} or one soon after it is not UTF-8 text; the file is damaged`, {
+        file: source.name,
+      });
     }
   };
   try {
@@ -69,7 +77,9 @@ function parseLine(text: string, line: number, file: string, table: string): Rec
     value = JSON.parse(text);
   } catch (error) {
     try {
-      const quoted = text.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|\bNaN\b/g, (token) => (token[0] === '"' ? token : `"${token}"`));
+      const quoted = text.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|\bNaN\b/g, (token) =>
+        token[0] === '"' ? token : `"${token}"`,
+      );
       value = JSON.parse(quoted);
     } catch {
       throw new BadInput(`line ${line} is not JSON (${(error as Error).message.slice(0, 120)})`, { file, table });
@@ -124,7 +134,11 @@ class ChunkBuilder {
   add(row: Record<string, unknown>, line: number): void {
     for (const spec of tableSpec(this.table)?.columns ?? []) {
       if (spec.required && this.asked(spec.name) && !(spec.name in row)) {
-        throw new BadInput(`the required column is missing in line ${line}`, { file: this.file, table: this.table, column: spec.name });
+        throw new BadInput(`the required column is missing in line ${line}`, {
+          file: this.file,
+          table: this.table,
+          column: spec.name,
+        });
       }
     }
     for (const name of Object.keys(row)) {
@@ -139,7 +153,14 @@ class ChunkBuilder {
       }
       let builder = this.known.get(name);
       if (!builder) {
-        builder = { kind: spec.kind, ragged: spec.ragged, rows: 0, numbers: new Growing(), offsets: new Growing(), texts: [] };
+        builder = {
+          kind: spec.kind,
+          ragged: spec.ragged,
+          rows: 0,
+          numbers: new Growing(),
+          offsets: new Growing(),
+          texts: [],
+        };
         builder.offsets.push(0);
         this.known.set(name, builder);
       }
@@ -213,15 +234,23 @@ function finishColumn(builder: Builder): Column {
 function inferColumn(values: readonly unknown[]): Column {
   const rows = values.length;
   const known = values.filter((value) => value !== null);
-  const isNumber = (value: unknown) => typeof value === 'number' || value === 'NaN' || value === 'Infinity' || value === '-Infinity';
+  const isNumber = (value: unknown) =>
+    typeof value === 'number' || value === 'NaN' || value === 'Infinity' || value === '-Infinity';
   const some = known.some((value) => typeof value === 'number');
   if (known.length > 0 && some && known.every(isNumber)) {
-    return { kind: 'float', rows, values: Float64Array.from(values, (value) => (value === null ? Number.NaN : Number(value))) };
+    return {
+      kind: 'float',
+      rows,
+      values: Float64Array.from(values, (value) => (value === null ? Number.NaN : Number(value))),
+    };
   }
   if (known.length === rows && rows > 0 && known.every((value) => typeof value === 'boolean')) {
     return { kind: 'bool', rows, values: Uint8Array.from(values, Number) };
   }
-  if (known.length > 0 && known.every((value) => Array.isArray(value) && value.every((item) => isNumber(item) || item === null))) {
+  if (
+    known.length > 0 &&
+    known.every((value) => Array.isArray(value) && value.every((item) => isNumber(item) || item === null))
+  ) {
     const lists = values.map((value) => (value ?? []) as unknown[]);
     const offsets = new Int32Array(rows + 1);
     lists.forEach((list, i) => {
@@ -239,7 +268,9 @@ export function encodeJsonl(chunk: Chunk): Uint8Array[] {
   if (chunk.rows === 0) return [encoder.encode('\n')];
   const columns = [...chunk.columns].map(([name, column]) => {
     if (column.kind !== 'text' && (column.values instanceof BigInt64Array || column.values instanceof BigUint64Array)) {
-      throw new BadInput('holds whole numbers beyond 2^53, which JSON lines cannot keep; choose npz or parquet', { column: name });
+      throw new BadInput('holds whole numbers beyond 2^53, which JSON lines cannot keep; choose npz or parquet', {
+        column: name,
+      });
     }
     return { label: `${JSON.stringify(name)}:`, column };
   });

@@ -24,7 +24,9 @@ export const manifestSchema = z.looseObject({
   settings: z.record(z.string(), z.unknown()).optional(),
   agent_settings: z.array(z.record(z.string(), z.unknown())).optional(),
   environment: z.looseObject({ name: z.string().optional(), seats: z.int().min(1).optional() }).optional(),
-  writer: z.looseObject({ name: z.string().optional(), version: z.string().optional(), kernel: z.string().optional() }).optional(),
+  writer: z
+    .looseObject({ name: z.string().optional(), version: z.string().optional(), kernel: z.string().optional() })
+    .optional(),
   /** Lists that text columns kept as indices point into, by "table.column". */
   names: z.record(z.string(), z.array(z.string())).optional(),
 });
@@ -39,7 +41,8 @@ export function parseManifest(bytes: Uint8Array, file: string): Manifest {
     const why = bytes.length === 0 ? 'it is empty' : (error as Error).message;
     throw new BadInput(`is not valid JSON (${why}); write it again, or take it from another copy of the run`, { file });
   }
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw new BadInput('must hold one JSON object', { file });
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new BadInput('must hold one JSON object', { file });
   const declared = (data as { format?: unknown }).format;
   if (declared !== format) {
     throw new BadInput(

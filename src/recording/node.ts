@@ -1,8 +1,9 @@
 /** Recordings in folders and zip files, for Node: the file system, and zlib in place of the portable codec. */
+
+import { once } from 'node:events';
 import { closeSync, createWriteStream, existsSync, openSync, readSync, writevSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
-import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { BadInput } from './bad-input.ts';
@@ -13,21 +14,26 @@ import { Budget, type ByteSource, type Store, type WritableStore } from './sourc
 import { RecordingWriter, type WriterOptions } from './writer.ts';
 import { ZipBuilder, zipStore } from './zip.ts';
 
-const native = zlib as typeof zlib & {
-  crc32?: (bytes: Uint8Array, before?: number) => number;
+/** Newer versions of Node 20 have crc32, Node 22.15 has zstd. */
+const native: {
+  crc32?: (bytes: Uint8Array, before: number) => number;
   zstdCompressSync?: (bytes: Uint8Array) => Uint8Array;
-};
+} = zlib;
+
+const { crc32, zstdCompressSync } = native;
 
 useCodec({
-  ...(native.crc32 ? { crc32: native.crc32 } : {}),
-  ...(native.zstdCompressSync ? { zstd: native.zstdCompressSync } : {}),
+  // Of no bytes, Node's function forgets what came before.
+  ...(crc32 ? { crc32: (bytes, before = 0) => (bytes.length === 0 ? before : crc32(bytes, before)) } : {}),
+  ...(zstdCompressSync ? { zstd: zstdCompressSync } : {}),
   inflateRaw: async (bytes, size) => {
     // One byte of room beyond the declared size, so that a stream that goes on is seen as too long, and never grows.
     let out: Buffer;
     try {
       out = zlib.inflateRawSync(bytes, { chunkSize: Math.max(64, size + 1), maxOutputLength: size + 1 });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw new BadInput('unpacks to more bytes than its directory declares');
+      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+        throw new BadInput('unpacks to more bytes than its directory declares');
       throw new BadInput('the compressed data is damaged or cut off');
     }
     if (out.length !== size) throw new BadInput(`unpacks to ${out.length} bytes where its directory declares ${size}`);
@@ -135,13 +141,21 @@ export async function openRecording(path: string, options: OpenOptions = {}): Pr
 }
 
 /** Starts a recording in a folder, or goes on with one (`resume`). */
-export async function createRecording(folder: string, manifest: Manifest, options: WriterOptions = {}): Promise<RecordingWriter> {
+export async function createRecording(
+  folder: string,
+  manifest: Manifest,
+  options: WriterOptions = {},
+): Promise<RecordingWriter> {
   await mkdir(folder, { recursive: true });
   return RecordingWriter.create(folderStore(folder), manifest, options);
 }
 
 /** Packs the files of a store into one zip file, as they are; text is deflated, chunks are kept as they come. */
-export async function packZip(store: Store, path: string, progress?: (done: number, all: number) => void): Promise<void> {
+export async function packZip(
+  store: Store,
+  path: string,
+  progress?: (done: number, all: number) => void,
+): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const temporary = join(dirname(path), `.${basename(path)}.tmp`);
   const out = createWriteStream(temporary);

@@ -44,7 +44,9 @@ export function decodeNpy(bytes: Uint8Array<ArrayBuffer>, file: string): NpyArra
   const item = Number(width || 1);
   const itemBytes = letter === 'U' ? 4 * item : item;
   if (order === '>' && (letter === 'U' || item > 1)) {
-    throw bad(`is big-endian (${descr[0].split("'")[3]}); save it little-endian, as array.astype('<${letter}${width}') does`);
+    throw bad(
+      `is big-endian (${descr[0].split("'")[3]}); save it little-endian, as array.astype('<${letter}${width}') does`,
+    );
   }
   const count = shape.reduce((product, length) => product * length, 1);
   if (count * itemBytes !== bytes.length - start) {
@@ -66,7 +68,8 @@ export function decodeNpy(bytes: Uint8Array<ArrayBuffer>, file: string): NpyArra
     values = halfToFloat(aligned(bytes, start, Uint16Array));
   } else {
     const type = arrays[(letter + item) as keyof typeof arrays];
-    if (!type) throw bad(`has the dtype ${letter}${width}; integers, floats of 2 to 8 bytes, bool and unicode are expected`);
+    if (!type)
+      throw bad(`has the dtype ${letter}${width}; integers, floats of 2 to 8 bytes, bool and unicode are expected`);
     kind = letter === 'f' ? 'float' : 'int';
     values = aligned(bytes, start, type as Float32ArrayConstructor) as Values;
     if (values instanceof BigInt64Array || values instanceof BigUint64Array) values = narrow(values);
@@ -142,7 +145,13 @@ function rowMajor(values: Values, shape: number[]): Values {
   return out;
 }
 
-function decodeText(bytes: Uint8Array, count: number, width: number, unicode: boolean, bad: (what: string) => BadInput): string[] {
+function decodeText(
+  bytes: Uint8Array,
+  count: number,
+  width: number,
+  unicode: boolean,
+  bad: (what: string) => BadInput,
+): string[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const seen = new Map<string, string>();
   const out = new Array<string>(count);
@@ -216,7 +225,9 @@ export function encodeNpyText(values: readonly string[]): Uint8Array[] {
   for (const text of values) {
     if (encoded.has(text)) continue;
     if (text.endsWith('\0') || !text.isWellFormed()) {
-      throw new BadInput(`the text ${JSON.stringify(text)} cannot be kept in npz: it ends with a zero or is not well-formed`);
+      throw new BadInput(
+        `the text ${JSON.stringify(text)} cannot be kept in npz: it ends with a zero or is not well-formed`,
+      );
     }
     const codes = Array.from(text, (character) => character.codePointAt(0) as number);
     encoded.set(text, codes);

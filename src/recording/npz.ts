@@ -18,7 +18,10 @@ export interface NpzFile {
 
 export async function openNpz(source: ByteSource, budget: Budget): Promise<NpzFile> {
   const entries = await zipDirectory(source);
-  budget.claim(source.name, entries.reduce((sum, entry) => sum + entry.size, 0));
+  budget.claim(
+    source.name,
+    entries.reduce((sum, entry) => sum + entry.size, 0),
+  );
   const parts = new Map<string, Parts>();
   const part = (name: string) => {
     const known = parts.get(name) ?? {};
@@ -36,9 +39,11 @@ export async function openNpz(source: ByteSource, budget: Budget): Promise<NpzFi
   async function column(name: string): Promise<Column> {
     const { plain, values, offsets } = parts.get(name) as Parts;
     const bad = (what: string) => new BadInput(what, { file: source.name, column: name });
-    if (plain && (values || offsets)) throw bad('is there both as one array and as values with offsets; keep one of them');
+    if (plain && (values || offsets))
+      throw bad('is there both as one array and as values with offsets; keep one of them');
     if (plain) return flatOrRows(await array(plain), bad);
-    if (!values || !offsets) throw bad(`has ${values ? 'values without offsets' : 'offsets without values'}; a ragged column needs both`);
+    if (!values || !offsets)
+      throw bad(`has ${values ? 'values without offsets' : 'offsets without values'}; a ragged column needs both`);
     const flat = await array(values);
     const bounds = await array(offsets);
     if (flat.kind === 'text' || flat.shape.length !== 1) throw bad('its values must be one flat array of numbers');

@@ -7,7 +7,7 @@ import { checkRequired, conform } from './conform.ts';
 import { readJsonl } from './jsonl.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { openNpz } from './npz.ts';
-import { readParquet } from './parquet/index.ts';
+import { readParquet } from './parquet-chunk.ts';
 import { Budget, type ByteSource, type Store } from './source.ts';
 
 export const chunkFile = /^([^/.][^/]*)\/([^/.][^/]*)\.(npz|parquet|jsonl|jsonl\.gz)$/;
@@ -38,7 +38,10 @@ export class Recording {
   static async open(store: Store, options: OpenOptions = {}): Promise<Recording> {
     const paths = await store.list();
     if (!paths.includes('manifest.json')) {
-      throw new BadInput('is no recording: it has no manifest.json; name the folder (or the zip of it) that holds one', { file: store.name });
+      throw new BadInput(
+        'is no recording: it has no manifest.json; name the folder (or the zip of it) that holds one',
+        { file: store.name },
+      );
     }
     const source = await store.open('manifest.json');
     const manifest = parseManifest(await source.read(0, source.size), source.name);
@@ -86,7 +89,11 @@ export class Recording {
     return concatenate(chunks, (name) => columnSpec(table, name));
   }
 
-  private async *decode(source: ByteSource, table: string, columns?: readonly string[]): AsyncGenerator<Chunk & { present: string[] }> {
+  private async *decode(
+    source: ByteSource,
+    table: string,
+    columns?: readonly string[],
+  ): AsyncGenerator<Chunk & { present: string[] }> {
     // One key column is always read, so that the number of rows is known even if none of the columns asked for is there.
     const key = tableSpec(table)?.columns.find((column) => column.required)?.name;
     const pick = (present: readonly string[]) => {
@@ -95,7 +102,8 @@ export class Recording {
       return asked.length > 0 ? asked : present.filter((name) => name === key || key === undefined).slice(0, 1);
     };
     const trim = (chunk: Chunk, present: string[]) => {
-      if (columns !== undefined) for (const name of chunk.columns.keys()) if (!columns.includes(name)) chunk.columns.delete(name);
+      if (columns !== undefined)
+        for (const name of chunk.columns.keys()) if (!columns.includes(name)) chunk.columns.delete(name);
       return { ...chunk, present };
     };
     if (source.name.endsWith('.npz')) {
@@ -105,7 +113,12 @@ export class Recording {
     } else if (source.name.endsWith('.parquet')) {
       for await (const { chunk, present } of readParquet(source, pick, this.budget)) yield trim(chunk, present);
     } else {
-      for await (const chunk of readJsonl(source, table, columns === undefined || key === undefined ? columns : [...columns, key], this.budget)) {
+      for await (const chunk of readJsonl(
+        source,
+        table,
+        columns === undefined || key === undefined ? columns : [...columns, key],
+        this.budget,
+      )) {
         yield trim(chunk, [...chunk.columns.keys()]);
       }
     }

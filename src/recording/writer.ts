@@ -2,13 +2,13 @@
 import { BadInput } from './bad-input.ts';
 import { codec } from './codec.ts';
 import type { Chunk, Column, Offsets, Values } from './column.ts';
-import { columnSpec } from './columns.ts';
+import { columnSpec, tableSpec } from './columns.ts';
 import { concatenate } from './concatenate.ts';
 import { checkRequired, conform, unknownBool } from './conform.ts';
 import { encodeJsonl } from './jsonl.ts';
 import { type Manifest, manifestBytes, manifestSchema } from './manifest.ts';
 import { encodeNpz } from './npz.ts';
-import { encodeParquet } from './parquet/index.ts';
+import { encodeParquet } from './parquet-chunk.ts';
 import { join, type WritableStore } from './source.ts';
 
 export type Encoding = 'npz' | 'parquet' | 'jsonl' | 'jsonl.gz';
@@ -39,7 +39,13 @@ export class RecordingWriter {
   ) {}
 
   static async create(store: WritableStore, manifest: Manifest, options: WriterOptions = {}): Promise<RecordingWriter> {
-    const writer = new RecordingWriter(store, manifestSchema.parse(manifest), options.encoding ?? 'npz', options.compress ?? false, options.chunkRows ?? 65536);
+    const writer = new RecordingWriter(
+      store,
+      manifestSchema.parse(manifest),
+      options.encoding ?? 'npz',
+      options.compress ?? false,
+      options.chunkRows ?? 65536,
+    );
     const position = options.resume ?? {};
     for (const path of await store.list()) {
       const match = /^([^/]+)\/(\d{6,})\./.exec(path);
@@ -58,9 +64,11 @@ export class RecordingWriter {
 
   /** Takes a chunk whose columns are handed over, not copied. */
   async appendChunk(table: string, chunk: Chunk): Promise<void> {
-    if (!/^[A-Za-z][\w-]*$/.test(table)) throw new BadInput(`the table name ${JSON.stringify(table)} is not a plain word`);
-    if (chunk.rows > 0) checkRequired(table, [...chunk.columns.keys()], this.store.name);
-    const conformed = conform(table, chunk, this.store.name);
+    if (!/^[A-Za-z][\w-]*$/.test(table))
+      throw new BadInput(`the table name ${JSON.stringify(table)} is not a plain word`);
+    const whole = chunk.rows > 0 ? chunk : withRequired(table, chunk);
+    checkRequired(table, [...whole.columns.keys()], this.store.name);
+    const conformed = conform(table, whole, this.store.name);
     const waiting = this.pending.get(table) ?? { chunks: [], rows: 0 };
     this.pending.set(table, waiting);
     waiting.chunks.push(conformed);
@@ -104,16 +112,32 @@ export class RecordingWriter {
 export async function encodeChunk(chunk: Chunk, encoding: Encoding, compress: boolean): Promise<Uint8Array[]> {
   if (encoding === 'jsonl') return encodeJsonl(chunk);
   if (encoding === 'jsonl.gz') return [await codec().gzip(join(encodeJsonl(chunk)))];
-  const known: Chunk = { rows: chunk.rows, columns: new Map([...chunk.columns].map(([name, item]) => [name, withUnknown(item)])) };
+  const known: Chunk = {
+    rows: chunk.rows,
+    columns: new Map([...chunk.columns].map(([name, item]) => [name, withUnknown(item)])),
+  };
   if (encoding === 'parquet') return encodeParquet(known, compress);
   return encodeNpz(known, compress);
 }
 
-/** A truth value that is not known has no place in a boolean array; as numbers, NaN says it. */
+/** A truth value or a whole number that is not known has no place in arrays of its own kind; as floats, NaN says it. */
 function withUnknown(item: Column): Column {
+  if (item.kind === 'int' && item.values instanceof Float64Array && item.values.some(Number.isNaN)) {
+    return { ...item, kind: 'float' };
+  }
   if (item.kind !== 'bool' || !(item.values as Uint8Array).includes(unknownBool)) return item;
   const values = Float32Array.from(item.values as Uint8Array, (value) => (value === unknownBool ? Number.NaN : value));
   return { ...item, kind: 'float', values };
+}
+
+/** No rows, but every column that the table must have. */
+function withRequired(table: string, chunk: Chunk): Chunk {
+  const columns = new Map(chunk.columns);
+  for (const { name, kind, required } of tableSpec(table)?.columns ?? []) {
+    if (!required || columns.has(name)) continue;
+    columns.set(name, kind === 'text' ? { kind, rows: 0, values: [] } : { kind, rows: 0, values: new Float32Array(0) });
+  }
+  return { rows: 0, columns };
 }
 
 function column(table: string, name: string, data: ColumnData): Column {

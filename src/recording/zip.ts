@@ -17,7 +17,8 @@ const u32 = (b: Uint8Array, i: number) => (b[i] | (b[i + 1] << 8) | (b[i + 2] <<
 const u64 = (b: Uint8Array, i: number) => u32(b, i) + u32(b, i + 4) * 2 ** 32;
 
 export async function zipDirectory(source: ByteSource): Promise<ZipEntry[]> {
-  const bad = (what: string) => new BadInput(`${what}; the file is damaged, cut off, or not a zip archive`, { file: source.name });
+  const bad = (what: string) =>
+    new BadInput(`${what}; the file is damaged, cut off, or not a zip archive`, { file: source.name });
   if (source.size === 0) throw new BadInput('the file is empty; a zip archive was expected', { file: source.name });
   const tailStart = Math.max(0, source.size - 65557);
   const tail = await source.read(tailStart, source.size);
@@ -42,7 +43,8 @@ export async function zipDirectory(source: ByteSource): Promise<ZipEntry[]> {
   const seen = new Set<string>();
   let i = 0;
   for (let n = 0; n < count; n++) {
-    if (i + 46 > directory.length || u32(directory, i) !== 0x02014b50) throw bad(`entry ${n} of its directory is damaged`);
+    if (i + 46 > directory.length || u32(directory, i) !== 0x02014b50)
+      throw bad(`entry ${n} of its directory is damaged`);
     const flags = u16(directory, i + 8);
     const method = u16(directory, i + 10);
     const nameLength = u16(directory, i + 28);
@@ -236,4 +238,3 @@ export class ZipBuilder {
     return [...this.directory, new Uint8Array(view.buffer, large ? 0 : 76)];
   }
 }
-

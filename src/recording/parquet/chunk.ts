@@ -1,96 +1,172 @@
 /** One column of one row group, from its pages to typed arrays. A row of a list may run on from one page into the next. */
 
 import { BadInput } from '../bad-input.ts';
-import type { Values } from '../column.ts';
 import type { ChunkPlace } from './footer.ts';
-import { narrow, withNulls } from './narrow.ts';
-import { expandPage, findPages, type Page } from './pages.ts';
+import { finish } from './narrow.ts';
+import { expandPage, findPages, type Page, type PageHeader } from './pages.ts';
 import { constantRun, readRuns } from './runs.ts';
 import type { Leaf } from './schema.ts';
 import type { ReadColumn, ReadOptions } from './types.ts';
 import { makeStore, readValues, type Store, WIDTH } from './values.ts';
 
+/** Levels of the page at hand; shared by all pages, they only grow, up to the largest page met. */
 let repetitions = new Uint8Array(0);
 let definitions = new Uint8Array(0);
 
-class ChunkReader {
-  readonly leaf: Leaf;
-  readonly rows: number;
-  readonly store: Store;
-  readonly offsets: Int32Array | undefined;
-  /** Where values are null, once one is. */
-  nulls: Uint8Array | undefined;
-  row = 0;
-  /** Values put into the store so far. */
-  filled = 0;
+/** The column as it grows, page by page. */
+interface Growing {
+  leaf: Leaf;
+  rows: number;
+  store: Store;
+  /** Present where the column is ragged. */
+  offsets?: Int32Array;
+  /** 1 where a value is null; present once there is one. */
+  nulls?: Uint8Array;
+  row: number;
+  filled: number;
+}
 
-  constructor(leaf: Leaf, rows: number, entries: number) {
-    this.leaf = leaf;
-    this.rows = rows;
-    this.store = makeStore(leaf.physical, entries);
-    this.offsets = leaf.ragged ? new Int32Array(rows + 1) : undefined;
+/** How many bytes a column of this many entries takes in memory. */
+export function memoryOf(leaf: Leaf, entries: number, rows: number): number {
+  return entries * WIDTH[leaf.physical] + (leaf.ragged ? 4 * rows : 0);
+}
+
+export function readChunk(
+  bytes: Uint8Array,
+  place: ChunkPlace,
+  leaf: Leaf,
+  rows: number,
+  options: ReadOptions,
+): ReadColumn {
+  const pages = findPages(bytes, place, leaf);
+  if (leaf.ragged ? rows > place.entries : rows !== place.entries) {
+    throw new BadInput(`the column has ${place.entries} values for ${rows} rows, so the file is damaged`);
   }
-
-  page(encoding: string, page: Page, count: number, dictionary: Store | undefined): void {
-    const { leaf } = this;
-    const definition = this.definitionLevels(page, count);
-    const before = this.filled;
-    const elements = this.offsets ? this.listPage(this.offsets, page, count, definition) : count;
-    const { maxDefinition } = leaf;
-    const values = definition < 0 ? countLevels(definitions, count, maxDefinition) : definition === maxDefinition ? elements : 0;
-    readValues(encoding, leaf.physical, page.values, dictionary, this.store, before, values);
-    if (values < elements) this.spread(before, elements, values, count, definition);
-    this.filled = before + elements;
+  const column: Growing = { leaf, rows, store: makeStore(leaf.physical, place.entries), row: 0, filled: 0 };
+  if (leaf.ragged) column.offsets = new Int32Array(rows + 1);
+  let dictionary: Store | undefined;
+  for (const header of pages) {
+    const page = expandPage(bytes, header, place.codec, leaf, options);
+    if (header.type === 'dictionary') dictionary = readDictionary(header, page, leaf);
+    else addPage(column, header, page, dictionary);
   }
+  if (column.offsets) {
+    if (column.row !== rows) {
+      throw new BadInput(`the pages hold ${column.row} rows where the footer says ${rows}, so the file is damaged`);
+    }
+    column.offsets[rows] = column.filled;
+  }
+  return finish(leaf, rows, column.store, column.filled, column.offsets, column.nulls);
+}
 
-  /** The level of all entries, or -1 after expanding them into `definitions`. */
-  definitionLevels(page: Page, count: number): number {
-    const { maxDefinition } = this.leaf;
-    if (maxDefinition === 0) return 0;
-    const [start, end] = page.definition;
-    const width = maxDefinition === 1 ? 1 : 2;
-    const constant = constantRun(page.bytes, start, end, width, count);
-    if (constant >= 0 && constant <= maxDefinition) return constant;
+function readDictionary(header: PageHeader, page: Page, leaf: Leaf): Store {
+  if (header.encoding !== 'PLAIN' && header.encoding !== 'PLAIN_DICTIONARY') {
+    throw new BadInput(`a dictionary in the encoding ${header.encoding} is not read; only PLAIN is`);
+  }
+  // Each entry takes at least a bit, so a false count cannot make the store large.
+  if (header.count > page.values.length * 8) {
+    throw new BadInput(
+      `a dictionary claims ${header.count} entries in ${page.values.length} bytes, so the file is damaged`,
+    );
+  }
+  const dictionary = makeStore(leaf.physical, header.count);
+  readValues('PLAIN', leaf.physical, page.values, undefined, dictionary, 0, header.count);
+  return dictionary;
+}
+
+function addPage(column: Growing, header: PageHeader, page: Page, dictionary: Store | undefined): void {
+  const { leaf, filled } = column;
+  const { count } = header;
+  if (count === 0) return;
+  const level = definitionLevels(leaf, page, count);
+  const elements = column.offsets ? addRows(column, column.offsets, page, count, level) : count;
+  let present = level === leaf.maxDefinition ? elements : 0;
+  if (level < 0) {
+    for (let entry = 0; entry < count; entry++) if (definitions[entry] === leaf.maxDefinition) present++;
+  }
+  // Ours keep a page of empty lists without values; others write such a page with some header bytes, which say nothing.
+  if (present > 0) readValues(header.encoding, leaf.physical, page.values, dictionary, column.store, filled, present);
+  if (present < elements) spread(column, count, elements, present, level);
+  column.filled = filled + elements;
+}
+
+/** The one level of all entries, or -1 after putting them into `definitions`. */
+function definitionLevels(leaf: Leaf, page: Page, count: number): number {
+  const { maxDefinition } = leaf;
+  if (maxDefinition === 0) return 0;
+  const [start, end] = page.definition;
+  const width = maxDefinition === 1 ? 1 : 2;
+  let greatest = constantRun(page.bytes, start, end, width, count);
+  const constant = greatest;
+  if (constant < 0) {
     if (definitions.length < count) definitions = new Uint8Array(count);
-    if (readRuns(page.bytes, start, end, width, definitions, 0, count) > maxDefinition) {
-      throw new BadInput('a definition level is too high, so the file is damaged');
-    }
-    return -1;
+    greatest = readRuns(page.bytes, start, end, width, definitions, 0, count);
   }
+  if (greatest > maxDefinition) {
+    throw new BadInput(
+      `a definition level is ${greatest} where ${maxDefinition} is the highest, so the file is damaged`,
+    );
+  }
+  return constant;
+}
 
-  /** Sets the offsets of the rows that begin in this page; returns how many elements it has. */
-  listPage(offsets: Int32Array, page: Page, count: number, definition: number): number {
-    const [start, end] = page.repetition;
-    if (repetitions.length < count) repetitions = new Uint8Array(count);
-    const levels = repetitions;
-    if (readRuns(page.bytes, start, end, 1, levels, 0, count) > 1) {
-      throw new BadInput('a repetition level is above 1, so the file is damaged');
+/** Sets the offsets of the rows that begin in this page, and returns how many elements it has. */
+function addRows(column: Growing, offsets: Int32Array, page: Page, count: number, level: number): number {
+  const [start, end] = page.repetition;
+  if (repetitions.length < count) repetitions = new Uint8Array(count);
+  const levels = repetitions;
+  if (readRuns(page.bytes, start, end, 1, levels, 0, count) > 1) {
+    throw new BadInput('a repetition level is above 1, so the file is damaged');
+  }
+  let { row } = column;
+  if (row === 0 && levels[0] !== 0) throw new BadInput('the first row begins in its middle, so the file is damaged');
+  let element = column.filled;
+  const { elementDefinition } = column.leaf;
+  if (level >= 0) {
+    // Every entry writes the start of the row to come, and a row's first entry moves on: no branch. What is written past the last row
+    // is dropped by the typed array and found by the count below.
+    const step = level >= elementDefinition ? 1 : 0;
+    for (let entry = 0; entry < count; entry++) {
+      offsets[row] = element;
+      row += 1 - levels[entry]!;
+      element += step;
     }
-    if (count > 0 && this.row === 0 && levels[0] !== 0) {
-      throw new BadInput('the first row begins in its middle, so the file is damaged');
+  } else {
+    for (let entry = 0; entry < count; entry++) {
+      offsets[row] = element;
+      row += 1 - levels[entry]!;
+      if (definitions[entry]! >= elementDefinition) element++;
     }
-    let { row } = this;
-    let element = this.filled;
-    const { elementDefinition } = this.leaf;
-    if (definition >= 0) {
-      // Writing past the last row is ignored by a typed array and found below.
-      const step = definition >= elementDefinition ? 1 : 0;
-      for (let entry = 0; entry < count; entry++) {
-        offsets[row] = element;
-        row += 1 - levels[entry]!;
-        element += step;
-      }
-      if (step === 1) this.repairOffsets(offsets, levels, count, row);
-    } else {
-      for (let entry = 0; entry < count; entry++) {
-        if (levels[entry] === 0) offsets[row++] = element;
-        if (definitions[entry]! >= elementDefinition) element++;
-      }
+  }
+  if (row > column.rows) {
+    throw new BadInput(`the pages hold more than the ${column.rows} rows of the footer, so the file is damaged`);
+  }
+  column.row = row;
+  return element - column.filled;
+}
+
+/** Moves the values that are present to their places, from the last to the first, and marks the nulls between them. */
+function spread(column: Growing, count: number, elements: number, present: number, level: number): void {
+  const { leaf, store, filled } = column;
+  const mark = leaf.kind !== 'float' || !leaf.ragged;
+  if (leaf.ragged && leaf.kind !== 'float') {
+    throw new BadInput(
+      `a list of ${leaf.kind === 'bool' ? 'booleans' : 'integers'} has a null in it; give it values only`,
+    );
+  }
+  if (mark) column.nulls ??= new Uint8Array(store.length || column.rows);
+  let to = filled + elements;
+  let from = filled + present;
+  for (let entry = count - 1; entry >= 0; entry--) {
+    const definition = level < 0 ? definitions[entry]! : level;
+    if (definition < leaf.elementDefinition) continue;
+    to--;
+    if (definition === leaf.maxDefinition) {
+      store[to] = store[--from]!;
+      continue;
     }
-    if (row > this.rows) {
-      throw new BadInput(`the pages hold more than the ${this.rows} rows of the footer, so the file is damaged`);
-    }
-    this.row = row;
-    return element - this.filled;
+    if (leaf.kind === 'text') store[to] = '';
+    else if (leaf.kind === 'float') store[to] = Number.NaN;
+    if (column.nulls) column.nulls[to] = 1;
   }
 }

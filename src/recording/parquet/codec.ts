@@ -23,13 +23,16 @@ export function decompress(codec: string, bytes: Uint8Array, length: number, opt
     throw new BadInput(`the codec ${codec} is not read; write the table with snappy, gzip, zstd or no compression`);
   }
   if (length > 64 + expansion * bytes.length) {
-    throw new BadInput(`a ${codec} page of ${bytes.length} bytes claims to expand to ${length}, which cannot be, so the file is damaged`);
+    throw new BadInput(
+      `a ${codec} page of ${bytes.length} bytes claims to expand to ${length}, which cannot be, so the file is damaged`,
+    );
   }
   if (length === 0) return new Uint8Array(0);
   let out: Uint8Array;
   try {
     if (codec === 'SNAPPY') out = unsnappy(bytes, length);
-    else if (codec === 'GZIP') out = options.decompress?.gzip ? options.decompress.gzip(bytes, length) : gunzip(bytes, length);
+    else if (codec === 'GZIP')
+      out = options.decompress?.gzip ? options.decompress.gzip(bytes, length) : gunzip(bytes, length);
     else out = options.decompress?.zstd ? options.decompress.zstd(bytes, length) : unzstd(bytes, length);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -74,7 +77,8 @@ function unzstd(bytes: Uint8Array, length: number): Uint8Array {
   if (!single) {
     const window = bytes[at++]!;
     const base = 2 ** (10 + (window >> 3));
-    if (base + (base / 8) * (window & 7) > Math.max(MAX_ZSTD_WINDOW, length)) throw new Error('the window is too large');
+    if (base + (base / 8) * (window & 7) > Math.max(MAX_ZSTD_WINDOW, length))
+      throw new Error('the window is too large');
   }
   at += [0, 1, 2, 4][descriptor & 3]!;
   if (at + sizeBytes > bytes.length) throw new Error('cut off');

@@ -34,15 +34,29 @@ class Bits {
 }
 
 /** Writes `count` values to out[from ..) and returns the position after them. */
-export function readDeltas(bytes: Uint8Array, start: number, out: Int32Array | BigInt64Array, from: number, count: number): number {
+export function readDeltas(
+  bytes: Uint8Array,
+  start: number,
+  out: Int32Array | BigInt64Array,
+  from: number,
+  count: number,
+): number {
   const bits = new Bits(bytes, start);
   const blockSize = Number(bits.varint());
   const miniblocks = Number(bits.varint());
   const total = Number(bits.varint());
   let value = bits.zigzag();
   const perMiniblock = blockSize / miniblocks;
-  if (total !== count || !(miniblocks > 0) || !Number.isInteger(perMiniblock) || perMiniblock % 8 !== 0 || blockSize > 2 ** 20) {
-    throw new BadInput(`a page of differences has ${total} values in blocks of ${blockSize} where ${count} belong, so the file is damaged`);
+  if (
+    total !== count ||
+    !(miniblocks > 0) ||
+    !Number.isInteger(perMiniblock) ||
+    perMiniblock % 8 !== 0 ||
+    blockSize > 2 ** 20
+  ) {
+    throw new BadInput(
+      `a page of differences has ${total} values in blocks of ${blockSize} where ${count} belong, so the file is damaged`,
+    );
   }
   const wide = out instanceof BigInt64Array;
   const put = (index: number) => {

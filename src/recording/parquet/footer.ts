@@ -52,7 +52,9 @@ export async function readFooter(source: ByteSource): Promise<Footer> {
 export async function readExactly(source: ByteSource, start: number, end: number): Promise<Uint8Array> {
   const bytes = await source.read(start, end);
   if (bytes.length !== end - start) {
-    throw new BadInput(`bytes ${start} to ${end} were asked for and ${bytes.length} came, so the file was cut while it was read`);
+    throw new BadInput(
+      `bytes ${start} to ${end} were asked for and ${bytes.length} came, so the file was cut while it was read`,
+    );
   }
   return bytes;
 }
@@ -73,7 +75,9 @@ function parseFooter(bytes: Uint8Array, size: number): Footer {
   const groups = metadata.row_groups.map((group) => {
     const groupRows = count(group.num_rows, 'the number of rows of a row group');
     if (group.columns.length !== schema.chunks) {
-      throw new BadInput(`a row group has ${group.columns.length} columns and the schema ${schema.chunks}, so the file is damaged`);
+      throw new BadInput(
+        `a row group has ${group.columns.length} columns and the schema ${schema.chunks}, so the file is damaged`,
+      );
     }
     return {
       rows: groupRows,
@@ -87,7 +91,8 @@ function parseFooter(bytes: Uint8Array, size: number): Footer {
     };
   });
   const sum = groups.reduce((total, group) => total + group.rows, 0);
-  if (sum !== rows) throw new BadInput(`the row groups have ${sum} rows and the footer says ${rows}, so the file is damaged`);
+  if (sum !== rows)
+    throw new BadInput(`the row groups have ${sum} rows and the footer says ${rows}, so the file is damaged`);
   return { rows, schema, groups };
 }
 
@@ -125,18 +130,22 @@ function count(value: unknown, what: string): number {
 function chunkPlace(meta: ColumnMetaData, leaf: Leaf, dataEnd: number): ChunkPlace {
   const path = leaf.path.join('.');
   const named = meta.path_in_schema.join('.');
-  if (named !== path) throw new BadInput(`a column chunk names ${named} where the schema has ${path}, so the file is damaged`);
+  if (named !== path)
+    throw new BadInput(`a column chunk names ${named} where the schema has ${path}, so the file is damaged`);
   const type = leaf.physical === 'FLOAT16' ? 'FIXED_LEN_BYTE_ARRAY' : leaf.physical;
   if (meta.type !== type) {
     throw new BadInput(`a column chunk is of type ${meta.type} where the schema has ${type}, so the file is damaged`);
   }
   const data = count(meta.data_page_offset, 'the place of the first data page');
-  const dictionary = meta.dictionary_page_offset === undefined ? 0 : count(meta.dictionary_page_offset, 'the place of the dictionary');
+  const dictionary =
+    meta.dictionary_page_offset === undefined ? 0 : count(meta.dictionary_page_offset, 'the place of the dictionary');
   const start = dictionary > 0 && dictionary < data ? dictionary : data;
   const end = start + count(meta.total_compressed_size, 'the size of a column chunk');
   const entries = count(meta.num_values, 'the number of values');
   if (entries > 0 && (start < 4 || end > dataEnd)) {
-    throw new BadInput(`a column chunk spans bytes ${start} to ${end}, outside of the data, which end at ${dataEnd}; the file is cut off or damaged`);
+    throw new BadInput(
+      `a column chunk spans bytes ${start} to ${end}, outside of the data, which end at ${dataEnd}; the file is cut off or damaged`,
+    );
   }
   return { start, end, entries, codec: String(meta.codec), encodings: (meta.encodings ?? []).map(String) };
 }

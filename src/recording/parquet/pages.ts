@@ -36,17 +36,23 @@ export function findPages(bytes: Uint8Array, place: ChunkPlace, leaf: Leaf): Pag
   let entries = 0;
   while (entries < place.entries) {
     if (at >= bytes.length) {
-      throw new BadInput(`the pages hold ${entries} values where the footer says ${place.entries}, so the file is damaged`);
+      throw new BadInput(
+        `the pages hold ${entries} values where the footer says ${place.entries}, so the file is damaged`,
+      );
     }
     const { fields, end } = readStruct(bytes, at);
     const stored = countField(fields, 3, 'the size of a page');
     if (stored > bytes.length - end) {
-      throw new BadInput(`a page claims ${stored} bytes where its column has ${bytes.length - end} left, so the file is damaged`);
+      throw new BadInput(
+        `a page claims ${stored} bytes where its column has ${bytes.length - end} left, so the file is damaged`,
+      );
     }
     const page = readHeader(fields, end, stored, leaf);
     const sum = fields.field_4;
     if (typeof sum === 'number' && sum >>> 0 !== crc32(bytes.subarray(end, end + stored))) {
-      throw new BadInput(`the checksum of a page does not match its bytes after value ${entries}, so the file is damaged`);
+      throw new BadInput(
+        `the checksum of a page does not match its bytes after value ${entries}, so the file is damaged`,
+      );
     }
     at = end + stored;
     if (page === undefined) continue;
@@ -60,7 +66,9 @@ export function findPages(bytes: Uint8Array, place: ChunkPlace, leaf: Leaf): Pag
     pages.push(page);
   }
   if (entries !== place.entries) {
-    throw new BadInput(`the pages hold ${entries} values where the footer says ${place.entries}, so the file is damaged`);
+    throw new BadInput(
+      `the pages hold ${entries} values where the footer says ${place.entries}, so the file is damaged`,
+    );
   }
   return pages;
 }
@@ -79,15 +87,28 @@ function readHeader(fields: Fields, start: number, stored: number, leaf: Leaf): 
   if (type === 1) return undefined;
   if (type === 2) {
     const header = structField(fields, 7, 'the header of a dictionary');
-    return { ...page, type: 'dictionary', count: countField(header, 1, 'the size of a dictionary'), encoding: encodingOf(header, 2) };
+    return {
+      ...page,
+      type: 'dictionary',
+      count: countField(header, 1, 'the size of a dictionary'),
+      encoding: encodingOf(header, 2),
+    };
   }
   if (type === 0) {
     const header = structField(fields, 5, 'the header of a page');
-    const levels = [leaf.maxDefinition > 0 ? encodingOf(header, 3) : 'RLE', leaf.ragged ? encodingOf(header, 4) : 'RLE'];
+    const levels = [
+      leaf.maxDefinition > 0 ? encodingOf(header, 3) : 'RLE',
+      leaf.ragged ? encodingOf(header, 4) : 'RLE',
+    ];
     if (levels.some((encoding) => encoding !== 'RLE')) {
       throw new BadInput(`levels in the encoding ${levels.join(' and ')} are not read; only RLE is`);
     }
-    return { ...page, type: 'data', count: countField(header, 1, 'the number of values of a page'), encoding: encodingOf(header, 2) };
+    return {
+      ...page,
+      type: 'data',
+      count: countField(header, 1, 'the number of values of a page'),
+      encoding: encodingOf(header, 2),
+    };
   }
   if (type === 3) {
     const header = structField(fields, 8, 'the header of a page');
@@ -97,7 +118,12 @@ function readHeader(fields: Fields, start: number, stored: number, leaf: Leaf): 
     if (page.definitionBytes + page.repetitionBytes > Math.min(stored, page.expanded)) {
       throw new BadInput('the levels of a page are larger than the page, so the file is damaged');
     }
-    return { ...page, type: 'data2', count: countField(header, 1, 'the number of values of a page'), encoding: encodingOf(header, 4) };
+    return {
+      ...page,
+      type: 'data2',
+      count: countField(header, 1, 'the number of values of a page'),
+      encoding: encodingOf(header, 4),
+    };
   }
   throw new BadInput(`a page has the unknown type ${type}, so the file is damaged`);
 }
@@ -117,15 +143,22 @@ export function expandPage(chunk: Uint8Array, page: PageHeader, codec: string, l
       bytes: stored,
       repetition: [0, page.repetitionBytes],
       definition: [page.repetitionBytes, levels],
-      values: decompress(page.compressed ? codec : 'UNCOMPRESSED', stored.subarray(levels), page.expanded - levels, options),
+      values: decompress(
+        page.compressed ? codec : 'UNCOMPRESSED',
+        stored.subarray(levels),
+        page.expanded - levels,
+        options,
+      ),
     };
   }
   const bytes = decompress(codec, stored, page.expanded, options);
   let at = 0;
   const levels = (present: boolean): [number, number] => {
     if (!present) return [at, at];
-    const length = at + 4 <= bytes.length ? new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0, true) : 2 ** 32;
-    if (length > bytes.length - at - 4) throw new BadInput('the levels of a page are larger than the page, so the file is damaged');
+    const length =
+      at + 4 <= bytes.length ? new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0, true) : 2 ** 32;
+    if (length > bytes.length - at - 4)
+      throw new BadInput('the levels of a page are larger than the page, so the file is damaged');
     at += 4 + length;
     return [at - length, at];
   };

@@ -60,7 +60,8 @@ export function readRuns(
     else ({ value: header, next: at } = runHeader(bytes, at, end));
     if ((header & 1) === 0) {
       const length = header >>> 1;
-      if (length === 0 || length > stop - from) throw damaged(`a run of ${length} values stands where ${stop - from} remain`);
+      if (length === 0 || length > stop - from)
+        throw damaged(`a run of ${length} values stands where ${stop - from} remain`);
       const value = width <= 8 && at < end ? bytes[at]! : runValue(bytes, at, end, width);
       at += (width + 7) >> 3;
       if (value > greatest) greatest = value;
@@ -88,7 +89,14 @@ export function readRuns(
 }
 
 /** Bit-packed values, least significant bit first; returns the greatest. */
-export function unpack(bytes: Uint8Array, at: number, width: number, out: Indices, from: number, count: number): number {
+export function unpack(
+  bytes: Uint8Array,
+  at: number,
+  width: number,
+  out: Indices,
+  from: number,
+  count: number,
+): number {
   if (width === 1) return unpackBits(bytes, at, out, from, count);
   if (width === 8) {
     let greatest = 0;

@@ -55,7 +55,8 @@ export function readSchema(elements: readonly SchemaElement[]): Schema {
   const seen = new Set<string>();
   for (const node of root.children) {
     const name = node.element.name;
-    if (seen.has(name)) throw new BadInput('the column appears twice; give every column its own name', { column: name });
+    if (seen.has(name))
+      throw new BadInput('the column appears twice; give every column its own name', { column: name });
     seen.add(name);
     const leaf = leafOf(node, schema.chunks);
     if (typeof leaf === 'string') schema.unreadable.push({ name, why: leaf });
@@ -95,9 +96,14 @@ function leafOf(node: Node, index: number): Leaf | string {
     return 'it is a struct or a map; only numbers, booleans, text and lists of numbers or booleans are read';
   }
   const path = [element.name, repeated.element.name];
-  if (repeated.element.type !== undefined) return listLeaf(path, repeated.element, optional + 1, 0, index, optional === 1);
+  if (repeated.element.type !== undefined)
+    return listLeaf(path, repeated.element, optional + 1, 0, index, optional === 1);
   const inner = repeated.children[0];
-  if (repeated.children.length !== 1 || inner?.element.type === undefined || inner.element.repetition_type === 'REPEATED') {
+  if (
+    repeated.children.length !== 1 ||
+    inner?.element.type === undefined ||
+    inner.element.repetition_type === 'REPEATED'
+  ) {
     return 'it is a list of structs or of lists; only lists of numbers or booleans are read';
   }
   const nullElement = inner.element.repetition_type === 'OPTIONAL' ? 1 : 0;
@@ -133,7 +139,8 @@ function typeOf({ type, type_length, converted_type, logical_type }: SchemaEleme
     return { kind: 'float', physical: 'FLOAT16', bits: 16, signed: true };
   }
   if (type === 'BYTE_ARRAY') {
-    const text = ['UTF8', 'ENUM', 'JSON'].includes(converted_type ?? '') || ['STRING', 'ENUM', 'JSON'].includes(logical ?? '');
+    const text =
+      ['UTF8', 'ENUM', 'JSON'].includes(converted_type ?? '') || ['STRING', 'ENUM', 'JSON'].includes(logical ?? '');
     if (text) return { kind: 'text', physical: 'BYTE_ARRAY', bits: 8, signed: false };
     return 'it holds raw bytes; only numbers, booleans, text and lists of numbers or booleans are read';
   }

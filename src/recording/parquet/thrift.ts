@@ -20,7 +20,8 @@ class Walk {
   }
 
   byte(): number {
-    if (this.at >= this.view.byteLength) throw new BadInput('a Thrift struct runs past its end, so the file is damaged');
+    if (this.at >= this.view.byteLength)
+      throw new BadInput('a Thrift struct runs past its end, so the file is damaged');
     return this.view.getUint8(this.at++);
   }
 
@@ -38,7 +39,8 @@ class Walk {
   }
 
   skip(bytes: number): void {
-    if (bytes > this.view.byteLength - this.at) throw new BadInput('a Thrift value runs past its end, so the file is damaged');
+    if (bytes > this.view.byteLength - this.at)
+      throw new BadInput('a Thrift value runs past its end, so the file is damaged');
     this.at += bytes;
   }
 

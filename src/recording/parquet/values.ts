@@ -58,7 +58,9 @@ export function readValues(
     }
     readPlain(physical, joined, out, from, count);
   } else {
-    throw new BadInput(`the encoding ${encoding} of ${physical} values is not read; write the table with plain or dictionary pages`);
+    throw new BadInput(
+      `the encoding ${encoding} of ${physical} values is not read; write the table with plain or dictionary pages`,
+    );
   }
 }
 
@@ -67,7 +69,10 @@ function wrongSize(found: number, expected: number): BadInput {
 }
 
 function readPlain(physical: Physical, bytes: Uint8Array, out: Store, from: number, count: number): void {
-  if (physical === 'BYTE_ARRAY') return readTexts(bytes, out as string[], from, count);
+  if (physical === 'BYTE_ARRAY') {
+    readTexts(bytes, out as string[], from, count);
+    return;
+  }
   if (physical === 'BOOLEAN') {
     if (bytes.length !== Math.ceil(count / 8)) throw wrongSize(bytes.length, Math.ceil(count / 8));
     unpack(bytes, 0, 1, out as Uint8Array, from, count);
@@ -76,7 +81,8 @@ function readPlain(physical: Physical, bytes: Uint8Array, out: Store, from: numb
   if (physical === 'FLOAT16') {
     if (bytes.length !== 2 * count) throw wrongSize(bytes.length, 2 * count);
     const floats = out as Float32Array;
-    for (let index = 0; index < count; index++) floats[from + index] = half(bytes[2 * index]! | (bytes[2 * index + 1]! << 8));
+    for (let index = 0; index < count; index++)
+      floats[from + index] = half(bytes[2 * index]! | (bytes[2 * index + 1]! << 8));
     return;
   }
   const size = WIDTH[physical];
@@ -99,13 +105,16 @@ let indices = new Int32Array(0);
 
 function readIndexed(bytes: Uint8Array, dictionary: Store | undefined, out: Store, from: number, count: number): void {
   if (count === 0) return;
-  if (dictionary === undefined) throw new BadInput('a page refers to a dictionary that is not there, so the file is damaged');
+  if (dictionary === undefined)
+    throw new BadInput('a page refers to a dictionary that is not there, so the file is damaged');
   if (bytes.length === 0) throw new BadInput('a page of dictionary indices is empty, so the file is damaged');
   // One buffer serves all pages; it only grows, up to the largest page met.
   if (indices.length < count) indices = new Int32Array(count);
   const greatest = readRuns(bytes, 1, bytes.length, bytes[0]!, indices, 0, count);
   if (greatest >= dictionary.length) {
-    throw new BadInput(`a page refers to entry ${greatest} of a dictionary of ${dictionary.length}, so the file is damaged`);
+    throw new BadInput(
+      `a page refers to entry ${greatest} of a dictionary of ${dictionary.length}, so the file is damaged`,
+    );
   }
   gather(dictionary, indices, out, from, count);
 }
@@ -168,7 +177,8 @@ function readDeltaTexts(bytes: Uint8Array, out: string[], from: number, count: n
   let at = readDeltas(bytes, 0, lengths, 0, count);
   for (let index = 0; index < count; index++) {
     const length = lengths[index]!;
-    if (length < 0 || at + length > bytes.length) throw new BadInput('a page ends within a text, so the file is damaged');
+    if (length < 0 || at + length > bytes.length)
+      throw new BadInput('a page ends within a text, so the file is damaged');
     out[from + index] = text(bytes.subarray(at, at + length));
     at += length;
   }

@@ -1,0 +1,88 @@
+/** `trueline inspect`: what is in a recording, and which questions it cannot answer yet. */
+import { Command } from 'commander';
+import { type ColumnSummary, type Inspection, inspect } from '../recording/inspect.ts';
+import { openRecording } from '../recording/node.ts';
+import { type Style, style, wantsColour } from '../report/style.ts';
+import { number, table } from '../report/table.ts';
+import { json, maxSize, print } from './options.ts';
+import { progress } from './progress.ts';
+
+export function inspectCommand(): Command {
+  return new Command('inspect')
+    .description('Show the tables, columns and ranges of a recording, and what is missing for which check.')
+    .argument('<recording>', 'a folder that holds manifest.json, or the zip of one')
+    .addOption(json())
+    .addOption(maxSize())
+    .addHelpText('after', '\nExample:\n  $ trueline inspect examples/echo\n')
+    .action(async (path: string, options: { json?: boolean; maxSize: number }) => {
+      const recording = await openRecording(path, options);
+      const bar = progress('reading');
+      const inspection = await inspect(recording, bar.update);
+      bar.stop();
+      print(
+        options.json
+          ? JSON.stringify(inspection, null, 2)
+          : inspectionText(inspection, style(wantsColour(process.stdout, process.env))),
+      );
+    });
+}
+
+export function inspectionText(inspection: Inspection, paint: Style): string {
+  const { manifest } = inspection;
+  const names = (list: { name: string }[] | undefined) =>
+    list ? list.map((item) => item.name).join(', ') : 'not declared';
+  const lines = [
+    `${paint.bold(inspection.name)}  ${manifest.name ?? ''}`.trimEnd(),
+    `  algorithm   ${manifest.algorithm ?? 'not declared'}${manifest.seed === undefined ? '' : `, seed ${manifest.seed}`}`,
+    `  agents      ${names(manifest.agents)}`,
+    `  policies    ${names(manifest.policies)}`,
+    `  iterations  ${inspection.iterations ? `${inspection.iterations.first} to ${inspection.iterations.last}` : 'none'}`,
+  ];
+  if (inspection.snapshots.length > 0) lines.push(`  snapshots   ${inspection.snapshots.length}`);
+  for (const item of inspection.tables) {
+    const files = `${item.files} ${item.files === 1 ? 'file' : 'files'}`;
+    lines.push(
+      '',
+      `${paint.bold(item.name)}  ${number(item.rows)} rows in ${files}${item.known ? '' : paint.yellow('  not part of the format: kept, not judged')}`,
+    );
+    const rows = item.columns.map((column) => [column.name, kind(column), ...ranges(column), remarks(column, paint)]);
+    if (rows.length > 0)
+      lines.push(
+        table(['column', 'kind', 'least', 'mean', 'most', ''].map(paint.dim), rows, [
+          'left',
+          'left',
+          'right',
+          'right',
+          'right',
+        ]),
+      );
+  }
+  lines.push('');
+  if (inspection.unanswered.length === 0) lines.push(paint.green('Nothing is missing: every check has its columns.'));
+  else {
+    lines.push(paint.bold('What this recording cannot answer yet'));
+    for (const { question, missing } of inspection.unanswered)
+      lines.push(`  ${question}`, paint.dim(`    needs ${missing.join(', and ')}`));
+  }
+  return lines.join('\n');
+}
+
+function kind(column: ColumnSummary): string {
+  if (!column.ragged) return column.kind;
+  const lengths = column.shortest === column.longest ? `${column.longest}` : `${column.shortest} to ${column.longest}`;
+  return column.longest === undefined ? `${column.kind} list` : `${column.kind} list of ${lengths}`;
+}
+
+function ranges(column: ColumnSummary): string[] {
+  if (column.kind === 'text') return ['', '', ''];
+  return [number(column.min), number(column.mean), number(column.max)];
+}
+
+function remarks(column: ColumnSummary, paint: Style): string {
+  const parts: string[] = [];
+  if (column.texts) parts.push(column.texts.join(', ').slice(0, 60));
+  if (!column.known) parts.push(paint.yellow('unknown column'));
+  if (column.unknown > 0) parts.push(paint.yellow(`${number(column.unknown)} not known (NaN)`));
+  if (column.infinite > 0) parts.push(paint.red(`${number(column.infinite)} infinite`));
+  return parts.join('; ');
+}

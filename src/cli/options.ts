@@ -1,0 +1,20 @@
+/** Options that several commands share. */
+import { InvalidArgumentError, Option } from 'commander';
+
+/** 500, 20k, 64M or 8GiB: a size in bytes. */
+export function parseSize(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim());
+  if (!match) throw new InvalidArgumentError('A size such as 500M or 8GiB is expected.');
+  return Number(match[1]) * 1024 ** ' kmgt'.indexOf(match[2].toLowerCase() || ' ');
+}
+
+export const maxSize = () =>
+  new Option('--max-size <size>', 'the most that archives of the recording may expand to')
+    .argParser(parseSize)
+    .default(8 * 2 ** 30, '8GiB');
+
+export const json = () => new Option('--json', 'print the result as JSON');
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

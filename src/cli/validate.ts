@@ -1,0 +1,31 @@
+/** `trueline validate`: is the recording well-formed from end to end? Exit status 0 or 2. */
+import { Command } from 'commander';
+import { openRecording } from '../recording/node.ts';
+import { validate } from '../recording/validate.ts';
+import { style, wantsColour } from '../report/style.ts';
+import { number } from '../report/table.ts';
+import { json, maxSize, print } from './options.ts';
+
+export function validateCommand(): Command {
+  return new Command('validate')
+    .description('Read every file of a recording and say what is wrong with it, if anything.')
+    .argument('<recording>', 'a folder that holds manifest.json, or the zip of one')
+    .addOption(json())
+    .addOption(maxSize())
+    .addHelpText('after', '\nExample:\n  $ trueline validate examples/echo\n')
+    .action(async (path: string, options: { json?: boolean; maxSize: number }) => {
+      const result = await validate(await openRecording(path, options));
+      const paint = style(wantsColour(process.stdout, process.env));
+      if (options.json) print(JSON.stringify(result, null, 2));
+      else {
+        for (const problem of result.problems) print(`${paint.red('bad')}   ${problem}`);
+        if (result.unknown.length > 0)
+          print(`${paint.yellow('note')}  not part of the format, kept and not judged: ${result.unknown.join(', ')}`);
+        if (result.valid) {
+          const rows = Object.entries(result.rows).map(([table, count]) => `${table} ${number(count)}`);
+          print(`${paint.green('valid')} ${result.name}: ${rows.join(', ')} rows`);
+        }
+      }
+      if (!result.valid) process.exitCode = 2;
+    });
+}

@@ -1,0 +1,220 @@
+/** What is known of each candidate of a pick: figures in money for scripted players and the recording, and scaled features for a policy. STOP has figures of 0. */
+import { geometry } from './map.ts';
+import * as rules from './rules.ts';
+import { parcels } from './rules.ts';
+import type { CityWorlds } from './world.ts';
+
+/** Meaning and order of a candidate's features. */
+export const candidateFeatures = [
+  'stop',
+  'small',
+  'medium',
+  'large',
+  'cost',
+  'net income',
+  'profit to the end',
+  'profit per cost',
+  'rent',
+  'land price',
+  'near',
+  'mid',
+  'distance',
+  'IND neighbours',
+  'EDU neighbours',
+  'months left',
+  'months it earns',
+  'cash',
+  'cash after',
+  'debt after',
+  'loss of own neighbours',
+  'gain of the other company',
+] as const;
+const width = candidateFeatures.length;
+
+/** Figures per candidate, laid out like the game's candidates; the money is not scaled. */
+export class CandidateFigures {
+  readonly footprint: Int16Array;
+  /** 0 small, 1 medium, 2 large, 3 STOP. */
+  readonly size: Uint8Array;
+  readonly cost: Float64Array;
+  /** Monthly net income once it runs, rent included, as the neighbours are now. */
+  readonly net: Float64Array;
+  /** Net income over the months it will run, less the half of its cost that the end does not give back. */
+  readonly profit: Float64Array;
+  readonly months: Float64Array;
+  /** What it takes from the company's own buildings until the end. */
+  readonly ownLoss: Float64Array;
+  /** What it adds to the other company's buildings until the end, rent left out. */
+  readonly otherGain: Float64Array;
+
+  constructor(length: number) {
+    this.footprint = new Int16Array(length);
+    this.size = new Uint8Array(length);
+    this.cost = new Float64Array(length);
+    this.net = new Float64Array(length);
+    this.profit = new Float64Array(length);
+    this.months = new Float64Array(length);
+    this.ownLoss = new Float64Array(length);
+    this.otherGain = new Float64Array(length);
+  }
+}
+
+/**
+ * What a new building of a company would do to the buildings around it, as sums over rectangles: a footprint's reach is one, so four
+ * corners of a table of running sums give it. Filled for one company's pick at a time.
+ */
+const across = rules.side + 1;
+const lossSums = new Float64Array(across * across);
+const gainSums = new Float64Array(across * across);
+const rentSums = new Float64Array(across * across);
+
+/** Call before the placements of a pick are assessed. */
+export function prepare(city: CityWorlds, world: number, company: number): void {
+  const { settings } = city;
+  const base = world * parcels;
+  const month = city.month[world];
+  const otherPlays = city.bankrupt[world * 2 + 1 - company] === 0;
+  const congestion = company === 0 ? settings.indCongestion : settings.eduCongestion;
+  const bonus = company === 0 ? settings.eduBonus : settings.indBonus;
+  const cap = company === 0 ? settings.eduBonusCap : 3;
+  lossSums.fill(0);
+  gainSums.fill(0);
+  rentSums.fill(0);
+  for (let i = base; i < base + city.buildings[world]; i++) {
+    const top = city.footprint[i] % parcels;
+    const size = city.size[i];
+    const runs = settings.months - Math.max(month, city.placedIn[i] + rules.earnsAfter[size]);
+    if (runs <= 0) continue;
+    const at = top + Math.floor(top / rules.side) + across + 1;
+    if (city.owner[i] === company) lossSums[at] = congestion * rules.factor[company][size] * runs;
+    else if (otherPlays) {
+      if (city.near[company][base + top] < cap) gainSums[at] = bonus * rules.factor[1 - company][size] * runs;
+      // A first school nearby makes an IND building pay rent.
+      if (company === 1 && city.near[1][base + top] === 0) rentSums[at] = rules.rentBySize[size];
+    }
+  }
+  runSums(lossSums);
+  runSums(gainSums);
+  if (company === 1) runSums(rentSums);
+}
+
+function runSums(sums: Float64Array): void {
+  for (let row = across; row < across * across; row += across) {
+    let sum = 0;
+    for (let at = row + 1; at < row + across; at++) {
+      sum += sums[at];
+      sums[at] = sum + sums[at - across];
+    }
+  }
+}
+
+function inReach(sums: Float64Array, footprint: number): number {
+  const r = footprint * 4;
+  const corners = geometry.reachCorners;
+  return sums[corners[r]] - sums[corners[r + 1]] - sums[corners[r + 2]] + sums[corners[r + 3]];
+}
+
+/** Fills figures and features of the placements of one size from `first` up to `end`, whose footprints are already there. */
+export function assess(
+  city: CityWorlds,
+  world: number,
+  company: number,
+  size: number,
+  first: number,
+  end: number,
+  figures: CandidateFigures,
+  features: Float32Array,
+): void {
+  const { settings, distance, zone, landValue } = city;
+  const nearInd = city.near[0];
+  const nearEdu = city.near[1];
+  const month = city.month[world];
+  const months = Math.max(0, settings.months - month - rules.earnsAfter[size]);
+  const cash = city.cash[world * 2 + company];
+  const rentDue = company === 0 && city.bankrupt[world * 2 + 1] === 0 ? rules.rentBySize[size] : 0;
+  const baseCost = rules.baseCost[company][size];
+  const fixed = rules.baseRevenue[company][size] - rules.runningCost[company][size];
+  const factor = rules.factor[company][size];
+  const zonePay = rules.zonePay[company];
+  const bonus = company === 0 ? settings.indBonus : settings.eduBonus;
+  const cap = company === 0 ? 3 : settings.eduBonusCap;
+  const congestion = company === 0 ? settings.indCongestion : settings.eduCongestion;
+  const monthsLeft = (settings.months - month) / settings.months;
+  const monthsEarning = months / settings.months;
+  for (let at = first; at < end; at++) {
+    const footprint = figures.footprint[at];
+    const parcel = world * parcels + (footprint % parcels);
+    const ind = nearInd[parcel];
+    const edu = nearEdu[parcel];
+    const others = company === 0 ? edu : ind;
+    const own = company === 0 ? ind : edu;
+    const land = geometry.cellCount[footprint] * (landValue[parcel] + rules.landPerNeighbour * (ind + edu));
+    const cost = baseCost + land;
+    const ownLoss = inReach(lossSums, footprint);
+    const otherGain = inReach(gainSums, footprint);
+    const rent = company === 1 ? inReach(rentSums, footprint) : edu > 0 ? -rentDue : 0;
+    const around = bonus * Math.min(others, cap) - congestion * own;
+    const net = fixed + factor * (zonePay[zone[parcel]] + around) + rent;
+    const profit = net * months - cost / 2;
+
+    figures.size[at] = size;
+    figures.cost[at] = cost;
+    figures.net[at] = net;
+    figures.profit[at] = profit;
+    figures.months[at] = months;
+    figures.ownLoss[at] = ownLoss;
+    figures.otherGain[at] = otherGain;
+
+    const f = at * width;
+    features[f] = 0;
+    features[f + 1] = size === 0 ? 1 : 0;
+    features[f + 2] = size === 1 ? 1 : 0;
+    features[f + 3] = size === 2 ? 1 : 0;
+    features[f + 4] = cost * 2e-4;
+    features[f + 5] = net * 2e-3;
+    features[f + 6] = profit * 1e-4;
+    features[f + 7] = profit / cost;
+    features[f + 8] = rent * 1e-2;
+    features[f + 9] = land * 1e-3;
+    features[f + 10] = zone[parcel] === 0 ? 1 : 0;
+    features[f + 11] = zone[parcel] === 1 ? 1 : 0;
+    features[f + 12] = distance[parcel] * (1 / 6);
+    features[f + 13] = ind * 0.2;
+    features[f + 14] = edu * 0.2;
+    features[f + 15] = monthsLeft;
+    features[f + 16] = monthsEarning;
+    features[f + 17] = cash * 1e-4;
+    features[f + 18] = (cash - cost) * 1e-4;
+    features[f + 19] = cost > cash ? (cost - cash) * 2e-4 : 0;
+    features[f + 20] = ownLoss * 2e-4;
+    features[f + 21] = otherGain * 2e-4;
+  }
+}
+
+/** Fills STOP's figures and features at index `at`. */
+export function assessStop(
+  city: CityWorlds,
+  world: number,
+  company: number,
+  at: number,
+  figures: CandidateFigures,
+  features: Float32Array,
+): void {
+  const cash = city.cash[world * 2 + company];
+  const { months } = city.settings;
+  figures.footprint[at] = -1;
+  figures.size[at] = 3;
+  figures.cost[at] = 0;
+  figures.net[at] = 0;
+  figures.profit[at] = 0;
+  figures.months[at] = 0;
+  figures.ownLoss[at] = 0;
+  figures.otherGain[at] = 0;
+  const f = at * width;
+  features.fill(0, f, f + width);
+  features[f] = 1;
+  features[f + 15] = (months - city.month[world]) / months;
+  features[f + 17] = cash / 10_000;
+  features[f + 18] = cash / 10_000;
+  features[f + 19] = Math.max(0, -cash) / 5000;
+}

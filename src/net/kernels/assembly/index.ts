@@ -1,0 +1,97 @@
+/** What the engine calls. A task is one piece of work that any thread can take: its kind, its job and a number. */
+import { adamNet, packNet, reduceNet } from './adam';
+import { gather, scatterRows } from './layout';
+import { backwardBlock, forwardBlock, layerAt } from './network';
+import { actorLane, criticLane, forwardRows, laneStart } from './policy';
+import { exp4, log4, tanh4 } from './simd';
+import { BLOCK, Job, Net, Pass } from './structs';
+
+/** Rows in one forward task. */
+const FORWARD_ROWS: i32 = 64;
+
+export function task(at: usize, scratch: usize): void {
+  const kind = load<i32>(at);
+  const address = load<usize>(at, 4);
+  const number = load<i32>(at, 8);
+  const job = changetype<Job>(address);
+  if (kind == 0) {
+    const first = number * FORWARD_ROWS;
+    forwardRows(job, first, min(job.rows, first + FORWARD_ROWS), scratch);
+  } else if (kind == 1) actorLane(job, number, scratch);
+  else if (kind == 2) criticLane(job, number, scratch);
+  else if (kind == 3) {
+    const net = number ? job.critic : job.actor;
+    const offset = net.parameters - job.parameters;
+    reduceNet(net, job.rows, job.lanes + offset, job.laneBytes, job.gradient + offset, false);
+  } else if (kind == 4) adamNet(job, number ? job.critic : job.actor);
+  else if (kind == 5) passForward(changetype<Pass>(address), number);
+  else if (kind == 6) passBackward(changetype<Pass>(address), number, scratch);
+  else unreachable();
+}
+
+/** Forward of one block of a network by itself. */
+function passForward(pass: Pass, block: i32): void {
+  const net = pass.net;
+  const layer = layerAt(net, 0);
+  const last = layerAt(net, net.count - 1);
+  const first = block * BLOCK;
+  const rows = min(pass.rows - first, BLOCK);
+  const activations = pass.activations + <usize>block * <usize>pass.activationBytes;
+  gather(pass.x, layer.inputs, layer.inputs4, 0, first, rows, activations + layer.input);
+  forwardBlock(net, 0, activations, rows);
+  scatterRows(activations + net.output, last.outputs, last.outputs4, rows, pass.y + (<usize>(first * last.outputs) << 2));
+}
+
+/** Backward of one lane's blocks; the lane's gradients start from zero. */
+function passBackward(pass: Pass, lane: i32, scratch: usize): void {
+  const net = pass.net;
+  const layer = layerAt(net, 0);
+  const last = layerAt(net, net.count - 1);
+  const gradient = pass.lanes + <usize>lane * <usize>pass.laneBytes;
+  memory.fill(gradient, 0, <usize>net.floats << 2);
+  // Blocks were made by the forward pass from row 0; lanes take whole blocks here.
+  const blocks = (pass.rows + BLOCK - 1) / BLOCK;
+  const end = blockStart(blocks, lane + 1);
+  for (let block = blockStart(blocks, lane); block < end; block++) {
+    const first = block * BLOCK;
+    const rows = min(pass.rows - first, BLOCK);
+    const activations = pass.activations + <usize>block * <usize>pass.activationBytes;
+    gather(pass.gradOut, last.outputs, last.outputs4, 0, first, rows, scratch + net.deltaA);
+    const delta = backwardBlock(net, 0, activations, scratch, rows, gradient, pass.gradIn != 0);
+    if (pass.gradIn) scatterRows(delta, layer.inputs, layer.inputs4, rows, pass.gradIn + (<usize>(first * layer.inputs) << 2));
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function blockStart(blocks: i32, lane: i32): i32 {
+  return (blocks * lane) >> 2;
+}
+
+/** Adds the lanes' gradients of a backward pass to those kept. */
+export function passReduce(pass: Pass): void {
+  // Every lane was cleared, so that empty ones add nothing; eight rows a lane count them all as filled.
+  reduceNet(pass.net, 32, pass.lanes, pass.laneBytes, pass.gradient, true);
+}
+
+export function adamStep(job: Job, net: Net): void {
+  adamNet(job, net);
+}
+
+export function pack(net: Net): void {
+  packNet(net);
+}
+
+export function exponentials(at: usize, bytes: usize): void {
+  for (const end = at + bytes; at < end; at += 16) v128.store(at, exp4(v128.load(at)));
+}
+
+export function logarithms(at: usize, bytes: usize): void {
+  for (const end = at + bytes; at < end; at += 16) v128.store(at, log4(v128.load(at)));
+}
+
+export function tangents(at: usize, bytes: usize): void {
+  for (const end = at + bytes; at < end; at += 16) v128.store(at, tanh4(v128.load(at)));
+}
+
+export { laneStart };

@@ -1,0 +1,28 @@
+/** The compute room in Node. The flag for relaxed SIMD must be set before any module is validated, which `prepare` does. */
+import { availableParallelism } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+import type { Platform } from './platform.ts';
+
+export const platform: Platform = {
+  prepare() {
+    // From Node 22 on relaxed SIMD is no longer an experiment, and the flag is unknown.
+    if (Number(process.versions.node.split('.')[0]) < 22) setFlagsFromString('--experimental-wasm-relaxed-simd');
+  },
+  get cores() {
+    return availableParallelism();
+  },
+  spawn(program, start) {
+    const worker = new Worker(program, { eval: true });
+    return new Promise((resolve, reject) => {
+      worker.once('error', (cause) => reject(new Error(`The compute worker did not start: ${cause.message}`, { cause })));
+      worker.once('message', () => {
+        // A later failure is reported through the shared memory; a process may end while the worker waits.
+        worker.on('error', () => {});
+        worker.unref();
+        resolve({ terminate: () => void worker.terminate() });
+      });
+      worker.postMessage(start);
+    });
+  },
+};

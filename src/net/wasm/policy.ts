@@ -1,0 +1,250 @@
+/** A policy in the kernels' memory. Parameters, gradients, moments and lanes are buffers of one layout, the actor's part before the critic's. */
+import type { RandomStream } from '../../math/random.ts';
+import { checkPolicyShape, initialValues, policyParameters } from '../parameters.ts';
+import type { ActOutputs, DecisionRows, Parameter, Policy, PolicySave, PolicyShape, RowOutputs, Rows } from '../types.ts';
+import type { Kernels } from './kernels.ts';
+import { Region } from './memory.ts';
+import { KernelNetwork } from './network.ts';
+import { type Columns, emptyColumns, put, Stage, take } from './staging.ts';
+import { FORWARD_ROWS, jobFields, LANES, STATISTICS, taskKinds } from './structs.ts';
+
+/** Below this many rows a second thread costs more than it brings. */
+const PARALLEL_ROWS = 32;
+
+export class KernelPolicy implements Policy {
+  readonly parameters: readonly Parameter[];
+  readonly actor: KernelNetwork;
+  readonly critic: KernelNetwork;
+  /** Address of the job structure. */
+  readonly job: number;
+  readonly statistics: number;
+  steps = 0;
+  readonly shape: PolicyShape;
+  private readonly kernels: Kernels;
+  private readonly held: WeakMap<Rows, Columns>;
+  private readonly stage: Stage;
+  private readonly columns = emptyColumns();
+  private readonly outputs: Region;
+  private readonly buffers: { parameters: number; gradient: number; firstMoment: number; secondMoment: number };
+  /** Of the rows at work, in `outputs`. */
+  private readonly at = { order: 0, uniforms: 0, action: 0, logp: 0, entropy: 0, value: 0, offsets: 0, logits: 0, items: 0 };
+
+  constructor(kernels: Kernels, shape: PolicyShape, stream: RandomStream, held: WeakMap<Rows, Columns>) {
+    checkPolicyShape(shape);
+    this.shape = shape;
+    this.kernels = kernels;
+    this.held = held;
+    const { memory } = kernels;
+    this.stage = new Stage(memory, shape);
+    this.outputs = new Region(memory);
+    this.parameters = policyParameters(shape);
+    const actorCount = 2 * (shape.actor.hidden.length + 1);
+    this.actor = new KernelNetwork(memory, shape.actor, this.parameters.slice(0, actorCount), shape.features);
+    this.critic = new KernelNetwork(memory, shape.critic, this.parameters.slice(actorCount));
+    const bytes = Math.ceil(((this.actor.floats + this.critic.floats) * 4) / 64) * 64;
+    const buffer = () => {
+      const at = memory.allocate(bytes);
+      memory.u8.fill(0, at, at + bytes);
+      return at;
+    };
+    this.buffers = { parameters: buffer(), gradient: buffer(), firstMoment: buffer(), secondMoment: buffer() };
+    const lanes = memory.allocate(bytes * LANES);
+    this.statistics = memory.allocate(LANES * STATISTICS * 8);
+    this.actor.place(this.buffers.parameters);
+    this.critic.place(this.buffers.parameters + this.actor.floats * 4);
+    this.job = memory.allocate(jobFields.words * 4);
+    memory.u8.fill(0, this.job, this.job + jobFields.words * 4);
+    const words = memory.i32.subarray(this.job >> 2);
+    words[jobFields.actor] = this.actor.at;
+    words[jobFields.critic] = this.critic.at;
+    words[jobFields.parameters] = this.buffers.parameters;
+    words[jobFields.gradient] = this.buffers.gradient;
+    words[jobFields.firstMoment] = this.buffers.firstMoment;
+    words[jobFields.secondMoment] = this.buffers.secondMoment;
+    words[jobFields.lanes] = lanes;
+    words[jobFields.laneBytes] = bytes;
+    words[jobFields.statistics] = this.statistics;
+    const values = [...initialValues(shape.actor, stream), ...initialValues(shape.critic, stream)];
+    values.forEach((value, index) => {
+      this.write(index, value);
+    });
+  }
+
+  act(rows: DecisionRows, uniforms: Float32Array, temperature: number, out: ActOutputs): void {
+    const n = rows.length;
+    if (n === 0) return;
+    checkTemperature(temperature);
+    this.stage.copy(rows, this.columns);
+    this.prepare(this.columns, n, null, 0, out.logits ? rows.offsets[n] - rows.offsets[0] : 0, temperature);
+    const { memory } = this.kernels;
+    const words = memory.i32;
+    const job = this.job >> 2;
+    put(memory.f32, this.at.uniforms, uniforms, n);
+    words[job + jobFields.uniforms] = this.at.uniforms;
+    if (out.logits) {
+      const base = this.at.offsets >> 2;
+      for (let i = 0; i <= n; i++) words[base + i] = rows.offsets[i] - rows.offsets[0];
+    }
+    this.forward(n);
+    take(memory.i32, this.at.action, out.action, n);
+    this.collect(n, out);
+  }
+
+  evaluate(rows: Rows, order: Int32Array, from: number, to: number, out: RowOutputs, temperature = 1): void {
+    if (to <= from) return;
+    checkTemperature(temperature);
+    this.enter(rows, order, from, to, out.logits !== undefined, temperature);
+    this.forward(to - from);
+    this.collect(to - from, out);
+  }
+
+  values(state: Float32Array, n: number, out: Float32Array): void {
+    if (n === 0) return;
+    const floats = n * this.shape.critic.inputs;
+    if (state.length < floats) throw new RangeError(`state has ${state.length} entries; ${n} rows need ${floats}.`);
+    const at = this.stage.region.ensure(floats * 4);
+    this.columns.state = at;
+    this.prepare(this.columns, n, null, 0, 0, 1);
+    const { memory } = this.kernels;
+    put(memory.f32, at, state, floats);
+    // Without a place for log-probabilities the actor is left out.
+    memory.i32[(this.job >> 2) + jobFields.outLogp] = 0;
+    this.forward(n);
+    take(memory.f32, this.at.value, out, n);
+  }
+
+  /** Puts rows order[from .. to) before the kernels: by their numbers where they are held, else gathered. */
+  enter(rows: Rows, order: Int32Array, from: number, to: number, logits: boolean, temperature: number): void {
+    const held = this.held.get(rows);
+    const n = to - from;
+    if (from < 0 || to > order.length) throw new RangeError(`rows ${from} to ${to} were asked for of an order of ${order.length}.`);
+    for (let i = from; i < to; i++) {
+      if (!(order[i] >= 0 && order[i] < rows.length)) {
+        throw new RangeError(`order[${i}] is ${order[i]}; there are rows 0 to ${rows.length - 1}.`);
+      }
+    }
+    let items = 0;
+    if (logits) for (let i = from; i < to; i++) items += rows.offsets[order[i] + 1] - rows.offsets[order[i]];
+    if (!held) this.stage.gather(rows, order, from, to, this.columns);
+    this.prepare(held ?? this.columns, n, held ? order : null, from, items, temperature);
+    if (logits) {
+      const words = this.kernels.memory.i32;
+      let base = this.at.offsets >> 2;
+      let offset = 0;
+      words[base++] = 0;
+      for (let i = from; i < to; i++) {
+        offset += rows.offsets[order[i] + 1] - rows.offsets[order[i]];
+        words[base++] = offset;
+      }
+    }
+  }
+
+  /** Room for outputs and working memory, and the job's columns. */
+  private prepare(columns: Columns, n: number, order: Int32Array | null, from: number, items: number, temperature: number): void {
+    const { memory, threads } = this.kernels;
+    const step = Math.ceil((n + 1) / 16) * 64;
+    const base = this.outputs.ensure(step * 7 + items * 4);
+    const { at } = this;
+    at.order = base;
+    at.uniforms = base + step;
+    at.action = base + 2 * step;
+    at.logp = base + 3 * step;
+    at.entropy = base + 4 * step;
+    at.value = base + 5 * step;
+    at.offsets = base + 6 * step;
+    at.logits = base + 7 * step;
+    at.items = items;
+    this.actor.ensureCandidates(columns.candidates);
+    threads.ensureScratch(Math.max(this.actor.scratchBytes, this.critic.scratchBytes));
+    const words = memory.i32;
+    const job = this.job >> 2;
+    words[job + jobFields.rows] = n;
+    words[job + jobFields.order] = order ? at.order : 0;
+    words[job + jobFields.obs] = columns.obs;
+    words[job + jobFields.state] = columns.state;
+    words[job + jobFields.offsets] = columns.offsets;
+    words[job + jobFields.subset] = columns.subset;
+    words[job + jobFields.legal] = columns.legal;
+    words[job + jobFields.features] = columns.features;
+    words[job + jobFields.action] = columns.action;
+    words[job + jobFields.oldLogp] = columns.oldLogp;
+    words[job + jobFields.advantage] = columns.advantage;
+    words[job + jobFields.returns] = columns.returns;
+    words[job + jobFields.oldValue] = columns.oldValue;
+    words[job + jobFields.weight] = columns.weight;
+    words[job + jobFields.uniforms] = 0;
+    words[job + jobFields.outAction] = at.action;
+    words[job + jobFields.outLogp] = at.logp;
+    words[job + jobFields.outEntropy] = at.entropy;
+    words[job + jobFields.outValue] = at.value;
+    words[job + jobFields.outLogits] = items > 0 ? at.logits : 0;
+    words[job + jobFields.outOffsets] = at.offsets;
+    memory.f32[job + jobFields.inverseTemperature] = 1 / temperature;
+    if (order) words.set(order.subarray(from, from + n), at.order >> 2);
+  }
+
+  private forward(n: number): void {
+    const { threads } = this.kernels;
+    const tasks = Math.ceil(n / FORWARD_ROWS);
+    threads.begin(tasks);
+    for (let i = 0; i < tasks; i++) threads.add(taskKinds.forward, this.job, i);
+    threads.run();
+  }
+
+  /** Copies the figures of the rows at work. */
+  collect(n: number, out: RowOutputs): void {
+    const { f32 } = this.kernels.memory;
+    take(f32, this.at.logp, out.logp, n);
+    take(f32, this.at.entropy, out.entropy, n);
+    take(f32, this.at.value, out.value, n);
+    if (out.logits) take(f32, this.at.logits, out.logits, this.at.items);
+  }
+
+  private place(index: number): [network: KernelNetwork, index: number, shift: number] {
+    const first = this.actor.parameters.length;
+    return index < first ? [this.actor, index, 0] : [this.critic, index - first, this.actor.floats * 4];
+  }
+
+  private readFrom(buffer: number, index: number): Float32Array {
+    const [network, own, shift] = this.place(index);
+    return network.read(own, buffer + shift);
+  }
+
+  private writeTo(buffer: number, index: number, values: ArrayLike<number>): void {
+    const [network, own, shift] = this.place(index);
+    network.write(own, values, buffer + shift);
+  }
+
+  read(index: number): Float32Array {
+    return this.readFrom(this.buffers.parameters, index);
+  }
+
+  write(index: number, values: ArrayLike<number>): void {
+    this.writeTo(this.buffers.parameters, index, values);
+    this.kernels.exports.pack(this.place(index)[0].at);
+  }
+
+  gradient(index: number): Float32Array {
+    return this.readFrom(this.buffers.gradient, index);
+  }
+
+  save(): PolicySave {
+    const all = (buffer: number) => this.parameters.map((_, index) => this.readFrom(buffer, index));
+    const { parameters, firstMoment, secondMoment } = this.buffers;
+    return { steps: this.steps, values: all(parameters), firstMoments: all(firstMoment), secondMoments: all(secondMoment) };
+  }
+
+  load(save: PolicySave): void {
+    const { firstMoment, secondMoment } = this.buffers;
+    this.parameters.forEach((_, index) => {
+      this.write(index, save.values[index]);
+      this.writeTo(firstMoment, index, save.firstMoments[index]);
+      this.writeTo(secondMoment, index, save.secondMoments[index]);
+    });
+    this.steps = save.steps;
+  }
+}
+
+export function checkTemperature(temperature: number): void {
+  if (!(temperature > 0 && temperature < Infinity)) throw new RangeError(`temperature is ${temperature}; it must be above 0.`);
+}

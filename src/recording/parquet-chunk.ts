@@ -1,0 +1,32 @@
+/** One chunk as a .parquet file; each row group is read as a chunk of its own. */
+import { BadInput } from './bad-input.ts';
+import { codec } from './codec.ts';
+import type { Chunk, Column } from './column.ts';
+import { openParquet, parquetParts } from './parquet/index.ts';
+import type { Budget, ByteSource } from './source.ts';
+
+export async function* readParquet(
+  source: ByteSource,
+  pick: (present: readonly string[]) => readonly string[],
+  budget: Budget,
+): AsyncGenerator<{ chunk: Chunk; present: string[] }> {
+  const file = await openParquet(source, { maxSize: budget.limit });
+  const present = file.columns.map((column) => column.name);
+  const names = pick(present);
+  for (const [index, group] of file.rowGroups.entries()) {
+    const columns = new Map<string, Column>();
+    for (const [name, { kind, rows, values, ...rest }] of await file.readColumns(names, index)) {
+      const offsets = 'offsets' in rest ? rest.offsets : undefined;
+      columns.set(name, { kind, rows, values, ...(offsets ? { offsets } : {}) } as Column);
+    }
+    yield { chunk: { rows: group.rows, columns }, present };
+  }
+}
+
+/** Snappy, or zstd where more compression is asked for and the platform has it. */
+export function encodeParquet(chunk: Chunk, compress: boolean): Uint8Array[] {
+  const { zstd } = codec();
+  if (compress && !zstd) throw new BadInput('zstd needs Node 22.15 or later; leave --compress out for snappy');
+  const columns = [...chunk.columns].map(([name, column]) => ({ name, column }));
+  return parquetParts(columns, compress ? { codec: 'zstd', compress: { zstd } } : { codec: 'snappy' });
+}

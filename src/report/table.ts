@@ -1,0 +1,52 @@
+/** Plain tables and numbers for people. */
+import Table from 'cli-table3';
+
+const none = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '  ',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
+};
+
+export function table(head: string[], rows: string[][], align: ('left' | 'right')[] = []): string {
+  const made = new Table({
+    head,
+    chars: none,
+    colAligns: head.map((_, i) => align[i] ?? 'left'),
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+  });
+  made.push(...rows);
+  return made
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+/** Short and never misleading: 4 significant digits, thousands apart in whole numbers. */
+export function number(value: number | undefined): string {
+  if (value === undefined) return '';
+  if (!Number.isFinite(value)) return String(value);
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString('en-US');
+  const size = Math.abs(value);
+  return size >= 1e-3 && size < 1e6 ? String(Number(value.toPrecision(4))) : value.toExponential(2);
+}
+
+/** 75 becomes "1:15", 3700 becomes "1:01:40". */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const two = (part: number) => String(part).padStart(2, '0');
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}

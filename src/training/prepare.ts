@@ -1,0 +1,124 @@
+/** From the batch to one learner's rows in the units of its loss. Rows are copied whole, by one list of indices, so no column can slip against another. */
+import { clampAdvantages, type Learner, type LearnerRows, normaliseAdvantages } from '../agents/ppo.ts';
+import type { PpoSettings } from '../agents/settings.ts';
+import type { Batch } from './batch.ts';
+
+/** The rows of the learner's own agents, in batch order. */
+export function selectRows(batch: Batch, learner: Learner, rows: Int32Array): number {
+  const own = learner.agents;
+  let count = 0;
+  for (let row = 0; row < batch.rows; row++) if (own.includes(batch.agent[row])) rows[count++] = row;
+  return count;
+}
+
+export function emptyRows(): LearnerRows {
+  const floats = () => new Float32Array(0);
+  const ints = () => new Int32Array(0);
+  return {
+    length: 0,
+    obs: floats(),
+    state: floats(),
+    offsets: ints(),
+    subset: ints(),
+    legal: new Uint8Array(0),
+    features: floats(),
+    action: ints(),
+    oldLogp: floats(),
+    advantage: floats(),
+    returns: floats(),
+    oldValue: floats(),
+    iteration: ints(),
+    sample: ints(),
+    agent: ints(),
+    logCount: floats(),
+  };
+}
+
+function reserve(into: LearnerRows, batch: Batch, rows: number, candidates: number, pointer: boolean): void {
+  const { shape } = batch;
+  const floats = (old: Float32Array, size: number) => (old.length >= size ? old : new Float32Array(size));
+  const ints = (old: Int32Array, size: number) => (old.length >= size ? old : new Int32Array(size));
+  into.obs = floats(into.obs, rows * shape.observation);
+  into.state = shape.criticState > 0 ? floats(into.state, rows * shape.criticState) : into.obs;
+  into.offsets = ints(into.offsets, rows + 1);
+  into.subset = ints(into.subset, candidates);
+  into.legal = into.legal.length >= candidates ? into.legal : new Uint8Array(candidates);
+  into.features = floats(into.features, pointer ? candidates * shape.features : 0);
+  into.action = ints(into.action, rows);
+  into.oldLogp = floats(into.oldLogp, rows);
+  into.advantage = floats(into.advantage, rows);
+  into.returns = floats(into.returns, rows);
+  into.oldValue = floats(into.oldValue, rows);
+  into.iteration = ints(into.iteration, rows);
+  into.sample = ints(into.sample, rows);
+  into.agent = ints(into.agent, rows);
+  into.logCount = floats(into.logCount, rows);
+}
+
+export function prepareRows(
+  batch: Batch,
+  rows: Int32Array,
+  count: number,
+  learner: Learner,
+  ppo: PpoSettings,
+  into: LearnerRows,
+): LearnerRows {
+  const { shape } = batch;
+  const pointer = learner.policy.shape.head === 'pointer';
+  let candidates = 0;
+  for (let i = 0; i < count; i++) candidates += batch.count[rows[i]];
+  reserve(into, batch, count, candidates, pointer);
+  into.length = count;
+  let at = 0;
+  let feature = 0;
+  into.offsets[0] = 0;
+  for (let i = 0; i < count; i++) {
+    const row = rows[i];
+    copy(batch.observation, row * shape.observation, into.obs, i * shape.observation, shape.observation);
+    if (shape.criticState > 0) copy(batch.criticState, row * shape.criticState, into.state, i * shape.criticState, shape.criticState);
+    const first = row * shape.candidates;
+    const choices = batch.count[row];
+    let legal = 0;
+    for (let c = 0; c < choices; c++) {
+      into.subset[at + c] = batch.candidates[first + c];
+      into.legal[at + c] = batch.legal[first + c];
+      legal += batch.legal[first + c];
+    }
+    if (pointer) {
+      copy(batch.features, first * shape.features, into.features, feature, choices * shape.features);
+      feature += choices * shape.features;
+    }
+    at += choices;
+    into.offsets[i + 1] = at;
+    into.action[i] = batch.action[row];
+    into.oldLogp[i] = batch.oldLogp[row];
+    into.advantage[i] = batch.advantage[row];
+    into.returns[i] = batch.return[row];
+    into.oldValue[i] = batch.value[row];
+    into.iteration[i] = batch.iteration[row];
+    into.sample[i] = batch.sample[row];
+    into.agent[i] = batch.agent[row];
+    into.logCount[i] = Math.log(legal);
+  }
+  learner.normaliser.learn(into.returns, count);
+  learner.normaliser.toCritic(into.returns, count, into.returns);
+  learner.normaliser.toCritic(into.oldValue, count, into.oldValue);
+  if (ppo.advantageNormalisation === 'batch') {
+    normaliseAdvantages(into.advantage, into.agent, identity(count), 0, count, ppo.advantageClamp, into.advantage);
+  } else if (ppo.advantageNormalisation === 'none' && ppo.advantageClamp !== null) {
+    clampAdvantages(identity(count), 0, count, ppo.advantageClamp, into.advantage);
+  }
+  return into;
+}
+
+let kept = new Int32Array(0);
+
+/** 0, 1, 2 and so on, at least so many. */
+export function identity(count: number): Int32Array {
+  if (kept.length < count) kept = Int32Array.from({ length: Math.max(count, kept.length * 2) }, (_, i) => i);
+  return kept;
+}
+
+function copy(from: Float32Array, source: number, into: Float32Array, target: number, width: number): void {
+  for (let i = 0; i < width; i++) into[target + i] = from[source + i];
+}

@@ -1,0 +1,192 @@
+/** Adds up the readings of one learner's update. Means are over rows, so a smaller last minibatch does not count more than its rows. */
+import type { LearnerRows, TrainJob, UpdateResult } from '../agents/ppo.ts';
+import type { Role, StepReport } from '../net/types.ts';
+import { noReadings, type ReadingName, type Readings } from './readings.ts';
+
+/** What was measured around one step; NaN where it was not. */
+export interface StepMeasures {
+  deltaLogits: number;
+  klAfter: number;
+  logitsStd: number;
+}
+
+const perRow = ['k1', 'k2', 'k3', 'clip_fraction', 'entropy', 'policy_loss', 'value_loss', 'ratio_mean'] as const;
+const roles: readonly Role[] = ['trunk', 'head', 'critic'];
+const spreadRows = 1024;
+
+class Mean {
+  private sum = 0;
+  private weight = 0;
+  add(value: number, weight = 1): void {
+    this.sum += value * weight;
+    this.weight += weight;
+  }
+  get value(): number {
+    return this.weight > 0 ? this.sum / this.weight : Number.NaN;
+  }
+}
+
+export class Tally {
+  private readonly means = new Map<ReadingName, Mean>();
+  private readonly ratioSquares = new Mean();
+  private steps = 0;
+  /** Sums for the correlation of log-ratio (x) with recomputed advantage (y). */
+  private readonly sums = new Float64Array(6);
+  private readonly fixed: Partial<Readings> = {};
+
+  /** `recomputed` holds this iteration's advantages by sample, computed from rewards, values and ends alone. */
+  constructor(
+    private readonly iteration: number,
+    rows: LearnerRows,
+    private readonly recomputed: Float32Array,
+    validRatio: number,
+  ) {
+    this.fixed.explained_variance = explainedVariance(rows.oldValue, rows.returns, rows.length);
+    this.fixed.input_spread = inputSpread(rows);
+    this.fixed.valid_ratio = validRatio;
+  }
+
+  get inputSpread(): number {
+    return this.fixed.input_spread ?? Number.NaN;
+  }
+
+  step(job: TrainJob, report: StepReport, measured: StepMeasures): void {
+    const rows = job.to - job.from;
+    const figures: Record<(typeof perRow)[number], number> = {
+      k1: report.k1,
+      k2: report.k2,
+      k3: report.k3,
+      clip_fraction: report.clipFraction,
+      entropy: report.entropy,
+      policy_loss: report.policyLoss,
+      value_loss: report.valueLoss,
+      ratio_mean: report.ratioMean,
+    };
+    for (const name of perRow) this.mean(name).add(figures[name], rows);
+    this.ratioSquares.add(report.ratioStd ** 2 + report.ratioMean ** 2, rows);
+    this.mean('grad_norm').add(report.gradNorm);
+    if (report.tensors) this.tensors(job, report);
+    for (const [name, value] of [
+      ['delta_logits', measured.deltaLogits],
+      ['logit_spread', measured.logitsStd],
+    ] as const)
+      if (!Number.isNaN(value)) this.mean(name).add(value);
+    this.rows(job);
+    this.steps++;
+  }
+
+  finish(result: UpdateResult): Readings {
+    const readings = noReadings();
+    for (const [name, mean] of this.means) readings[name] = mean.value;
+    Object.assign(readings, this.fixed);
+    readings.ratio_std = Math.sqrt(Math.max(0, this.ratioSquares.value - readings.ratio_mean ** 2));
+    readings.credit_correlation = correlation(this.sums);
+    readings.kl_after = result.klAfter;
+    readings.learning_rate = result.learningRate;
+    return readings;
+  }
+
+  private mean(name: ReadingName): Mean {
+    let mean = this.means.get(name);
+    if (!mean) this.means.set(name, (mean = new Mean()));
+    return mean;
+  }
+
+  private tensors(job: TrainJob, report: StepReport): void {
+    for (const role of roles) {
+      let gradient = 0;
+      let change = 0;
+      report.tensors?.forEach((tensor, i) => {
+        if (job.policy.parameters[i].role !== role) return;
+        gradient += tensor.gradNorm ** 2;
+        change += tensor.deltaNorm ** 2;
+      });
+      this.mean(`grad_norm.${role}`).add(Math.sqrt(gradient));
+      this.mean(`change.${role}`).add(Math.sqrt(change));
+    }
+  }
+
+  /** Before the first step every log-ratio is 0, so the correlation leaves that one out. */
+  private rows(job: TrainJob): void {
+    const { out, rows, order, from, to } = job;
+    const { sums, recomputed, iteration } = this;
+    let ratio = 0;
+    let counted = 0;
+    for (let i = from; i < to; i++) {
+      const row = order[i];
+      if (rows.logCount[row] > 0) {
+        ratio += out.entropy[i - from] / rows.logCount[row];
+        counted++;
+      }
+      if (this.steps === 0 || rows.iteration[row] !== iteration) continue;
+      const x = out.logp[i - from] - rows.oldLogp[row];
+      const y = recomputed[rows.sample[row]];
+      sums[0]++;
+      sums[1] += x;
+      sums[2] += y;
+      sums[3] += x * x;
+      sums[4] += y * y;
+      sums[5] += x * y;
+    }
+    if (counted > 0) this.mean('entropy_ratio').add(ratio / counted, counted);
+  }
+}
+
+function correlation([n, x, y, xx, yy, xy]: Float64Array): number {
+  const spread = (xx - (x * x) / n) * (yy - (y * y) / n);
+  return n > 1 && spread > 0 ? (xy - (x * y) / n) / Math.sqrt(spread) : Number.NaN;
+}
+
+export function explainedVariance(value: ArrayLike<number>, returns: ArrayLike<number>, count: number): number {
+  let mean = 0;
+  let error = 0;
+  for (let i = 0; i < count; i++) {
+    mean += returns[i] / count;
+    error += (returns[i] - value[i]) / count;
+  }
+  let total = 0;
+  let left = 0;
+  for (let i = 0; i < count; i++) {
+    total += (returns[i] - mean) ** 2;
+    left += (returns[i] - value[i] - error) ** 2;
+  }
+  return total > 0 ? 1 - left / total : Number.NaN;
+}
+
+function inputSpread(rows: LearnerRows): number {
+  const width = rows.length > 0 ? Math.floor(rows.obs.length / Math.max(1, rows.iteration.length)) : 0;
+  const stride = Math.max(1, Math.ceil(rows.length / spreadRows));
+  let count = 0;
+  let mean = 0;
+  let squares = 0;
+  for (let row = 0; row < rows.length; row += stride) {
+    for (let i = row * width; i < (row + 1) * width; i++) {
+      count++;
+      const change = rows.obs[i] - mean;
+      mean += change / count;
+      squares += change * (rows.obs[i] - mean);
+    }
+  }
+  return count > 0 ? Math.sqrt(squares / count) : Number.NaN;
+}
+
+/** Spread of the logits within a row, averaged over rows; rows of one candidate are left out. */
+export function logitSpread(logits: Float32Array, job: TrainJob): number {
+  const { offsets } = job.rows;
+  let at = 0;
+  let sum = 0;
+  let rows = 0;
+  for (let i = job.from; i < job.to; i++) {
+    const row = job.order[i];
+    const count = offsets[row + 1] - offsets[row];
+    let mean = 0;
+    for (let c = 0; c < count; c++) mean += logits[at + c] / count;
+    let squares = 0;
+    for (let c = 0; c < count; c++) squares += (logits[at + c] - mean) ** 2;
+    at += count;
+    if (count < 2) continue;
+    sum += Math.sqrt(squares / count);
+    rows++;
+  }
+  return rows > 0 ? sum / rows : 0;
+}

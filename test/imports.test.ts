@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const src = resolve(import.meta.dirname, '../src');
+const rooms: Record<string, readonly string[]> = {
+  recording: [],
+  math: [],
+  net: ['math'],
+  games: ['math', 'net'],
+  agents: ['math', 'net'],
+  doctor: ['recording', 'math'],
+  training: ['recording', 'math', 'net', 'games', 'agents', 'doctor'],
+  faults: ['recording', 'math', 'net', 'games', 'agents', 'doctor', 'training'],
+  sweep: ['recording', 'math', 'net', 'games', 'agents', 'doctor', 'training', 'faults'],
+  symmetry: ['recording', 'math', 'net', 'games', 'agents', 'doctor', 'training', 'faults', 'sweep'],
+};
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
+  (path) =>
+    path.endsWith('.ts') && !path.includes('assembly') && !path.endsWith('.test.ts') && !path.endsWith('.generated.ts'),
+);
+const imports = (path: string) =>
+  [...readFileSync(join(src, path), 'utf8').matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map(
+    (match) => match[1],
+  );
+
+describe('the rooms of the house', () => {
+  it('know only the rooms that come before them in the flow', () => {
+    const wrong: string[] = [];
+    for (const path of files) {
+      const room = path.split(/[/\\]/)[0];
+      if (!(room in rooms)) continue;
+      for (const name of imports(path)) {
+        if (!name.startsWith('.')) continue;
+        const target = relative(src, resolve(src, dirname(path), name)).split(/[/\\]/)[0];
+        if (target !== room && !rooms[room].includes(target)) wrong.push(`${path} imports ${name}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('import Node only in files named node.ts, apart from the command line and the sweep', () => {
+    const wrong = files.filter(
+      (path) =>
+        !/^(cli|report|sweep)[/\\]/.test(path) &&
+        !/(^|[/\\])node\.ts$/.test(path) &&
+        imports(path).some((name) => name.startsWith('node:')),
+    );
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+/** Runs the program and other commands the way a user would. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll } from 'vitest';
+
+export const root = resolve(import.meta.dirname, '../..');
+
+export interface Result {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export function run(
+  command: string,
+  args: string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {},
+): Result {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: options.cwd ?? root,
+    env: { ...process.env, NO_COLOR: '1', ...options.env },
+    input: options.input,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+  if (error) throw error;
+  return { status, stdout, stderr };
+}
+
+export function trueline(...args: string[]): Result {
+  return run(process.execPath, [join(root, 'bin', 'trueline'), ...args]);
+}
+
+/** A folder that is gone when the test file ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'trueline-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A Python that has the modules, if there is one. */
+export function findPython(...modules: string[]): string | undefined {
+  return ['/usr/bin/python3', 'python3'].find((python) => {
+    const probe = spawnSync(python, ['-c', `import ${modules.join(', ')}`]);
+    return probe.status === 0;
+  });
+}
