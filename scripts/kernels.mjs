@@ -26,7 +26,8 @@ const wanted = hash.digest('hex');
 if (!(existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
   const { default: asc } = await import('assemblyscript/asc');
   const lines = [];
-  for (const [name, features] of Object.entries(variants)) lines.push(`export const ${name} =\n  '${await compile(asc, features)}';`);
+  for (const [name, features] of Object.entries(variants))
+    lines.push(`export const ${name} =\n  '${await compile(asc, features)}';`);
   const text = [
     '/** Made by scripts/kernels.mjs: the kernels as base64 text, compiled for shared memory. */',
     `export const maximumPages = ${pages};`,
@@ -42,7 +43,17 @@ if (!(existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') ===
 
 async function compile(asc, features) {
   let binary;
-  const args = ['index.ts', '--outFile', 'kernels.wasm', '--runtime', 'stub', '--noAssert', '--noColors', '-O3', '--converge'];
+  const args = [
+    'index.ts',
+    '--outFile',
+    'kernels.wasm',
+    '--runtime',
+    'stub',
+    '--noAssert',
+    '--noColors',
+    '-O3',
+    '--converge',
+  ];
   args.push('--importMemory', '--sharedMemory', '--initialMemory', '1', '--maximumMemory', String(pages));
   args.push('--enable', 'simd', '--enable', 'threads', ...features);
   // `abort` is never called without assertions; its import would be one more thing to provide.

@@ -1,7 +1,16 @@
 /** Proximal policy optimisation, from a policy's rows to its new parameters. Every learner is updated with its own rows only; learners advance side by side, step by step. */
 import type { GameShape } from '../games/game.ts';
 import { RandomStream } from '../math/random.ts';
-import type { Engine, Policy, PolicyShape, RowOutputs, Rows, StepReport, UpdateJob, UpdateSettings } from '../net/types.ts';
+import type {
+  Engine,
+  Policy,
+  PolicyShape,
+  RowOutputs,
+  Rows,
+  StepReport,
+  UpdateJob,
+  UpdateSettings,
+} from '../net/types.ts';
 import { ValueNormaliser } from './normaliser.ts';
 import type { NetworkSettings, PpoSettings } from './settings.ts';
 
@@ -132,7 +141,13 @@ export function makeLearner(
 }
 
 /** Draws the policy head anew with another gain; trunk and critic stay. */
-export function reinitialiseHead(engine: Engine, learner: Learner, gain: number, seed: number, iteration: number): void {
+export function reinitialiseHead(
+  engine: Engine,
+  learner: Learner,
+  gain: number,
+  seed: number,
+  iteration: number,
+): void {
   const { shape } = learner.policy;
   const stream = RandomStream.of(seed, 'reinitialise', learner.name, iteration);
   const fresh = engine.policy({ ...shape, actor: { ...shape.actor, outputGain: gain } }, stream);
@@ -144,7 +159,10 @@ export function reinitialiseHead(engine: Engine, learner: Learner, gain: number,
 export function updateSettings(learner: Learner, plan: UpdatePlan): UpdateSettings {
   const { ppo } = plan;
   const factor = learner.rateFactor * (ppo.anneal ? Math.max(0, 1 - plan.progress) : 1);
-  const group = (rate: number | null) => ({ learningRate: (rate ?? ppo.learningRate) * factor, weightDecay: ppo.weightDecay });
+  const group = (rate: number | null) => ({
+    learningRate: (rate ?? ppo.learningRate) * factor,
+    weightDecay: ppo.weightDecay,
+  });
   return {
     clip: ppo.clip,
     valueCoefficient: ppo.valueCoefficient,
@@ -171,25 +189,31 @@ export function normaliseAdvantages(
   clamp: number | null,
   out: Float32Array,
 ): void {
-  const sums = new Map<number, { count: number; mean: number; squares: number }>();
+  let agents = 0;
+  for (let i = from; i < to; i++) agents = Math.max(agents, agent[order[i]] + 1);
+  const count = new Float64Array(agents);
+  const mean = new Float64Array(agents);
+  const squares = new Float64Array(agents);
   for (let i = from; i < to; i++) {
-    const row = order[i];
-    let sum = sums.get(agent[row]);
-    if (!sum) sums.set(agent[row], (sum = { count: 0, mean: 0, squares: 0 }));
-    sum.count++;
-    const change = advantage[row] - sum.mean;
-    sum.mean += change / sum.count;
-    sum.squares += change * (advantage[row] - sum.mean);
+    const who = agent[order[i]];
+    const change = advantage[order[i]] - mean[who];
+    mean[who] += change / ++count[who];
+    squares[who] += change * (advantage[order[i]] - mean[who]);
   }
   for (let i = from; i < to; i++) {
-    const row = order[i];
-    const sum = sums.get(agent[row])!;
-    out[row] = (advantage[row] - sum.mean) / (Math.sqrt(sum.squares / sum.count) + 1e-8);
+    const who = agent[order[i]];
+    out[order[i]] = (advantage[order[i]] - mean[who]) / (Math.sqrt(squares[who] / count[who]) + 1e-8);
   }
   if (clamp !== null) clampAdvantages(order, from, to, clamp, out);
 }
 
-export function clampAdvantages(order: ArrayLike<number>, from: number, to: number, clamp: number, out: Float32Array): void {
+export function clampAdvantages(
+  order: ArrayLike<number>,
+  from: number,
+  to: number,
+  clamp: number,
+  out: Float32Array,
+): void {
   for (let i = from; i < to; i++) out[order[i]] = Math.max(-clamp, Math.min(clamp, out[order[i]]));
 }
 
@@ -197,7 +221,12 @@ export function clampAdvantages(order: ArrayLike<number>, from: number, to: numb
 class Workspace {
   order = new Int32Array(0);
   advantage = new Float32Array(0);
-  out: Required<RowOutputs> = { logp: new Float32Array(0), entropy: new Float32Array(0), value: new Float32Array(0), logits: new Float32Array(0) };
+  out: Required<RowOutputs> = {
+    logp: new Float32Array(0),
+    entropy: new Float32Array(0),
+    value: new Float32Array(0),
+    logits: new Float32Array(0),
+  };
 
   reserve(rows: Rows, minibatches: number): void {
     const { length } = rows;
@@ -213,7 +242,8 @@ class Workspace {
 const workspaces = new WeakMap<Policy, Workspace>();
 
 export function reserveOutputs(out: Required<RowOutputs>, rows: number, candidates: number): Required<RowOutputs> {
-  if (out.logp.length < rows) out = { ...out, logp: new Float32Array(rows), entropy: new Float32Array(rows), value: new Float32Array(rows) };
+  if (out.logp.length < rows)
+    out = { ...out, logp: new Float32Array(rows), entropy: new Float32Array(rows), value: new Float32Array(rows) };
   if (out.logits.length < rows * candidates) out = { ...out, logits: new Float32Array(rows * candidates) };
   return out;
 }
@@ -274,8 +304,8 @@ interface Running {
 
 function begin(part: UpdatePart, plan: UpdatePlan): Running {
   const { learner, rows } = part;
-  let work = workspaces.get(learner.policy);
-  if (!work) workspaces.set(learner.policy, (work = new Workspace()));
+  const work = workspaces.get(learner.policy) ?? new Workspace();
+  workspaces.set(learner.policy, work);
   work.reserve(rows, plan.ppo.minibatches);
   for (let i = 0; i < rows.length; i++) work.order[i] = i;
   const settings = updateSettings(learner, plan);
@@ -286,7 +316,13 @@ function begin(part: UpdatePart, plan: UpdatePlan): Running {
     stream: RandomStream.of(plan.seed, 'minibatches', learner.name, plan.iteration),
     bound: learner.policy.parameters.map((parameter) => (settings.groups[parameter.role] ? 1 : 0)),
     latest: null,
-    result: { steps: 0, skipped: 0, stoppedEarly: false, klAfter: Number.NaN, learningRate: settings.groups.trunk.learningRate },
+    result: {
+      steps: 0,
+      skipped: 0,
+      stoppedEarly: false,
+      klAfter: Number.NaN,
+      learningRate: settings.groups.trunk.learningRate,
+    },
   };
 }
 
@@ -347,7 +383,8 @@ function finish(run: Running, plan: UpdatePlan, stages: UpdateStages): void {
   const { logp, entropy, value } = work.out;
   stages.evaluate(latest, latest.from, to, { logp, entropy, value });
   let sum = 0;
-  for (let i = latest.from; i < to; i++) sum += 0.5 * (logp[i - latest.from] - latest.rows.oldLogp[latest.order[i]]) ** 2;
+  for (let i = latest.from; i < to; i++)
+    sum += 0.5 * (logp[i - latest.from] - latest.rows.oldLogp[latest.order[i]]) ** 2;
   result.klAfter = sum / (to - latest.from);
   if (adaptiveKl === null) return;
   if (result.klAfter < 0.2 * adaptiveKl) learner.rateFactor = Math.min(adaptiveBounds[1], learner.rateFactor * 1.5);

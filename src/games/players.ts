@@ -1,5 +1,7 @@
 /** Scripted players. A player answers with a local index into the place's candidates, and draws only from the stream it is handed. */
 import type { RandomStream } from '../math/random.ts';
+import { City } from './city/game.ts';
+import { cityPlayers } from './city/players.ts';
 import type { Game } from './game.ts';
 import { GridGame, stay } from './grid/grid.ts';
 import { Snowdrift } from './grid/snowdrift.ts';
@@ -80,6 +82,7 @@ function makers(game: Game): Record<string, PlayerMaker> {
     known['nearest-hare'] = () => nearestPlayer('nearest-hare', [1, 0]);
   }
   if (game instanceof Snowdrift) known['nearest-drift'] = () => nearestPlayer('nearest-drift', [0]);
+  if (game instanceof City) Object.assign(known, cityPlayers);
   return known;
 }
 

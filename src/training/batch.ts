@@ -242,7 +242,14 @@ export class Batch {
 
 const counts = new Int32Array(65_536);
 
-function copyRows(into: ColumnArray, at: number, from: ColumnArray, rows: ArrayLike<number>, count: number, width: number) {
+function copyRows(
+  into: ColumnArray,
+  at: number,
+  from: ColumnArray,
+  rows: ArrayLike<number>,
+  count: number,
+  width: number,
+) {
   if (width === 1) {
     for (let i = 0; i < count; i++) into[at + i] = from[rows[i]];
     return;

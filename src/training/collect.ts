@@ -218,7 +218,8 @@ function answer(collector: Collector, asked: Decisions, batch: Batch): void {
 /** The very observation, list, mask and features that the decision was made from. */
 function copyDecision(game: Game, place: number, batch: Batch, row: number): void {
   const { observation, candidates, features } = game.shape;
-  for (let i = 0; i < observation; i++) batch.observation[row * observation + i] = game.observation[place * observation + i];
+  for (let i = 0; i < observation; i++)
+    batch.observation[row * observation + i] = game.observation[place * observation + i];
   const count = game.count[place];
   batch.count[row] = count;
   const from = place * candidates;

@@ -14,7 +14,15 @@ export class EpisodeResults {
     this.length = 0;
   }
 
-  add(episode: number, agent: number, seat: number, sum: number, decisions: number, iteration: number, learner: number): void {
+  add(
+    episode: number,
+    agent: number,
+    seat: number,
+    sum: number,
+    decisions: number,
+    iteration: number,
+    learner: number,
+  ): void {
     if (this.length === this.episode.length) this.grow();
     const i = this.length++;
     this.episode[i] = episode;
@@ -24,6 +32,20 @@ export class EpisodeResults {
     this.decisions[i] = decisions;
     this.iteration[i] = iteration;
     this.learner[i] = learner;
+  }
+
+  /** Adds the results of another round. */
+  take(other: EpisodeResults): void {
+    for (let i = 0; i < other.length; i++)
+      this.add(
+        other.episode[i],
+        other.agent[i],
+        other.seat[i],
+        other.return[i],
+        other.decisions[i],
+        other.iteration[i],
+        other.learner[i],
+      );
   }
 
   /** Mean return of each agent with its standard error; NaN for an agent without a finished episode. */

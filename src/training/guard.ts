@@ -52,22 +52,32 @@ export class Guard {
     if (!this.on) return;
     const unsorted = batch.firstUnsorted();
     if (unsorted >= 0) {
-      this.report('rows-not-sorted', `${this.row(batch, unsorted)} does not come after ${this.row(batch, unsorted - 1)}: rows must be sorted by (episode, t, agent) before credit is assigned.`);
+      this.report(
+        'rows-not-sorted',
+        `${this.row(batch, unsorted)} does not come after ${this.row(batch, unsorted - 1)}: rows must be sorted by (episode, t, agent) before credit is assigned.`,
+      );
     }
     const columns = { old_logp: batch.oldLogp, value: batch.value, reward: batch.reward, next_value: batch.nextValue };
     for (const [name, column] of Object.entries(columns)) this.finite(batch, name, column, 1);
     this.finite(batch, 'obs', batch.observation, batch.shape.observation);
     for (let row = 0; row < batch.rows; row++) {
       if (batch.oldLogp[row] > aboveZero) {
-        this.report('log-probability-above-0', `${this.row(batch, row)}: old_logp is ${batch.oldLogp[row]}, but a log-probability is at most 0.`);
+        this.report(
+          'log-probability-above-0',
+          `${this.row(batch, row)}: old_logp is ${batch.oldLogp[row]}, but a log-probability is at most 0.`,
+        );
         break;
       }
     }
     for (let row = 0; row < batch.rows; row++) {
       const action = batch.action[row];
-      const possible = action >= 0 && action < batch.count[row] && batch.legal[row * batch.shape.candidates + action] === 1;
+      const possible =
+        action >= 0 && action < batch.count[row] && batch.legal[row * batch.shape.candidates + action] === 1;
       if (possible) continue;
-      this.report('action-not-possible', `${this.row(batch, row)}: action is ${action}, which is not one of its ${batch.count[row]} candidates or is not legal.`);
+      this.report(
+        'action-not-possible',
+        `${this.row(batch, row)}: action is ${action}, which is not one of its ${batch.count[row]} candidates or is not legal.`,
+      );
       break;
     }
   }
@@ -102,13 +112,19 @@ export class Guard {
   checkStep(job: TrainJob, report: StepReport, measured: StepMeasures): void {
     if (!this.on) return;
     if (!report.finite) {
-      this.report('not-finite', `${this.step(job)}: loss is ${report.loss} and grad_norm ${report.gradNorm}; the parameters were left as they were.`);
+      this.report(
+        'not-finite',
+        `${this.step(job)}: loss is ${report.loss} and grad_norm ${report.gradNorm}; the parameters were left as they were.`,
+      );
       return;
     }
     for (let i = 0; i < job.to - job.from; i++) {
       if (job.out.logp[i] <= aboveZero) continue;
       const row = job.order[job.from + i];
-      this.report('log-probability-above-0', `${this.step(job)}, sample ${job.rows.sample[row]}: new_logp is ${job.out.logp[i]}, but a log-probability is at most 0.`);
+      this.report(
+        'log-probability-above-0',
+        `${this.step(job)}, sample ${job.rows.sample[row]}: new_logp is ${job.out.logp[i]}, but a log-probability is at most 0.`,
+      );
       break;
     }
     if (report.tensors) this.checkTensors(job, report, measured);
@@ -119,7 +135,10 @@ export class Guard {
     const { parameters } = job.policy;
     for (let i = 0; i < parameters.length; i++) {
       if (job.bound[i] === 1) continue;
-      this.report('not-bound-once', `${this.step(job)}: ${job.bound[i]} optimiser groups hold ${parameters[i].name}, but exactly one must.`);
+      this.report(
+        'not-bound-once',
+        `${this.step(job)}: ${job.bound[i]} optimiser groups hold ${parameters[i].name}, but exactly one must.`,
+      );
       break;
     }
     if (job.epoch > 0 || job.minibatch > 0) return;
@@ -130,14 +149,23 @@ export class Guard {
       const { gradNonzero, delta, gradNorm } = sums(job, report, role);
       if (gradNonzero === 0 && hasRole(job, role)) {
         if (role !== 'critic' || report.valueLoss > 0)
-          this.report('no-gradient', `${this.step(job)}: no entry of the ${role}'s gradient differs from 0, though advantages and choices vary.`);
+          this.report(
+            'no-gradient',
+            `${this.step(job)}: no entry of the ${role}'s gradient differs from 0, though advantages and choices vary.`,
+          );
       } else if (delta === 0 && rate > 0 && gradNonzero > 0) {
-        this.report('parameters-not-moved', `${this.step(job)}: the ${role}'s gradient has length ${gradNorm} and its learning rate is ${rate}, but no parameter changed.`);
+        this.report(
+          'parameters-not-moved',
+          `${this.step(job)}: the ${role}'s gradient has length ${gradNorm} and its learning rate is ${rate}, but no parameter changed.`,
+        );
       }
     }
     const { trunk, head } = job.settings.groups;
     if (choosing && measured.deltaLogits === 0 && trunk.learningRate + head.learningRate > 0)
-      this.report('logits-not-moved', `${this.step(job)}: delta_logits is 0: the step did not change the logits of its own minibatch.`);
+      this.report(
+        'logits-not-moved',
+        `${this.step(job)}: delta_logits is 0: the step did not change the logits of its own minibatch.`,
+      );
   }
 
   private choosing(job: TrainJob): boolean {

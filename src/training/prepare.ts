@@ -75,7 +75,8 @@ export function prepareRows(
   for (let i = 0; i < count; i++) {
     const row = rows[i];
     copy(batch.observation, row * shape.observation, into.obs, i * shape.observation, shape.observation);
-    if (shape.criticState > 0) copy(batch.criticState, row * shape.criticState, into.state, i * shape.criticState, shape.criticState);
+    if (shape.criticState > 0)
+      copy(batch.criticState, row * shape.criticState, into.state, i * shape.criticState, shape.criticState);
     const first = row * shape.candidates;
     const choices = batch.count[row];
     let legal = 0;

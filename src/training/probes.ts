@@ -10,19 +10,27 @@ const when = {
 export const probeSchema = z.discriminatedUnion('probe', [
   z
     .strictObject({ probe: z.literal('temperature'), value: z.number().positive().default(0.5), ...when })
-    .describe('Divides the logits of the update, and not those of sampling, by a temperature: the ratio leaves 1 before any step if the update really uses them.'),
+    .describe(
+      'Divides the logits of the update, and not those of sampling, by a temperature: the ratio leaves 1 before any step if the update really uses them.',
+    ),
   z
     .strictObject({ probe: z.literal('advantage-scale'), value: z.number().positive().default(2), ...when })
-    .describe('Multiplies the normalised advantages: the KL must rise with it if the policy gradient reaches the parameters.'),
+    .describe(
+      'Multiplies the normalised advantages: the KL must rise with it if the policy gradient reaches the parameters.',
+    ),
   z
     .strictObject({ probe: z.literal('entropy-off'), ...when })
     .describe('Takes the entropy bonus away: entropy must fall if the bonus was what held it up.'),
   z
     .strictObject({ probe: z.literal('big-step'), ...when })
-    .describe('A rough preset that must move the KL: learning rates of at least 1e-4, 4 epochs, clip 0.2, entropy 0.005, gradient limit 0.5, no KL stop.'),
+    .describe(
+      'A rough preset that must move the KL: learning rates of at least 1e-4, 4 epochs, clip 0.2, entropy 0.005, gradient limit 0.5, no KL stop.',
+    ),
   z
     .strictObject({ probe: z.literal('reinitialise-head'), value: z.number().positive().default(0.5), ...when })
-    .describe('Draws the policy head anew, once, with a larger gain: logits must become uneven if nothing squashes them.'),
+    .describe(
+      'Draws the policy head anew, once, with a larger gain: logits must become uneven if nothing squashes them.',
+    ),
   z
     .strictObject({ probe: z.literal('head-learning-rate'), value: z.number().positive().default(3e-3), ...when })
     .describe('Gives the policy head a learning rate of its own.'),

@@ -1,5 +1,13 @@
 /** The replay check: before an iteration's first step every row's log-probability is computed anew along the update's own path and compared with the stored one. */
-import { type Learner, type LearnerRows, reserveOutputs, type TrainJob, type UpdatePlan, type UpdateStages, updateSettings } from '../agents/ppo.ts';
+import {
+  type Learner,
+  type LearnerRows,
+  reserveOutputs,
+  type TrainJob,
+  type UpdatePlan,
+  type UpdateStages,
+  updateSettings,
+} from '../agents/ppo.ts';
 import type { RowOutputs } from '../net/types.ts';
 import { identity } from './prepare.ts';
 
@@ -11,7 +19,12 @@ export class Replay {
   valid = new Uint8Array(0);
   /** The job as the loss stage made it, and what a forward pass of it gave, by row. */
   job: TrainJob | null = null;
-  out: Required<RowOutputs> = { logp: new Float32Array(0), entropy: new Float32Array(0), value: new Float32Array(0), logits: new Float32Array(0) };
+  out: Required<RowOutputs> = {
+    logp: new Float32Array(0),
+    entropy: new Float32Array(0),
+    value: new Float32Array(0),
+    logits: new Float32Array(0),
+  };
   failed = 0;
   firstFailed = -1;
 
@@ -28,7 +41,8 @@ export class Replay {
   run(learner: Learner, rows: LearnerRows, plan: UpdatePlan, stages: UpdateStages, withLogits: boolean): void {
     this.skip(rows);
     let widest = 0;
-    for (let i = 0; i < rows.length && withLogits; i++) widest = Math.max(widest, rows.offsets[i + 1] - rows.offsets[i]);
+    for (let i = 0; i < rows.length && withLogits; i++)
+      widest = Math.max(widest, rows.offsets[i + 1] - rows.offsets[i]);
     this.out = reserveOutputs(this.out, rows.length, widest);
     const { logp, entropy, value, logits } = this.out;
     const out: RowOutputs = withLogits ? { logp, entropy, value, logits } : { logp, entropy, value };

@@ -47,6 +47,8 @@ export function makeSeating(
 ): Seating {
   const learnerOf = new Int32Array(names.length).fill(-1);
   for (const learner of learners) for (const agent of learner.agents) learnerOf[agent] = learner.index;
-  const players = names.map((_, agent) => (learnerOf[agent] >= 0 ? null : makePlayer(settings.players?.[agent] ?? 'random', game)));
+  const players = names.map((_, agent) =>
+    learnerOf[agent] >= 0 ? null : makePlayer(settings.players?.[agent] ?? 'random', game),
+  );
   return { names, learnerOf, players, deal: settings.deal };
 }

@@ -10,7 +10,9 @@ export const recordingSchema = z.strictObject({
   record: z
     .enum(['all', 'cadence', 'off'])
     .default('cadence')
-    .describe('Whether samples, replays and tensors are kept for every iteration, for the first few and then every n-th, or never.'),
+    .describe(
+      'Whether samples, replays and tensors are kept for every iteration, for the first few and then every n-th, or never.',
+    ),
   first: whole(0, 1_000_000).default(3).describe('How many first iterations are kept whole.'),
   every: whole(1, 1_000_000).default(10).describe('After those, every so-many-th iteration is kept whole.'),
 });
@@ -19,25 +21,68 @@ export const settingsSchema = z.strictObject({
   name: z.string().nullable().default(null).describe('What the run is called; null makes a name from game and seed.'),
   game: z.string().default('echo').describe('Which game is trained on.'),
   gameSettings: z.record(z.string(), z.unknown()).default({}).describe("The game's own settings."),
-  algorithm: z.enum(['ppo', 'mappo']).default('ppo').describe('ppo judges from what an agent sees; mappo has a critic that sees the joint state.'),
-  seed: whole(0, 2 ** 53 - 1).default(1).describe('Names every random stream of the run.'),
-  steps: whole(1, 1e12).default(200_000).describe('How many decisions of learning agents the run takes before it ends.'),
+  algorithm: z
+    .enum(['ppo', 'mappo'])
+    .default('ppo')
+    .describe('ppo judges from what an agent sees; mappo has a critic that sees the joint state.'),
+  seed: whole(0, 2 ** 53 - 1)
+    .default(1)
+    .describe('Names every random stream of the run.'),
+  steps: whole(1, 1e12)
+    .default(200_000)
+    .describe('How many decisions of learning agents the run takes before it ends.'),
   worlds: whole(1, 65_536).default(64).describe('How many copies of the game are played side by side.'),
-  collect: z.enum(['steps', 'episodes']).default('steps').describe('Whether an iteration plays a number of steps or whole episodes in every world.'),
+  collect: z
+    .enum(['steps', 'episodes'])
+    .default('steps')
+    .describe('Whether an iteration plays a number of steps or whole episodes in every world.'),
   rollout: whole(1, 1_000_000).default(64).describe('Steps, or episodes, that every world plays in one iteration.'),
-  sharing: z.enum(['separate', 'shared']).default('separate').describe('Whether every agent has a policy of its own or all share one.'),
+  sharing: z
+    .enum(['separate', 'shared'])
+    .default('separate')
+    .describe('Whether every agent has a policy of its own or all share one.'),
   order: z
     .enum(['fixed', 'rotated', 'shuffled'])
     .default('fixed')
     .describe('In which order agents are updated: always the same, moved on by one each iteration, or drawn anew.'),
-  names: z.array(z.string().min(1)).nullable().default(null).describe("The agents' names; they name the random streams too; null takes the game's roles or player_1 and so on."),
-  players: z.array(z.string().min(1)).nullable().default(null).describe('Who plays each agent: learn, or the name of a scripted player; null lets all learn.'),
-  deal: z.boolean().default(false).describe('Deals agents to seats anew in every episode; otherwise agent i sits in seat i.'),
-  guard: z.enum(['off', 'warn', 'strict']).default('warn').describe('What the live checks do: nothing, report each kind once and count, or stop the run.'),
-  kernel: z.enum(['auto', 'relaxed', 'simd', 'reference']).default('auto').describe('Which arithmetic runs; simd gives the same bits on every CPU, reference is slow and in double precision.'),
-  threads: whole(1, 64).nullable().default(null).describe('How many threads compute; null takes what the engine thinks best; results do not depend on it.'),
-  checkpoint: whole(0, 1_000_000).default(10).describe('Saves a checkpoint every so many iterations; 0 saves only at the end.'),
-  probes: z.array(probeSchema).default([]).describe('Deliberate diagnostic changes, each in force for a few updates and recorded by name.'),
+  names: z
+    .array(z.string().min(1))
+    .nullable()
+    .default(null)
+    .describe(
+      "The agents' names; they name the random streams too; null takes the game's roles or player_1 and so on.",
+    ),
+  players: z
+    .array(z.string().min(1))
+    .nullable()
+    .default(null)
+    .describe('Who plays each agent: learn, or the name of a scripted player; null lets all learn.'),
+  deal: z
+    .boolean()
+    .default(false)
+    .describe('Deals agents to seats anew in every episode; otherwise agent i sits in seat i.'),
+  guard: z
+    .enum(['off', 'warn', 'strict'])
+    .default('warn')
+    .describe('What the live checks do: nothing, report each kind once and count, or stop the run.'),
+  kernel: z
+    .enum(['auto', 'relaxed', 'simd', 'reference'])
+    .default('auto')
+    .describe(
+      'Which arithmetic runs; simd gives the same bits on every CPU, reference is slow and in double precision.',
+    ),
+  threads: z
+    .union([z.literal(1), z.literal(2)])
+    .nullable()
+    .default(null)
+    .describe('How many threads compute; null takes what the engine thinks best; results do not depend on it.'),
+  checkpoint: whole(0, 1_000_000)
+    .default(10)
+    .describe('Saves a checkpoint every so many iterations; 0 saves only at the end.'),
+  probes: z
+    .array(probeSchema)
+    .default([])
+    .describe('Deliberate diagnostic changes, each in force for a few updates and recorded by name.'),
   ppo: ppoSchema.prefault({}).describe('The learning rule.'),
   network: networkSchema.prefault({}).describe('The shape of the networks.'),
   recording: recordingSchema.prefault({}).describe('How much of the run is kept.'),
@@ -98,31 +143,51 @@ export function settingsJsonSchema(): Record<string, unknown> {
 }
 
 /** What the settings say about themselves, once the number of learning agents is known: sentences that inform, and errors that stop. */
-export function checkSettings(settings: Settings, seats: number, learningAgents: number, hasFeatures: boolean): string[] {
+export function checkSettings(
+  settings: Settings,
+  seats: number,
+  learningAgents: number,
+  hasFeatures: boolean,
+): string[] {
   const notices: string[] = [];
   const { ppo } = settings;
   if (settings.names && settings.names.length !== seats)
-    throw new BadInput(`names lists ${settings.names.length} agents but ${settings.game} has ${seats} seats; give ${seats} names`);
+    throw new BadInput(
+      `names lists ${settings.names.length} agents but ${settings.game} has ${seats} seats; give ${seats} names`,
+    );
   if (settings.names && new Set(settings.names).size !== settings.names.length)
-    throw new BadInput(`names are ${settings.names.join(', ')}; every agent needs a name of its own, because names choose the random streams`);
+    throw new BadInput(
+      `names are ${settings.names.join(', ')}; every agent needs a name of its own, because names choose the random streams`,
+    );
   if (settings.players && settings.players.length !== seats)
-    throw new BadInput(`players lists ${settings.players.length} but ${settings.game} has ${seats} seats; give one per seat, such as ${Array.from({ length: seats }, () => 'learn').join(',')}`);
-  if (learningAgents === 0) throw new BadInput('no agent learns: every entry of players is scripted; make at least one of them learn');
+    throw new BadInput(
+      `players lists ${settings.players.length} but ${settings.game} has ${seats} seats; give one per seat, such as ${Array.from({ length: seats }, () => 'learn').join(',')}`,
+    );
+  if (learningAgents === 0)
+    throw new BadInput('no agent learns: every entry of players is scripted; make at least one of them learn');
   if (settings.network.head === 'pointer' && !hasFeatures)
     throw new BadInput(`network.head is pointer but ${settings.game} gives its candidates no features; use fixed`);
   if (settings.collect === 'steps') {
     const rows = settings.worlds * settings.rollout * (settings.sharing === 'shared' ? learningAgents : 1);
     if (ppo.minibatches > rows)
-      throw new BadInput(`ppo.minibatches is ${ppo.minibatches} but a policy collects at most ${rows} rows per iteration; use at most ${rows}, or more worlds or a longer rollout`);
+      throw new BadInput(
+        `ppo.minibatches is ${ppo.minibatches} but a policy collects at most ${rows} rows per iteration; use at most ${rows}, or more worlds or a longer rollout`,
+      );
     if (rows % ppo.minibatches !== 0) {
       const others = nearbyDivisors(rows, ppo.minibatches);
-      notices.push(`ppo.minibatches ${ppo.minibatches} does not divide ${rows} rows evenly, so minibatches differ by one row; ${others} would divide it`);
+      notices.push(
+        `ppo.minibatches ${ppo.minibatches} does not divide ${rows} rows evenly, so minibatches differ by one row; ${others} would divide it`,
+      );
     }
   }
   if (ppo.adaptiveBounds[0] > ppo.adaptiveBounds[1])
     throw new BadInput(`ppo.adaptiveBounds are ${ppo.adaptiveBounds.join(' and ')}; the first must be the smaller`);
-  if (ppo.entropyCoefficient < 0) notices.push(`ppo.entropyCoefficient is ${ppo.entropyCoefficient}: a negative one punishes exploration`);
-  if (ppo.weightDecay > 0) notices.push(`ppo.weightDecay is ${ppo.weightDecay}: decay pulls the policy towards uniform choice whatever the rewards say`);
+  if (ppo.entropyCoefficient < 0)
+    notices.push(`ppo.entropyCoefficient is ${ppo.entropyCoefficient}: a negative one punishes exploration`);
+  if (ppo.weightDecay > 0)
+    notices.push(
+      `ppo.weightDecay is ${ppo.weightDecay}: decay pulls the policy towards uniform choice whatever the rewards say`,
+    );
   return notices;
 }
 

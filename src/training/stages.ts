@@ -47,7 +47,13 @@ export interface Stages extends UpdateStages {
   /** The game as the run plays it. */
   game(game: Game): Game;
   /** One decision per row: action, log-probability, local logits, and the value in units of the rewards. `uniforms` holds one draw a row. */
-  act(learner: Learner, rows: DecisionRows, uniforms: Float32Array, out: Required<ActOutputs>, temperature: Float32Array): void;
+  act(
+    learner: Learner,
+    rows: DecisionRows,
+    uniforms: Float32Array,
+    out: Required<ActOutputs>,
+    temperature: Float32Array,
+  ): void;
   /** Values of the critic's inputs, in units of the rewards. */
   values(learner: Learner, state: Float32Array, count: number, out: Float32Array): void;
   /** Plays the game and fills the batch, one row per decision of a learning agent. */
@@ -59,7 +65,14 @@ export interface Stages extends UpdateStages {
   /** Writes the batch rows that a learner is updated with; returns how many. */
   select(batch: Batch, learner: Learner, rows: Int32Array): number;
   /** Makes a learner's rows: ragged candidate lists, normalised advantages, values and returns in the units of its critic. */
-  prepare(batch: Batch, rows: Int32Array, count: number, learner: Learner, ppo: PpoSettings, into: LearnerRows): LearnerRows;
+  prepare(
+    batch: Batch,
+    rows: Int32Array,
+    count: number,
+    learner: Learner,
+    ppo: PpoSettings,
+    into: LearnerRows,
+  ): LearnerRows;
   /** What the trainer says about a step. */
   report(job: TrainJob, report: StepReport): ReportedStep;
 }

@@ -38,11 +38,12 @@ export class Tally {
   constructor(
     private readonly iteration: number,
     rows: LearnerRows,
+    observation: number,
     private readonly recomputed: Float32Array,
     validRatio: number,
   ) {
     this.fixed.explained_variance = explainedVariance(rows.oldValue, rows.returns, rows.length);
-    this.fixed.input_spread = inputSpread(rows);
+    this.fixed.input_spread = inputSpread(rows, observation);
     this.fixed.valid_ratio = validRatio;
   }
 
@@ -87,8 +88,8 @@ export class Tally {
   }
 
   private mean(name: ReadingName): Mean {
-    let mean = this.means.get(name);
-    if (!mean) this.means.set(name, (mean = new Mean()));
+    const mean = this.means.get(name) ?? new Mean();
+    this.means.set(name, mean);
     return mean;
   }
 
@@ -153,8 +154,7 @@ export function explainedVariance(value: ArrayLike<number>, returns: ArrayLike<n
   return total > 0 ? 1 - left / total : Number.NaN;
 }
 
-function inputSpread(rows: LearnerRows): number {
-  const width = rows.length > 0 ? Math.floor(rows.obs.length / Math.max(1, rows.iteration.length)) : 0;
+function inputSpread(rows: LearnerRows, width: number): number {
   const stride = Math.max(1, Math.ceil(rows.length / spreadRows));
   let count = 0;
   let mean = 0;

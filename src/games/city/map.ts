@@ -95,12 +95,14 @@ export function drawMap(
   return [first, second];
 }
 
-export function measure(first: number, second: number, distance: Float64Array, base: number): void {
+function measure(first: number, second: number, distance: Float64Array, base: number): void {
   for (let parcel = 0; parcel < parcels; parcel++) {
     distance[base + parcel] = Math.min(apart(parcel, first), apart(parcel, second));
   }
 }
 
 function apart(a: number, b: number): number {
-  return Math.hypot((a % side) - (b % side), Math.floor(a / side) - Math.floor(b / side));
+  const x = (a % side) - (b % side);
+  const y = Math.floor(a / side) - Math.floor(b / side);
+  return Math.sqrt(x * x + y * y);
 }

@@ -40,9 +40,9 @@ export function zoneOf(distance: number): number {
   return distance <= 2 ? 0 : distance <= 4 ? 1 : 2;
 }
 
-/** How far from a hub may be built in a month. */
-export function buildRadius(month: number): number {
-  return 3 + 0.25 * month;
+/** The first month in which a parcel so far from the nearest hub may be built on: d <= 3 + 0.25 m. */
+export function opensIn(distance: number): number {
+  return Math.max(0, Math.ceil((distance - 3) * 4));
 }
 
 /** Price of one parcel of land without neighbours, and what each building in reach adds to it. */

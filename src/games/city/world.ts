@@ -7,7 +7,10 @@ import { parcels } from './rules.ts';
 
 /** Where each of the three lists of free footprints begins: singles, pairs, squares. */
 const listStart = [0, parcels, 3 * parcels] as const;
-const never = 255;
+/** No parcel is further from a hub than the map is wide, so that all are open after this many months. */
+const openingMonths = 64;
+
+const opensInMonth = new Int16Array(footprints);
 
 export class CityWorlds {
   /** Per parcel: open, river or hub; distance from the nearest hub, its zone and land value; building number + 1 or 0; IND and EDU buildings in reach. */
@@ -21,8 +24,9 @@ export class CityWorlds {
   readonly list: Int16Array;
   readonly listLength: Int32Array;
   readonly where: Int16Array;
-  /** The first month in which a footprint's parcels all lie in the radius; `never` where ground forbids it. */
-  private readonly opensIn: Uint8Array;
+  /** Footprints that the ground allows, by the month in which they open, and where each month's begin. */
+  private readonly opening: Int16Array;
+  private readonly openingStart: Int16Array;
   /** Free single parcels by zone, `world * 3 + zone`. */
   readonly freeInZone: Int32Array;
   /** Buildings, up to `parcels` per world. */
@@ -54,7 +58,8 @@ export class CityWorlds {
     this.list = new Int16Array(worlds * footprints);
     this.listLength = new Int32Array(worlds * 3);
     this.where = new Int16Array(worlds * footprints);
-    this.opensIn = new Uint8Array(worlds * footprints);
+    this.opening = new Int16Array(worlds * footprints);
+    this.openingStart = new Int16Array(worlds * openingMonths);
     this.freeInZone = new Int32Array(worlds * 3);
     this.buildings = new Int32Array(worlds);
     this.owner = new Uint8Array(perParcel);
@@ -94,29 +99,43 @@ export class CityWorlds {
       this.zone[parcel] = rules.zoneOf(this.distance[parcel]);
       this.landValue[parcel] = rules.landValue(this.distance[parcel]);
     }
+    // Counting sort by month: count, sum up, put in place from the back.
+    const starts = this.openingStart.subarray(world * openingMonths, (world + 1) * openingMonths);
+    const order = this.opening.subarray(world * footprints, (world + 1) * footprints);
+    starts.fill(0);
     for (let footprint = 0; footprint < footprints; footprint++) {
-      const cells = geometry.cells[footprint];
-      let furthest = 0;
-      let fits = cells.length > 0;
-      for (let i = 0; i < cells.length; i++) {
-        if (this.ground[base + cells[i]] !== open) fits = false;
-        if (this.distance[base + cells[i]] > furthest) furthest = this.distance[base + cells[i]];
-      }
-      let month = 0;
-      while (rules.buildRadius(month) < furthest) month++;
-      this.opensIn[world * footprints + footprint] = fits ? month : never;
+      const month = this.openingMonth(base, footprint);
+      opensInMonth[footprint] = month;
+      if (month >= 0) starts[month]++;
     }
+    for (let month = 1; month < openingMonths; month++) starts[month] += starts[month - 1];
+    for (let footprint = footprints - 1; footprint >= 0; footprint--) {
+      if (opensInMonth[footprint] >= 0) order[--starts[opensInMonth[footprint]]] = footprint;
+    }
+  }
+
+  /** The month in which the last of a footprint's parcels opens; -1 where the ground forbids it. */
+  private openingMonth(base: number, footprint: number): number {
+    const cells = geometry.cells[footprint];
+    let furthest = 0;
+    for (let i = 0; i < cells.length; i++) {
+      if (this.ground[base + cells[i]] !== open) return -1;
+      if (this.distance[base + cells[i]] > furthest) furthest = this.distance[base + cells[i]];
+    }
+    return cells.length > 0 ? rules.opensIn(furthest) : -1;
   }
 
   /** Adds the footprints that this month's radius opens. */
   unlock(world: number): void {
     const base = world * parcels;
     const month = this.month[world];
-    for (let footprint = 0; footprint < footprints; footprint++) {
-      if (this.opensIn[world * footprints + footprint] !== month) continue;
+    if (month + 1 >= openingMonths) return;
+    const end = world * footprints + this.openingStart[world * openingMonths + month + 1];
+    for (let i = world * footprints + this.openingStart[world * openingMonths + month]; i < end; i++) {
+      const footprint = this.opening[i];
       const cells = geometry.cells[footprint];
       let free = true;
-      for (let i = 0; i < cells.length && free; i++) free = this.occupied[base + cells[i]] === 0;
+      for (let j = 0; j < cells.length && free; j++) free = this.occupied[base + cells[j]] === 0;
       if (!free) continue;
       const group = geometry.group[footprint];
       const length = this.listLength[world * 3 + group]++;
@@ -244,7 +263,8 @@ export class CityWorlds {
       [this.distance, parcels],
       [this.zone, parcels],
       [this.landValue, parcels],
-      [this.opensIn, footprints],
+      [this.opening, footprints],
+      [this.openingStart, openingMonths],
       [this.freeInZone, 3],
       [this.occupied, parcels],
       [this.near[0], parcels],

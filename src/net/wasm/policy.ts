@@ -5,11 +5,8 @@ import type { ActOutputs, DecisionRows, Parameter, Policy, PolicySave, PolicySha
 import type { Kernels } from './kernels.ts';
 import { Region } from './memory.ts';
 import { KernelNetwork } from './network.ts';
-import { type Columns, emptyColumns, put, Stage, take } from './staging.ts';
+import { type Columns, emptyColumns, type HeldRows, put, Stage, take } from './staging.ts';
 import { FORWARD_ROWS, jobFields, LANES, STATISTICS, taskKinds } from './structs.ts';
-
-/** Below this many rows a second thread costs more than it brings. */
-const PARALLEL_ROWS = 32;
 
 export class KernelPolicy implements Policy {
   readonly parameters: readonly Parameter[];
@@ -21,7 +18,7 @@ export class KernelPolicy implements Policy {
   steps = 0;
   readonly shape: PolicyShape;
   private readonly kernels: Kernels;
-  private readonly held: WeakMap<Rows, Columns>;
+  private readonly held: WeakMap<Rows, HeldRows>;
   private readonly stage: Stage;
   private readonly columns = emptyColumns();
   private readonly outputs: Region;
@@ -29,7 +26,7 @@ export class KernelPolicy implements Policy {
   /** Of the rows at work, in `outputs`. */
   private readonly at = { order: 0, uniforms: 0, action: 0, logp: 0, entropy: 0, value: 0, offsets: 0, logits: 0, items: 0 };
 
-  constructor(kernels: Kernels, shape: PolicyShape, stream: RandomStream, held: WeakMap<Rows, Columns>) {
+  constructor(kernels: Kernels, shape: PolicyShape, stream: RandomStream, held: WeakMap<Rows, HeldRows>) {
     checkPolicyShape(shape);
     this.shape = shape;
     this.kernels = kernels;
@@ -125,8 +122,9 @@ export class KernelPolicy implements Policy {
     }
     let items = 0;
     if (logits) for (let i = from; i < to; i++) items += rows.offsets[order[i] + 1] - rows.offsets[order[i]];
-    if (!held) this.stage.gather(rows, order, from, to, this.columns);
-    this.prepare(held ?? this.columns, n, held ? order : null, from, items, temperature);
+    if (held) held.check(rows, this);
+    else this.stage.gather(rows, order, from, to, this.columns);
+    this.prepare(held?.columns ?? this.columns, n, held ? order : null, from, items, temperature);
     if (logits) {
       const words = this.kernels.memory.i32;
       let base = this.at.offsets >> 2;

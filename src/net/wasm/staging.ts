@@ -69,14 +69,13 @@ export class Stage {
     this.region = new Region(memory);
   }
 
-  /** Copies rows as they lie. Learning columns are copied where the rows have them. */
-  copy(rows: DecisionRows | Rows, columns: Columns): void {
+  /** Copies rows as they lie, without what only an update needs. */
+  copy(rows: DecisionRows, columns: Columns): void {
     const { shape } = this;
     columns.candidates = checkRows(rows, shape);
     const { length } = rows;
     const items = rows.offsets[length];
-    const full = 'oldLogp' in rows ? rows : null;
-    this.place(columns, length, items, rows.state === rows.obs && sameInputs(shape), full);
+    this.place(columns, length, items, rows.state === rows.obs && sameInputs(shape), null);
     const { f32, i32, u8 } = this.memory;
     const observation = shape.actor.inputs - shape.features;
     put(f32, columns.obs, rows.obs, length * observation);
@@ -86,13 +85,6 @@ export class Stage {
     else put(f32, columns.features, rows.features, items * shape.features);
     if (rows.legal.length === items) u8.set(rows.legal, columns.legal);
     else u8.set(rows.legal.subarray(0, items), columns.legal);
-    if (!full) return;
-    put(i32, columns.action, full.action, length);
-    put(f32, columns.oldLogp, full.oldLogp, length);
-    put(f32, columns.advantage, full.advantage, length);
-    put(f32, columns.returns, full.returns, length);
-    put(f32, columns.oldValue, full.oldValue, length);
-    if (full.weight) put(f32, columns.weight, full.weight, length);
   }
 
   /** Gathers rows order[from .. to). */
@@ -209,4 +201,47 @@ function gatherVectors(f32: Float32Array, at: number, column: Float32Array, widt
 function gatherScalars<T extends Float32Array | Int32Array>(words: T, at: number, column: T, order: Int32Array, from: number, to: number): void {
   let out = at >> 2;
   for (let i = from; i < to; i++) words[out++] = column[order[i]];
+}
+
+/** Rows that stay in the kernels' memory. */
+export class HeldRows {
+  readonly columns = emptyColumns();
+  readonly region: Region;
+  /** Policies whose shape these rows were checked against. */
+  private readonly checked = new WeakSet<object>();
+  private readonly memory: KernelMemory;
+
+  constructor(memory: KernelMemory) {
+    this.memory = memory;
+    this.region = new Region(memory);
+  }
+
+  copy(rows: Rows): void {
+    const { columns, memory } = this;
+    const names = [
+      'obs', 'state', 'offsets', 'subset', 'features', 'action', 'oldLogp', 'advantage', 'returns', 'oldValue', 'weight', 'legal',
+    ] as const;
+    let offset = 0;
+    for (const name of names) {
+      const column = rows[name];
+      columns[name] = column ? offset : -1;
+      if (name === 'state' && rows.state === rows.obs) columns.state = columns.obs;
+      else if (column) offset += up(column.byteLength + 16);
+    }
+    const base = this.region.ensure(offset);
+    for (const name of names) {
+      const column = rows[name];
+      columns[name] = column ? base + columns[name] : 0;
+      if (!column || (name === 'state' && rows.state === rows.obs)) continue;
+      if (column instanceof Float32Array) memory.f32.set(column, columns[name] >> 2);
+      else if (column instanceof Int32Array) memory.i32.set(column, columns[name] >> 2);
+      else memory.u8.set(column, columns[name]);
+    }
+  }
+
+  check(rows: Rows, policy: { shape: PolicyShape }): void {
+    if (this.checked.has(policy)) return;
+    this.columns.candidates = checkRows(rows, policy.shape);
+    this.checked.add(policy);
+  }
 }

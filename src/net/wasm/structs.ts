@@ -13,7 +13,7 @@ export const ITEMS = 128;
 export const LANES = 4;
 export const STATISTICS = 9;
 /** Rows of one forward task. */
-export const FORWARD_ROWS = 64;
+export const FORWARD_ROWS = 32;
 
 export const layerFields = fields(
   'inputs', 'outputs', 'inputs4', 'outputs4', 'weight', 'bias', 'transposed', 'input', 'activation',

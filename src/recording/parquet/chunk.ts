@@ -148,13 +148,12 @@ function addRows(column: Growing, offsets: Int32Array, page: Page, count: number
 /** Moves the values that are present to their places, from the last to the first, and marks the nulls between them. */
 function spread(column: Growing, count: number, elements: number, present: number, level: number): void {
   const { leaf, store, filled } = column;
-  const mark = leaf.kind !== 'float' || !leaf.ragged;
   if (leaf.ragged && leaf.kind !== 'float') {
     throw new BadInput(
       `a list of ${leaf.kind === 'bool' ? 'booleans' : 'integers'} has a null in it; give it values only`,
     );
   }
-  if (mark) column.nulls ??= new Uint8Array(store.length || column.rows);
+  if (!leaf.ragged) column.nulls ??= new Uint8Array(column.rows);
   let to = filled + elements;
   let from = filled + present;
   for (let entry = count - 1; entry >= 0; entry--) {

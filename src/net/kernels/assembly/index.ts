@@ -7,7 +7,7 @@ import { exp4, log4, tanh4 } from './simd';
 import { BLOCK, Job, Net, Pass } from './structs';
 
 /** Rows in one forward task. */
-const FORWARD_ROWS: i32 = 64;
+const FORWARD_ROWS: i32 = 32;
 
 export function task(at: usize, scratch: usize): void {
   const kind = load<i32>(at);

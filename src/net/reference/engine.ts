@@ -1,0 +1,125 @@
+/** The engine in plain TypeScript and double precision: for tests, and for machines without WASM SIMD. One thread, and slow. */
+import type { RandomStream } from '../../math/random.ts';
+import { checkMlpShape, mlpParameters } from '../parameters.ts';
+import { checkJobs, clipScale } from '../report.ts';
+import type {
+  Engine, Mlp, MlpShape, Optimizer, OptimizerMember, Parameter, PolicySave, PolicyShape, StepReport, UpdateJob,
+} from '../types.ts';
+import { loadNetworks, ReferenceNetwork, rowOf, saveNetworks } from './network.ts';
+import { ReferencePolicy } from './policy.ts';
+
+export class ReferenceMlp implements Mlp {
+  readonly network: ReferenceNetwork;
+  readonly parameters: readonly Parameter[];
+  readonly shape: MlpShape;
+  steps = 0;
+  private layers: Float64Array[][] = [];
+
+  constructor(shape: MlpShape, stream: RandomStream) {
+    checkMlpShape(shape, 'the network');
+    this.shape = shape;
+    this.parameters = mlpParameters(shape, 'mlp', 'trunk', 'head');
+    this.network = new ReferenceNetwork(shape, this.parameters, stream);
+  }
+
+  forward(x: Float32Array, n: number, out: Float32Array): void {
+    this.layers = [];
+    for (let row = 0; row < n; row++) {
+      const layers = this.network.forward(rowOf(x, row, this.shape.inputs));
+      this.layers.push(layers);
+      out.set(layers.at(-1)!, row * this.shape.outputs);
+    }
+  }
+
+  backward(gradOut: Float32Array, n: number, gradIn?: Float32Array): void {
+    if (n !== this.layers.length) throw new RangeError(`backward got ${n} rows after a forward of ${this.layers.length}.`);
+    for (let row = 0; row < n; row++) {
+      const byInput = this.network.backward(this.layers[row], rowOf(gradOut, row, this.shape.outputs));
+      gradIn?.set(byInput, row * this.shape.inputs);
+    }
+  }
+
+  read(index: number): Float32Array {
+    return Float32Array.from(this.network.values[index]);
+  }
+
+  write(index: number, values: ArrayLike<number>): void {
+    this.network.write(index, values);
+  }
+
+  gradient(index: number): Float32Array {
+    return Float32Array.from(this.network.gradients[index]);
+  }
+
+  save(): PolicySave {
+    return saveNetworks(this.steps, [this.network]);
+  }
+
+  load(save: PolicySave): void {
+    loadNetworks(save, [this.network]);
+    this.steps = save.steps;
+  }
+}
+
+class ReferenceAdam implements Optimizer {
+  private readonly members: { mlp: ReferenceMlp; group: OptimizerMember['group'] }[];
+  private readonly settings: { beta1: number; beta2: number; eps: number };
+
+  constructor(members: readonly OptimizerMember[], settings: { beta1: number; beta2: number; eps: number }) {
+    this.settings = settings;
+    this.members = members.map(({ mlp, group }) => {
+      if (!(mlp instanceof ReferenceMlp)) throw new TypeError('An optimizer got a network of another engine.');
+      return { mlp, group };
+    });
+  }
+
+  step(maxGradNorm: number | null): number {
+    let square = 0;
+    for (const { mlp } of this.members) mlp.parameters.forEach((_, index) => (square += mlp.network.squaredNorm(index)));
+    const norm = Math.sqrt(square);
+    if (Number.isFinite(norm)) {
+      const scale = clipScale(norm, maxGradNorm);
+      for (const { mlp, group } of this.members) {
+        mlp.steps++;
+        for (let index = 0; index < mlp.parameters.length; index++) {
+          mlp.network.step(index, mlp.steps, scale, group, this.settings);
+        }
+      }
+    }
+    this.clear();
+    return norm;
+  }
+
+  clear(): void {
+    for (const { mlp } of this.members) mlp.network.clear();
+  }
+}
+
+export class ReferenceEngine implements Engine {
+  readonly kernel = 'reference';
+  readonly threads = 1;
+
+  policy(shape: PolicyShape, stream: RandomStream): ReferencePolicy {
+    return new ReferencePolicy(shape, stream);
+  }
+
+  mlp(shape: MlpShape, stream: RandomStream): ReferenceMlp {
+    return new ReferenceMlp(shape, stream);
+  }
+
+  adam(members: readonly OptimizerMember[], settings: { beta1: number; beta2: number; eps: number }): Optimizer {
+    return new ReferenceAdam(members, settings);
+  }
+
+  update(jobs: readonly UpdateJob[]): StepReport[] {
+    checkJobs(jobs);
+    return jobs.map(({ policy, rows, order, from, to, settings, out, measureTensors }) => {
+      if (!(policy instanceof ReferencePolicy)) throw new TypeError('An update got a policy of another engine.');
+      return policy.update(rows, order, from, to, settings, out, measureTensors);
+    });
+  }
+
+  hold(): void {}
+  release(): void {}
+  dispose(): void {}
+}

@@ -1,0 +1,201 @@
+/** A network by itself in the kernels' memory, and Adam for such networks. Activations stay from `forward` to `backward`. */
+import type { RandomStream } from '../../math/random.ts';
+import { checkMlpShape, initialValues, mlpParameters } from '../parameters.ts';
+import { clipScale } from '../report.ts';
+import type { Mlp, MlpShape, Optimizer, OptimizerMember, Parameter, PolicySave } from '../types.ts';
+import type { Kernels } from './kernels.ts';
+import { Region } from './memory.ts';
+import { KernelNetwork } from './network.ts';
+import { put, take } from './staging.ts';
+import { BLOCK, jobFields, LANES, passFields, taskKinds } from './structs.ts';
+
+export class KernelMlp implements Mlp {
+  readonly parameters: readonly Parameter[];
+  readonly network: KernelNetwork;
+  readonly buffers: { parameters: number; gradient: number; firstMoment: number; secondMoment: number };
+  readonly shape: MlpShape;
+  steps = 0;
+  private readonly kernels: Kernels;
+  private readonly bytes: number;
+  private readonly pass: number;
+  private readonly activations: Region;
+  private readonly columns: Region;
+  private rows = 0;
+
+  constructor(kernels: Kernels, shape: MlpShape, stream: RandomStream) {
+    checkMlpShape(shape, 'the network');
+    this.kernels = kernels;
+    this.shape = shape;
+    const { memory } = kernels;
+    this.parameters = mlpParameters(shape, 'mlp', 'trunk', 'head');
+    this.network = new KernelNetwork(memory, shape, this.parameters);
+    this.bytes = Math.ceil((this.network.floats * 4) / 64) * 64;
+    const buffer = () => {
+      const at = memory.allocate(this.bytes);
+      memory.u8.fill(0, at, at + this.bytes);
+      return at;
+    };
+    this.buffers = { parameters: buffer(), gradient: buffer(), firstMoment: buffer(), secondMoment: buffer() };
+    this.network.place(this.buffers.parameters);
+    this.activations = new Region(memory);
+    this.columns = new Region(memory);
+    this.pass = memory.allocate(passFields.words * 4);
+    const lanes = memory.allocate(this.bytes * LANES);
+    const words = memory.i32.subarray(this.pass >> 2);
+    words[passFields.net] = this.network.at;
+    words[passFields.lanes] = lanes;
+    words[passFields.laneBytes] = this.bytes;
+    words[passFields.gradient] = this.buffers.gradient;
+    words[passFields.activationBytes] = this.network.activationBytes;
+    initialValues(shape, stream).forEach((value, index) => {
+      this.write(index, value);
+    });
+  }
+
+  forward(x: Float32Array, n: number, out: Float32Array): void {
+    const { inputs, outputs } = this.shape;
+    const { memory, threads } = this.kernels;
+    this.rows = n;
+    if (n === 0) return;
+    if (x.length < n * inputs) throw new RangeError(`x has ${x.length} entries; ${n} rows of ${inputs} need ${n * inputs}.`);
+    const blocks = Math.ceil(n / BLOCK);
+    const activations = this.activations.ensure(blocks * this.network.activationBytes);
+    const at = this.place(n);
+    put(memory.f32, at.x, x, n * inputs);
+    const words = memory.i32;
+    const pass = this.pass >> 2;
+    words[pass + passFields.rows] = n;
+    words[pass + passFields.x] = at.x;
+    words[pass + passFields.y] = at.y;
+    words[pass + passFields.activations] = activations;
+    threads.ensureScratch(this.network.scratchBytes);
+    threads.begin(blocks);
+    for (let block = 0; block < blocks; block++) threads.add(taskKinds.passForward, this.pass, block);
+    threads.run();
+    take(memory.f32, at.y, out, n * outputs);
+  }
+
+  backward(gradOut: Float32Array, n: number, gradIn?: Float32Array): void {
+    const { inputs, outputs } = this.shape;
+    const { memory, threads } = this.kernels;
+    if (n !== this.rows) throw new RangeError(`backward got ${n} rows after a forward of ${this.rows}; it goes back through the latest forward.`);
+    if (n === 0) return;
+    if (gradOut.length < n * outputs) {
+      throw new RangeError(`gradOut has ${gradOut.length} entries; ${n} rows of ${outputs} need ${n * outputs}.`);
+    }
+    const at = this.place(n);
+    put(memory.f32, at.y, gradOut, n * outputs);
+    const pass = this.pass >> 2;
+    memory.i32[pass + passFields.gradOut] = at.y;
+    memory.i32[pass + passFields.gradIn] = gradIn ? at.x : 0;
+    threads.ensureScratch(this.network.scratchBytes);
+    threads.begin(LANES);
+    for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.passBackward, this.pass, lane);
+    threads.run();
+    this.kernels.exports.passReduce(this.pass);
+    if (gradIn) take(memory.f32, at.x, gradIn, n * inputs);
+  }
+
+  /** Room for rows in and out. */
+  private place(n: number): { x: number; y: number } {
+    const xBytes = Math.ceil((n * this.shape.inputs * 4 + 16) / 64) * 64;
+    const x = this.columns.ensure(xBytes + n * this.shape.outputs * 4 + 16);
+    return { x, y: x + xBytes };
+  }
+
+  clear(): void {
+    this.kernels.memory.u8.fill(0, this.buffers.gradient, this.buffers.gradient + this.bytes);
+  }
+
+  squaredNorm(): number {
+    let sum = 0;
+    const floats = this.kernels.memory.f32.subarray(this.buffers.gradient >> 2, (this.buffers.gradient >> 2) + this.network.floats);
+    for (let i = 0; i < floats.length; i++) sum += floats[i] * floats[i];
+    return sum;
+  }
+
+  read(index: number): Float32Array {
+    return this.network.read(index);
+  }
+
+  write(index: number, values: ArrayLike<number>): void {
+    this.network.write(index, values);
+    this.kernels.exports.pack(this.network.at);
+  }
+
+  gradient(index: number): Float32Array {
+    return this.network.read(index, this.buffers.gradient);
+  }
+
+  save(): PolicySave {
+    const all = (buffer: number) => this.parameters.map((_, index) => this.network.read(index, buffer));
+    const { parameters, firstMoment, secondMoment } = this.buffers;
+    return { steps: this.steps, values: all(parameters), firstMoments: all(firstMoment), secondMoments: all(secondMoment) };
+  }
+
+  load(save: PolicySave): void {
+    this.parameters.forEach((_, index) => {
+      this.write(index, save.values[index]);
+      this.network.write(index, save.firstMoments[index], this.buffers.firstMoment);
+      this.network.write(index, save.secondMoments[index], this.buffers.secondMoment);
+    });
+    this.steps = save.steps;
+  }
+}
+
+export class KernelAdam implements Optimizer {
+  private readonly kernels: Kernels;
+  private readonly members: { mlp: KernelMlp; group: OptimizerMember['group'] }[];
+  private readonly settings: { beta1: number; beta2: number; eps: number };
+  private readonly job: number;
+
+  constructor(kernels: Kernels, members: readonly OptimizerMember[], settings: { beta1: number; beta2: number; eps: number }) {
+    this.kernels = kernels;
+    this.settings = settings;
+    this.members = members.map(({ mlp, group }) => {
+      if (!(mlp instanceof KernelMlp)) throw new TypeError('An optimizer got a network of another engine.');
+      return { mlp, group };
+    });
+    this.job = kernels.memory.allocate(jobFields.words * 4);
+  }
+
+  step(maxGradNorm: number | null): number {
+    const { exports } = this.kernels;
+    let square = 0;
+    for (const { mlp } of this.members) square += mlp.squaredNorm();
+    const norm = Math.sqrt(square);
+    if (!Number.isFinite(norm)) {
+      this.clear();
+      return norm;
+    }
+    const { f32, i32 } = this.kernels.memory;
+    const at = this.job >> 2;
+    const { beta1, beta2, eps } = this.settings;
+    for (const { mlp, group } of this.members) {
+      mlp.steps++;
+      i32[at + jobFields.parameters] = mlp.buffers.parameters;
+      i32[at + jobFields.gradient] = mlp.buffers.gradient;
+      i32[at + jobFields.firstMoment] = mlp.buffers.firstMoment;
+      i32[at + jobFields.secondMoment] = mlp.buffers.secondMoment;
+      i32[at + jobFields.measure] = 0;
+      f32[at + jobFields.beta1] = beta1;
+      f32[at + jobFields.beta2] = beta2;
+      f32[at + jobFields.oneLessBeta1] = 1 - beta1;
+      f32[at + jobFields.oneLessBeta2] = 1 - beta2;
+      f32[at + jobFields.eps] = eps;
+      f32[at + jobFields.inverseRootCorrection] = 1 / Math.sqrt(1 - beta2 ** mlp.steps);
+      for (let role = 0; role < 3; role++) {
+        f32[at + jobFields.stepSize0 + role] = group.learningRate / (1 - beta1 ** mlp.steps);
+        f32[at + jobFields.decay0 + role] = group.weightDecay;
+        f32[at + jobFields.scale0 + role] = clipScale(norm, maxGradNorm);
+      }
+      exports.adamStep(this.job, mlp.network.at);
+    }
+    this.clear();
+    return norm;
+  }
+
+  clear(): void {
+    for (const { mlp } of this.members) mlp.clear();
+  }
+}

@@ -1,0 +1,47 @@
+/** Sampled play on fresh episodes. Every world plays equally many whole episodes, so that short ones are not over-represented. */
+import { centralView, ownView } from '../agents/mappo.ts';
+import type { Learner } from '../agents/ppo.ts';
+import type { GameMaker } from '../games/game.ts';
+import { Batch, batchShape } from './batch.ts';
+import { Collector, collect } from './collect.ts';
+import { type AgentReturn, EpisodeResults } from './episodes.ts';
+import { makeSeating, type Seating } from './seating.ts';
+import type { Settings } from './settings.ts';
+import { cleanStages, type Stages } from './stages.ts';
+
+export interface EvaluateOptions {
+  /** At least so many; whole rounds of all worlds are played. */
+  episodes: number;
+  /** Names the streams; they never meet those of training. */
+  seed: number;
+  worlds?: number;
+  stages?: Pick<Stages, 'act' | 'values'>;
+}
+
+/** What a finished or running trainer offers to be judged by. */
+export interface Evaluated {
+  readonly learners: readonly Learner[];
+  readonly seating: Pick<Seating, 'names'>;
+  readonly settings: Settings;
+}
+
+/** Mean return per agent, with standard errors. */
+export function evaluate(trained: Evaluated, make: GameMaker, options: EvaluateOptions): AgentReturn[] {
+  const worlds = options.worlds ?? Math.min(options.episodes, 256);
+  const game = make(worlds);
+  const { names } = trained.seating;
+  const seating = makeSeating(game, names, trained.settings, trained.learners);
+  // The words keep evaluation apart from training even where the seeds are equal.
+  const named = { ...seating, names: names.map((name) => `evaluate ${name}`) };
+  const view = trained.settings.algorithm === 'mappo' ? centralView(game.shape) : ownView;
+  const settings = { seed: options.seed + 2 ** 40, collect: 'episodes' as const, rollout: 1 };
+  const collector = new Collector(game, named, trained.learners, view, settings, options.stages ?? cleanStages);
+  const batch = new Batch(batchShape(game, view.width));
+  const all = new EpisodeResults();
+  const rounds = Math.ceil(options.episodes / worlds);
+  for (let round = 0; round < rounds; round++) {
+    collect(collector, batch);
+    all.take(collector.results);
+  }
+  return all.means(names.length);
+}

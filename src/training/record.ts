@@ -1,0 +1,294 @@
+/** Writes a run into its recording as it happens. What stages really used is what is written, row by row; nothing is recomputed here. */
+import type { Learner, TrainJob } from '../agents/ppo.ts';
+import type { RowOutputs, StepReport } from '../net/types.ts';
+import type { ColumnData } from '../recording/writer.ts';
+import type { Batch } from './batch.ts';
+import type { EpisodeResults } from './episodes.ts';
+import { bits, doubles, floats, ints, Ragged } from './growing.ts';
+import type { Readings } from './readings.ts';
+import type { Replay } from './replay.ts';
+import { sampleColumns } from './samples.ts';
+import type { Settings } from './settings.ts';
+import type { ReportedStep } from './stages.ts';
+import type { StepMeasures } from './tally.ts';
+
+/** What the recorder needs of a recording writer; a page may hand in its own. */
+export interface RecordingSink {
+  append(table: string, columns: Record<string, ColumnData>): Promise<void>;
+  flush(): Promise<void>;
+  position(): Record<string, number>;
+  close(): Promise<void>;
+}
+
+export interface SeenStep extends StepMeasures {
+  stopped: boolean;
+  skipped: boolean;
+  validRatio: number;
+  inputSpread: number;
+  after: RowOutputs | null;
+  again: RowOutputs | null;
+  replay: Replay | null;
+}
+
+/** Whether an iteration is kept whole: samples, replays and tensors. */
+export function keptWhole(recording: Settings['recording'], iteration: number): boolean {
+  if (recording.record === 'off') return false;
+  return recording.record === 'all' || iteration < recording.first || iteration % recording.every === 0;
+}
+
+export class Recorder {
+  /** Whether the current iteration is kept whole. */
+  whole = false;
+  private readonly steps = {
+    iteration: ints(),
+    epoch: ints(),
+    minibatch: ints(),
+    policy: ints(),
+    loss: doubles(),
+    policy_loss: doubles(),
+    value_loss: doubles(),
+    entropy: doubles(),
+    approx_kl: doubles(),
+    clip_fraction: doubles(),
+    grad_norm: doubles(),
+    policy_grad_norm: doubles(),
+    value_grad_norm: doubles(),
+    learning_rate: doubles(),
+    valid_ratio: doubles(),
+    skipped: bits(),
+    stopped: bits(),
+    delta_logits: doubles(),
+    kl_after: doubles(),
+    embed_std: doubles(),
+    logits_std: doubles(),
+  };
+  private probes: string[] = [];
+  private readonly tensors = {
+    iteration: ints(),
+    epoch: ints(),
+    minibatch: ints(),
+    tensor: ints(),
+    grad_norm: doubles(),
+    grad_nonzero: ints(),
+    delta: doubles(),
+    delta_norm: doubles(),
+    norm: doubles(),
+    learning_rate: doubles(),
+    weight_decay: doubles(),
+    bound: ints(),
+  };
+  private readonly replays = {
+    iteration: ints(),
+    epoch: ints(),
+    minibatch: ints(),
+    sample: ints(),
+    source_iteration: ints(),
+    policy: ints(),
+    new_logp: floats(),
+    old_logp: floats(),
+    advantage: floats(),
+    entropy: floats(),
+    value: floats(),
+    return: floats(),
+    weight: floats(),
+    temperature: floats(),
+    after_logp: floats(),
+    again_logp: floats(),
+    logits: new Ragged(Float32Array),
+    subset: new Ragged(Int32Array),
+    legal: new Ragged(Uint8Array),
+  };
+  private readonly scalars = { value: doubles(), iteration: ints(), step: doubles(), policy: ints() };
+  private scalarNames: string[] = [];
+  private readonly counters = { iteration: ints(), agent: ints(), value: doubles() };
+  private counterNames: string[] = [];
+
+  /** `firstTensor` holds, per learner, the index of its first tensor in the manifest. */
+  constructor(
+    private readonly sink: RecordingSink,
+    private readonly recording: Settings['recording'],
+    private readonly firstTensor: readonly number[],
+  ) {}
+
+  begin(iteration: number): void {
+    this.whole = keptWhole(this.recording, iteration);
+  }
+
+  async samples(batch: Batch): Promise<void> {
+    if (this.whole) await this.sink.append('samples', sampleColumns(batch));
+  }
+
+  step(job: TrainJob, reported: ReportedStep | null, report: StepReport | null, seen: SeenStep): void {
+    const { steps } = this;
+    const unknown = Number.NaN;
+    steps.iteration.push(job.iteration);
+    steps.epoch.push(job.epoch);
+    steps.minibatch.push(job.minibatch);
+    steps.policy.push(job.learner.index);
+    steps.loss.push(reported?.loss ?? unknown);
+    steps.policy_loss.push(reported?.policyLoss ?? unknown);
+    steps.value_loss.push(reported?.valueLoss ?? unknown);
+    steps.entropy.push(reported?.entropy ?? unknown);
+    steps.approx_kl.push(reported?.approxKl ?? unknown);
+    steps.clip_fraction.push(reported?.clipFraction ?? unknown);
+    steps.grad_norm.push(reported?.gradNorm ?? unknown);
+    steps.policy_grad_norm.push(reported?.policyGradNorm ?? unknown);
+    steps.value_grad_norm.push(reported?.valueGradNorm ?? unknown);
+    steps.learning_rate.push(reported?.learningRate ?? job.settings.groups.trunk.learningRate);
+    steps.valid_ratio.push(seen.validRatio);
+    steps.skipped.push(seen.skipped ? 1 : 0);
+    steps.stopped.push(seen.stopped ? 1 : 0);
+    steps.delta_logits.push(seen.deltaLogits);
+    steps.kl_after.push(seen.klAfter);
+    steps.embed_std.push(seen.inputSpread);
+    steps.logits_std.push(seen.logitsStd);
+    this.probes.push(job.probe);
+    if (!this.whole) return;
+    if (report) this.addTensors(job, report);
+    this.addReplays(job, seen);
+  }
+
+  /** One count for each agent. */
+  count(iteration: number, name: string, values: ArrayLike<number>): void {
+    for (let agent = 0; agent < values.length; agent++) {
+      this.counters.iteration.push(iteration);
+      this.counters.agent.push(agent);
+      this.counters.value.push(values[agent]);
+      this.counterNames.push(name);
+    }
+  }
+
+  readings(iteration: number, step: number, learner: Learner, readings: Readings): void {
+    for (const [name, value] of Object.entries(readings)) this.scalar(iteration, step, learner.index, name, value);
+    this.scalar(iteration, step, learner.index, 'value_normaliser.mean', learner.normaliser.mean);
+    this.scalar(iteration, step, learner.index, 'value_normaliser.spread', learner.normaliser.spread);
+  }
+
+  scalar(iteration: number, step: number, policy: number, name: string, value: number): void {
+    if (Number.isNaN(value)) return;
+    this.scalarNames.push(name);
+    this.scalars.value.push(value);
+    this.scalars.iteration.push(iteration);
+    this.scalars.step.push(step);
+    this.scalars.policy.push(policy);
+  }
+
+  async episodes(results: EpisodeResults): Promise<void> {
+    const view = <T extends Int32Array | Float64Array>(column: T) => column.subarray(0, results.length) as T;
+    if (results.length === 0) return;
+    await this.sink.append('episodes', {
+      episode: view(results.episode),
+      agent: view(results.agent),
+      return: view(results.return),
+      length: view(results.decisions),
+      iteration: view(results.iteration),
+      seat: view(results.seat),
+    });
+  }
+
+  /** Hands over everything that was gathered since the last call. */
+  async end(): Promise<void> {
+    await this.put('steps', this.steps, { probe: this.probes });
+    this.probes = [];
+    await this.put('tensors', this.tensors);
+    await this.put('replays', this.replays);
+    await this.put('counters', this.counters, { name: this.counterNames });
+    this.counterNames = [];
+    await this.put('scalars', this.scalars, { name: this.scalarNames });
+    this.scalarNames = [];
+  }
+
+  flush(): Promise<void> {
+    return this.sink.flush();
+  }
+
+  position(): Record<string, number> {
+    return this.sink.position();
+  }
+
+  private async put(
+    table: string,
+    columns: Record<string, { length: number; view: ColumnData; clear(): void }>,
+    texts: Record<string, string[]> = {},
+  ): Promise<void> {
+    const data: Record<string, ColumnData> = {};
+    for (const [name, column] of Object.entries(columns)) data[name] = column.view;
+    if (columns.iteration.length > 0) await this.sink.append(table, { ...data, ...texts });
+    for (const column of Object.values(columns)) column.clear();
+  }
+
+  private addTensors(job: TrainJob, report: StepReport): void {
+    const { tensors } = this;
+    report.tensors?.forEach((tensor, i) => {
+      const group = job.settings.groups[job.policy.parameters[i].role];
+      tensors.iteration.push(job.iteration);
+      tensors.epoch.push(job.epoch);
+      tensors.minibatch.push(job.minibatch);
+      tensors.tensor.push(this.firstTensor[job.learner.index] + i);
+      tensors.grad_norm.push(tensor.gradNorm);
+      tensors.grad_nonzero.push(tensor.gradNonzero);
+      tensors.delta.push(tensor.delta);
+      tensors.delta_norm.push(tensor.deltaNorm);
+      tensors.norm.push(tensor.norm);
+      tensors.learning_rate.push(group.learningRate);
+      tensors.weight_decay.push(group.weightDecay);
+      tensors.bound.push(job.bound[i]);
+    });
+  }
+
+  /** Rows that entered the loss with the figures of its forward pass; rows that were dropped with weight 0 and those of the replay check. */
+  private addReplays(job: TrainJob, seen: SeenStep): void {
+    let logit = 0;
+    const used = seen.skipped ? job.from : job.to;
+    for (let i = job.from; i < used; i++) {
+      const row = job.order[i];
+      const count = job.rows.offsets[row + 1] - job.rows.offsets[row];
+      this.addReplay(job, row, i - job.from, job.out, logit, 1, job.settings.temperature, seen);
+      logit += count;
+    }
+    const { replay } = seen;
+    if (used === job.end || !replay?.job) return;
+    // The replay check went through all rows in order, so a row's logits begin where its candidates do.
+    for (let i = used; i < job.end; i++) {
+      const row = job.order[i];
+      this.addReplay(job, row, row, replay.out, replay.job.rows.offsets[row], 0, replay.job.settings.temperature, null);
+    }
+  }
+
+  private addReplay(
+    job: TrainJob,
+    row: number,
+    at: number,
+    out: RowOutputs,
+    logit: number,
+    weight: number,
+    temperature: number,
+    seen: SeenStep | null,
+  ): void {
+    const { replays } = this;
+    const { rows, learner } = job;
+    const { mean, spread } = learner.normaliser.enabled ? learner.normaliser : { mean: 0, spread: 1 };
+    const first = rows.offsets[row];
+    const count = rows.offsets[row + 1] - first;
+    replays.iteration.push(job.iteration);
+    replays.epoch.push(job.epoch);
+    replays.minibatch.push(job.minibatch);
+    replays.sample.push(rows.sample[row]);
+    replays.source_iteration.push(rows.iteration[row]);
+    replays.policy.push(learner.index);
+    replays.new_logp.push(out.logp[at]);
+    replays.old_logp.push(rows.oldLogp[row]);
+    replays.advantage.push(rows.advantage[row] * job.settings.advantageScale);
+    replays.entropy.push(out.entropy[at]);
+    replays.value.push(out.value[at] * spread + mean);
+    replays.return.push(rows.returns[row] * spread + mean);
+    replays.weight.push(weight * (rows.weight?.[row] ?? 1));
+    replays.temperature.push(temperature);
+    replays.after_logp.push(seen?.after?.logp[at] ?? Number.NaN);
+    replays.again_logp.push(seen?.again?.logp[at] ?? Number.NaN);
+    if (out.logits) replays.logits.add(out.logits, logit, count);
+    else replays.logits.add([], 0, 0);
+    replays.subset.add(rows.subset, first, count);
+    replays.legal.add(rows.legal, first, count);
+  }
+}

@@ -1,0 +1,117 @@
+/** Trains from settings to the end, with reports on the way. Stopping finishes the iteration and saves, so a stopped run goes on as if it had not stopped. */
+import type { GameMaker } from '../games/game.ts';
+import { gameMaker } from '../games/index.ts';
+import { createEngine } from '../net/engine.ts';
+import type { Engine } from '../net/types.ts';
+import type { Manifest } from '../recording/manifest.ts';
+import { decodeCheckpoint } from './checkpoint.ts';
+import type { AgentReturn } from './episodes.ts';
+import { evaluate } from './evaluate.ts';
+import type { GuardKind } from './guard.ts';
+import type { RecordingSink } from './record.ts';
+import { readSettings, type SettingsInput } from './settings.ts';
+import type { Stages } from './stages.ts';
+import { type IterationReport, Trainer } from './trainer.ts';
+
+export interface TrainHooks {
+  /** A game in place of the one that settings.game names. */
+  game?: GameMaker;
+  /** Stages in place of the clean ones. */
+  stages?: Partial<Stages>;
+  /** An engine to share; otherwise one is made and disposed of. */
+  engine?: Engine;
+  /** Opens the recording, from the position given where the run is resumed. */
+  recording?: (manifest: Manifest, position: Record<string, number> | null) => Promise<RecordingSink>;
+  /** Keeps a checkpoint. */
+  checkpoint?: (bytes: Uint8Array, iteration: number) => Promise<void>;
+  /** A checkpoint to go on from. */
+  resume?: Uint8Array;
+  /** Finishes the iteration, saves and returns. */
+  signal?: AbortSignal;
+  onIteration?: (report: ProgressReport) => void;
+  onNotice?: (sentence: string, kind?: GuardKind) => void;
+}
+
+export interface ProgressReport extends IterationReport {
+  stepsPerSecond: number;
+  secondsLeft: number;
+  /** What the guard has counted so far. */
+  guard: Partial<Record<GuardKind, number>>;
+}
+
+export interface TrainResult {
+  trainer: Trainer;
+  /** True where the signal ended the run before its last step. */
+  stopped: boolean;
+  last: ProgressReport | null;
+  /** Sampled play on fresh episodes with the policies as they are; needs the engine, so call it before `dispose`. */
+  evaluate(episodes: number, seed?: number): AgentReturn[];
+  dispose(): void;
+}
+
+/** How long ago the iterations that the speed is measured over began, in milliseconds. */
+const speedWindow = 10_000;
+
+export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promise<TrainResult> {
+  const settings = readSettings(input);
+  const engine =
+    hooks.engine ??
+    (await createEngine({ kernel: settings.kernel, ...(settings.threads ? { threads: settings.threads } : {}) }));
+  const dispose = () => {
+    if (!hooks.engine) engine.dispose();
+  };
+  try {
+    const trainer = new Trainer(settings, { ...hooks, engine });
+    const position = hooks.resume ? trainer.load(hooks.resume).recording : null;
+    const sink = hooks.recording ? await hooks.recording(trainer.manifest(), position) : null;
+    if (sink) trainer.record(sink);
+    const run = await loop(trainer, hooks);
+    await sink?.close();
+    const make = hooks.game ?? gameMaker(settings.game, settings.gameSettings);
+    return {
+      ...run,
+      trainer,
+      evaluate: (episodes, seed = settings.seed) => evaluate(trainer, make, { episodes, seed }),
+      dispose,
+    };
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+}
+
+async function loop(trainer: Trainer, hooks: TrainHooks): Promise<{ stopped: boolean; last: ProgressReport | null }> {
+  const { settings } = trainer;
+  const marks: { time: number; steps: number }[] = [{ time: performance.now(), steps: trainer.steps }];
+  let last: ProgressReport | null = null;
+  let saved = -1;
+  const save = async () => {
+    if (!hooks.checkpoint || saved === trainer.iteration) return;
+    await hooks.checkpoint(await trainer.save(), trainer.iteration);
+    saved = trainer.iteration;
+  };
+  while (!trainer.done && !hooks.signal?.aborted) {
+    const report = await trainer.iterate();
+    const now = performance.now();
+    marks.push({ time: now, steps: trainer.steps });
+    while (marks.length > 2 && now - marks[1].time > speedWindow) marks.shift();
+    const stepsPerSecond = ((trainer.steps - marks[0].steps) / Math.max(1e-3, now - marks[0].time)) * 1000;
+    last = {
+      ...report,
+      stepsPerSecond,
+      secondsLeft: Math.max(0, settings.steps - trainer.steps) / stepsPerSecond,
+      guard: Object.fromEntries(trainer.guard.counts),
+    };
+    hooks.onIteration?.(last);
+    if (settings.checkpoint > 0 && trainer.iteration % settings.checkpoint === 0) await save();
+    // Lets a page draw, and a signal arrive.
+    await new Promise<void>((resolve) => setTimeout(resolve, 0));
+  }
+  await save();
+  return { stopped: !trainer.done, last };
+}
+
+/** The settings that a checkpoint was made with. */
+export function checkpointSettings(bytes: Uint8Array): SettingsInput {
+  return decodeCheckpoint(bytes).settings;
+}

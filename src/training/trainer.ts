@@ -1,0 +1,280 @@
+/** A training run, one iteration at a time: collect, credit, batch, replay, loss, step. Every number passes through the stages and nowhere else. */
+import { centralView, ownView } from '../agents/mappo.ts';
+import {
+  type Learner,
+  type LearnerRows,
+  makeLearner,
+  policyShape,
+  ppoUpdate,
+  reinitialiseHead,
+  type UpdatePart,
+  type UpdatePlan,
+} from '../agents/ppo.ts';
+import type { Game, GameMaker } from '../games/game.ts';
+import { gameMaker } from '../games/index.ts';
+import { RandomStream } from '../math/random.ts';
+import type { Engine } from '../net/types.ts';
+import { BadInput } from '../recording/bad-input.ts';
+import type { Manifest } from '../recording/manifest.ts';
+import { Batch, batchShape } from './batch.ts';
+import {
+  type Checkpoint,
+  decodeCheckpoint,
+  encodeCheckpoint,
+  loadLearner,
+  requireSameSettings,
+  saveLearner,
+} from './checkpoint.ts';
+import { Collector } from './collect.ts';
+import { assignCredit } from './credit.ts';
+import type { AgentReturn } from './episodes.ts';
+import { Guard, type GuardKind } from './guard.ts';
+import { firstTensors, makeManifest } from './manifest.ts';
+import { emptyRows } from './prepare.ts';
+import { applyProbes } from './probes.ts';
+import type { Readings } from './readings.ts';
+import { Recorder, type RecordingSink } from './record.ts';
+import { Replay } from './replay.ts';
+import { agentNames, makeSeating, planLearners, type Seating } from './seating.ts';
+import { checkSettings, readSettings, type Settings, type SettingsInput } from './settings.ts';
+import { cleanStages, type Stages } from './stages.ts';
+import { Watch } from './watch.ts';
+
+export const version = '0.1.0';
+
+export interface TrainerOptions {
+  /** The engine that computes; the trainer does not dispose of it. */
+  engine: Engine;
+  /** A game in place of the one that settings.game names. */
+  game?: GameMaker;
+  /** Stages in place of the clean ones. */
+  stages?: Partial<Stages>;
+  /** Hears what the guard has to say in `warn`, and what the settings say about themselves. */
+  onNotice?: (sentence: string, kind?: GuardKind) => void;
+}
+
+/** What one iteration gave. */
+export interface IterationReport {
+  iteration: number;
+  /** Decisions of learning agents: in this iteration, and so far. */
+  rows: number;
+  steps: number;
+  /** Per policy. */
+  readings: Readings[];
+  /** Per agent, over the episodes that ended in this iteration. */
+  returns: AgentReturn[];
+  order: number[];
+  recorded: boolean;
+}
+
+/** What is kept of a learner between iterations. */
+interface Seat {
+  learner: Learner;
+  rows: LearnerRows;
+  replay: Replay;
+}
+
+export class Trainer {
+  readonly game: Game;
+  readonly learners: readonly Learner[];
+  readonly seating: Seating;
+  readonly guard: Guard;
+  readonly stages: Stages;
+  iteration = 0;
+  steps = 0;
+  private readonly collector: Collector;
+  private readonly batch: Batch;
+  private readonly seats: Seat[];
+  private readonly engine: Engine;
+  private recorder: Recorder | null = null;
+  private watch: Watch;
+  private own = new Int32Array(0);
+  private recomputed = new Float32Array(0);
+
+  readonly settings: Settings;
+
+  constructor(input: SettingsInput, options: TrainerOptions) {
+    const settings = readSettings(input);
+    this.settings = settings;
+    this.engine = options.engine;
+    this.stages = { ...cleanStages, ...options.stages };
+    const make = options.game ?? gameMaker(settings.game, settings.gameSettings);
+    this.game = this.stages.game(make(settings.worlds));
+    const { shape } = this.game;
+    const names = agentNames(settings, this.game);
+    const plans = planLearners(names, settings);
+    const learning = plans.reduce((sum, plan) => sum + plan.agents.length, 0);
+    for (const sentence of checkSettings(settings, shape.seats, learning, shape.features > 0))
+      options.onNotice?.(sentence);
+    const view = settings.algorithm === 'mappo' ? centralView(shape) : ownView;
+    const network = policyShape(shape, view.width || shape.observation, settings.network);
+    this.learners = plans.map((plan) => makeLearner(this.engine, network, plan, settings.ppo, settings.seed));
+    this.seating = makeSeating(this.game, names, settings, this.learners);
+    this.collector = new Collector(this.game, this.seating, this.learners, view, settings, this.stages);
+    this.batch = new Batch(batchShape(this.game, view.width));
+    this.seats = this.learners.map((learner) => ({ learner, rows: emptyRows(), replay: new Replay() }));
+    this.guard = new Guard(settings.guard, names, (kind, sentence) => options.onNotice?.(sentence, kind));
+    this.watch = new Watch(this.stages, this.guard, null);
+  }
+
+  get done(): boolean {
+    return this.steps >= this.settings.steps;
+  }
+
+  manifest(): Manifest {
+    return makeManifest(this.settings, this.game, this.seating, this.learners, this.engine.kernel, version);
+  }
+
+  /** From now on everything goes into this recording. */
+  record(sink: RecordingSink): void {
+    this.recorder = new Recorder(sink, this.settings.recording, firstTensors(this.learners));
+    this.watch = new Watch(this.stages, this.guard, this.recorder);
+  }
+
+  async iterate(): Promise<IterationReport> {
+    const { batch, stages, guard, iteration, recorder } = this;
+    const probed = applyProbes(this.settings.ppo, this.settings.probes, iteration);
+    recorder?.begin(iteration);
+
+    stages.collect(this.collector, batch);
+    stages.arrange(batch);
+    for (let row = 0; row < batch.rows; row++) batch.sample[row] = row;
+    guard.checkBatch(batch);
+    stages.credit(batch, probed.ppo);
+    guard.checkCredit(batch);
+    this.recompute();
+    await recorder?.samples(batch);
+
+    const plan: UpdatePlan = {
+      seed: this.settings.seed,
+      iteration,
+      ppo: probed.ppo,
+      progress: this.steps / this.settings.steps,
+      temperature: probed.temperature,
+      advantageScale: probed.advantageScale,
+      probe: probed.name,
+      measureAfter: guard.on || (recorder?.whole ?? false),
+    };
+    const order = this.updateOrder();
+    if (probed.reinitialiseHead !== null)
+      for (const learner of this.learners)
+        reinitialiseHead(this.engine, learner, probed.reinitialiseHead, plan.seed, iteration);
+    const parts = order.map((index) => this.prepare(this.seats[index], plan));
+    const results = ppoUpdate(this.engine, parts, plan, stages, this.watch);
+    for (const part of parts) this.engine.release(part.rows);
+
+    const readings: Readings[] = [];
+    order.forEach((index, position) => {
+      readings[index] = this.watch.finish(this.learners[index], results[position]);
+    });
+    this.iteration++;
+    this.steps += batch.rows;
+    await this.recordIteration(iteration, order, readings);
+    return {
+      iteration,
+      rows: batch.rows,
+      steps: this.steps,
+      readings,
+      returns: this.collector.results.means(this.seating.names.length),
+      order,
+      recorded: recorder?.whole ?? false,
+    };
+  }
+
+  /** Writes what is still buffered, and gives everything that a continuation needs. */
+  async save(): Promise<Uint8Array> {
+    await this.recorder?.flush();
+    const checkpoint: Checkpoint = {
+      settings: this.settings,
+      iteration: this.iteration,
+      steps: this.steps,
+      kernel: this.engine.kernel,
+      learners: this.learners.map(saveLearner),
+      worlds: this.collector.save(),
+      guard: [...this.guard.counts],
+      recording: this.recorder?.position() ?? null,
+    };
+    return encodeCheckpoint(checkpoint);
+  }
+
+  load(bytes: Uint8Array): Checkpoint {
+    const checkpoint = decodeCheckpoint(bytes);
+    requireSameSettings(checkpoint.settings, this.settings);
+    if (checkpoint.kernel !== this.engine.kernel)
+      throw new BadInput(
+        `the checkpoint was made with the ${checkpoint.kernel} kernel and this machine runs ${this.engine.kernel}; bits are promised per kernel, so resume with kernel ${checkpoint.kernel}`,
+      );
+    this.iteration = checkpoint.iteration;
+    this.steps = checkpoint.steps;
+    for (const [i, learner] of this.learners.entries()) loadLearner(learner, checkpoint.learners[i]);
+    this.collector.load(checkpoint.worlds);
+    for (const [kind, count] of checkpoint.guard) this.guard.counts.set(kind as GuardKind, count);
+    return checkpoint;
+  }
+
+  /** A learner's own rows, checked against the distribution they were sampled from. */
+  private prepare(seat: Seat, plan: UpdatePlan): UpdatePart {
+    const { batch, stages, guard } = this;
+    const { learner, replay } = seat;
+    if (this.own.length < batch.rows) this.own = new Int32Array(batch.capacity);
+    const count = stages.select(batch, learner, this.own);
+    const rows = stages.prepare(batch, this.own, count, learner, plan.ppo, seat.rows);
+    if (plan.ppo.advantageNormalisation !== 'minibatch') this.engine.hold(rows);
+    if (guard.on) {
+      replay.run(learner, rows, plan, stages, this.recorder?.whole ?? false);
+      guard.checkReplay(batch, rows, replay);
+    } else replay.skip(rows);
+    this.watch.begin(learner, rows, batch.shape.observation, plan.iteration, this.recomputed, replay);
+    return { learner, rows, valid: replay.valid };
+  }
+
+  /** Advantages from rewards, values and ends alone, whatever the credit stage did; only a reading uses them. */
+  private recompute(): void {
+    const { batch } = this;
+    const { gamma, lambda } = this.settings.ppo;
+    if (this.recomputed.length < batch.rows) this.recomputed = new Float32Array(batch.capacity);
+    const kept = { advantage: batch.advantage, return: batch.return };
+    // The batch's own columns stay what the credit stage made them.
+    batch.advantage = this.recomputed;
+    batch.return = new Float32Array(batch.rows);
+    assignCredit(batch, gamma, lambda);
+    batch.advantage = kept.advantage;
+    batch.return = kept.return;
+  }
+
+  private updateOrder(): number[] {
+    const order = this.learners.map((learner) => learner.index);
+    if (this.settings.order === 'rotated') return order.map((_, i) => order[(i + this.iteration) % order.length]);
+    if (this.settings.order === 'shuffled')
+      return RandomStream.of(this.settings.seed, 'order', this.iteration).shuffle(order);
+    return order;
+  }
+
+  private async recordIteration(
+    iteration: number,
+    order: readonly number[],
+    readings: readonly Readings[],
+  ): Promise<void> {
+    const { recorder, collector, learners, seating, batch } = this;
+    if (!recorder) return;
+    await recorder.episodes(collector.results);
+    const perAgent = (value: (learner: number) => number) =>
+      Array.from(seating.learnerOf, (learner) => (learner >= 0 ? value(learner) : 0));
+    const rows = new Int32Array(seating.names.length);
+    for (let row = 0; row < batch.rows; row++) rows[batch.agent[row]]++;
+    recorder.count(
+      iteration,
+      'updates.policy',
+      perAgent((learner) => learners[learner].updates),
+    );
+    recorder.count(
+      iteration,
+      'order',
+      perAgent((learner) => order.indexOf(learner)),
+    );
+    recorder.count(iteration, 'push.real', rows);
+    recorder.count(iteration, 'buffer.real', rows);
+    for (const learner of learners) recorder.readings(iteration, this.steps, learner, readings[learner.index]);
+    await recorder.end();
+  }
+}
