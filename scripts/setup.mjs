@@ -33,7 +33,8 @@ export function ensureInstalled() {
   const npm = process.env.npm_execpath;
   // The output goes to standard error, so that a command's --json stays alone on standard output.
   const stdio = ['ignore', 2, 2];
-  const args = ['ci', '--no-fund', '--no-audit', '--loglevel=error'];
+  // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which not every registry mirror has.
+  const args = ['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error'];
   if (npm?.endsWith('.js')) run(process.execPath, [npm, ...args], { stdio });
   else run('npm', args, { stdio, shell: process.platform === 'win32' });
   writeFileSync(installStamp, wanted);

@@ -1,9 +1,8 @@
-/** The checker of games, for any author of one: shapes, legality, determinism, ends and exact relabelling. It plays random legal actions, so it finds faults and cannot prove their absence. */
+/** The checker of games, for any author of one: shapes, legality, determinism, ends and exact relabelling. It plays legal actions at random, so it finds faults and cannot prove their absence. */
 import { RandomStream } from '../math/random.ts';
 import { firstDifference, snapshot } from './check-snapshot.ts';
 import { checkStep, EpisodeWatch } from './check-step.ts';
 import type { Game, GameMaker } from './game.ts';
-import { randomPlayer } from './players.ts';
 
 export interface CheckOptions {
   /** Episodes that each check plays. */
@@ -98,19 +97,29 @@ function checkShapes(make: GameMaker, worlds: number): string | undefined {
   return undefined;
 }
 
-/** Streams of one episode, by name, so that any two games can be given the same one. */
-function episodeStreams(seed: number, episode: number, seats: number): { world: RandomStream; seats: RandomStream[] } {
+/** Streams of one episode, by name, so that any two games can be given the same one: the world's, and the choices'. */
+function episodeStreams(seed: number, episode: number): { world: RandomStream; choices: RandomStream } {
   return {
     world: RandomStream.of(seed, 'check', 'world', episode),
-    seats: Array.from({ length: seats }, (_, seat) => RandomStream.of(seed, 'check', 'seat', episode, seat)),
+    choices: RandomStream.of(seed, 'check', 'choices', episode),
   };
 }
 
-function chooseAll(game: Game, world: number, streams: readonly RandomStream[], actions: Int32Array): void {
-  const { seats } = game.shape;
+/**
+ * Legal choices for all acting places of a world. Ties hide from independent random play, so in two steps of three the seats act
+ * alike: all by the same draw, or all take their last legal candidate.
+ */
+function chooseAll(game: Game, world: number, stream: RandomStream, actions: Int32Array): void {
+  const { seats, candidates } = game.shape;
+  const manner = stream.below(3);
+  const shared = stream.uniform();
   for (let seat = 0; seat < seats; seat++) {
     const place = world * seats + seat;
-    if (game.acting[place] === 1) actions[place] = randomPlayer.act(game, place, streams[seat]);
+    if (game.acting[place] === 0) continue;
+    const legal: number[] = [];
+    for (let i = 0; i < game.count[place]; i++) if (game.legal[place * candidates + i] === 1) legal.push(i);
+    const draw = manner === 0 ? stream.uniform() : shared;
+    actions[place] = manner === 2 ? legal[legal.length - 1] : legal[Math.floor(draw * legal.length)];
   }
 }
 
@@ -120,11 +129,11 @@ function checkPlay(make: GameMaker, episodes: number, seed: number, worlds: numb
   const actions = new Int32Array(worlds * seats);
   let begun = 0;
   const watches: (EpisodeWatch | undefined)[] = new Array(worlds);
-  const streams: RandomStream[][] = new Array(worlds);
+  const streams: RandomStream[] = new Array(worlds);
   const begin = (world: number): string | undefined => {
-    const own = episodeStreams(seed, begun++, seats);
+    const own = episodeStreams(seed, begun++);
     game.reset(world, own.world);
-    streams[world] = own.seats;
+    streams[world] = own.choices;
     const watch = new EpisodeWatch(game, world);
     watches[world] = watch;
     return checkStep(game, world, watch);
@@ -169,28 +178,23 @@ function checkPlay(make: GameMaker, episodes: number, seed: number, worlds: numb
 /** Plays one episode in one world and gives what it showed after every step. */
 function trace(game: Game, world: number, seed: number, episode: number): Float64Array[] {
   const { seats } = game.shape;
-  const streams = episodeStreams(seed, episode, seats);
+  const streams = episodeStreams(seed, episode);
   const actions = new Int32Array(game.worlds * seats);
   game.reset(world, streams.world);
   const shown = [snapshot(game, world)];
   while (game.over[world] === 0) {
     for (let other = 0; other < game.worlds; other++) {
       // The other worlds play too; what they play must not matter.
-      if (other !== world && game.over[other] === 1)
-        game.reset(other, RandomStream.of(seed, 'check', 'beside', episode, shown.length, other));
-      if (other !== world) chooseAll(game, other, streamsBeside(seed, episode, shown.length, seats), actions);
+      if (other === world) continue;
+      const beside = RandomStream.of(seed, 'check', 'beside', episode, shown.length, other);
+      if (game.over[other] === 1) game.reset(other, beside);
+      chooseAll(game, other, beside, actions);
     }
-    chooseAll(game, world, streams.seats, actions);
+    chooseAll(game, world, streams.choices, actions);
     game.step(actions);
     shown.push(snapshot(game, world));
   }
   return shown;
-}
-
-function streamsBeside(seed: number, episode: number, step: number, seats: number): RandomStream[] {
-  return Array.from({ length: seats }, (_, seat) =>
-    RandomStream.of(seed, 'check', 'beside', episode, step, 'seat', seat),
-  );
 }
 
 function compareTraces(game: Game, a: Float64Array[], b: Float64Array[]): string | undefined {
@@ -232,18 +236,18 @@ function checkSave(make: GameMaker, episodes: number, seed: number, worlds: numb
     const original = make(1);
     const length = trace(original, 0, seed, episode).length;
     const stop = stream.below(length);
-    const streams = episodeStreams(seed, episode, original.shape.seats);
+    const streams = episodeStreams(seed, episode);
     const actions = new Int32Array(original.shape.seats);
     original.reset(0, streams.world);
     for (let step = 0; step < stop; step++) {
-      chooseAll(original, 0, streams.seats, actions);
+      chooseAll(original, 0, streams.choices, actions);
       original.step(actions);
     }
     const copy = make(worlds);
     const world = episode % worlds;
     // Through text, as a checkpoint keeps it.
     copy.load(world, JSON.parse(JSON.stringify(original.save(0))) as number[]);
-    const finding = together(original, copy, world, streams.seats, undefined);
+    const finding = together(original, copy, world, streams.choices, undefined);
     if (finding) return `save and load: after loading at step ${stop}, ${finding}`;
   }
   return undefined;
@@ -256,18 +260,18 @@ function checkRelabel(make: GameMaker, episodes: number, seed: number, permutati
     const original = make(1);
     const length = trace(original, 0, seed, episode).length;
     for (const permutation of somePermutations(seats, permutations, stream)) {
-      const streams = episodeStreams(seed, episode, seats);
+      const streams = episodeStreams(seed, episode);
       const actions = new Int32Array(seats);
       original.reset(0, streams.world);
       const stop = stream.below(2) * stream.below(length);
       for (let step = 0; step < stop; step++) {
-        chooseAll(original, 0, streams.seats, actions);
+        chooseAll(original, 0, streams.choices, actions);
         original.step(actions);
       }
       const copy = make(1);
       copy.load(0, original.save(0));
       copy.relabel?.(0, permutation);
-      const finding = together(original, copy, 0, streams.seats, permutation);
+      const finding = together(original, copy, 0, streams.choices, permutation);
       if (finding)
         return `relabelling: with the seats permuted as [${permutation.join(', ')}] at step ${stop}, ${finding}`;
     }
@@ -280,7 +284,7 @@ function together(
   original: Game,
   copy: Game,
   world: number,
-  streams: readonly RandomStream[],
+  stream: RandomStream,
   permutation: readonly number[] | undefined,
 ): string | undefined {
   const { seats } = original.shape;
@@ -292,7 +296,7 @@ function together(
     const difference = firstDifference(original, snapshot(original, 0, permutation), snapshot(copy, world));
     if (difference) return `${step} steps later ${difference}`;
     if (original.over[0] === 1) return undefined;
-    chooseAll(original, 0, streams, actions);
+    chooseAll(original, 0, stream, actions);
     for (let seat = 0; seat < seats; seat++)
       copied[world * seats + seat] = actions[permutation ? permutation[seat] : seat];
     original.step(actions);

@@ -21,11 +21,15 @@ export async function createEngine(options: EngineOptions & { platform?: Platfor
   const kernel = wanted !== 'auto' ? wanted : (['relaxed', 'simd'] as const).find(supports);
   if (kernel === undefined) return new ReferenceEngine();
   if (!supports(kernel)) {
-    throw new Error(`The kernel ${kernel} does not run here; choose auto, ${kernel === 'relaxed' ? 'simd or reference' : 'or reference'}.`);
+    throw new Error(
+      `The kernel ${kernel} does not run here; choose auto, ${kernel === 'relaxed' ? 'simd or reference' : 'or reference'}.`,
+    );
   }
   const shared = canShare();
   if (options.threads === 2 && !shared) {
-    throw new Error('Two threads need shared memory, which a page has only when it is cross-origin isolated; set threads to 1.');
+    throw new Error(
+      'Two threads need shared memory, which a page has only when it is cross-origin isolated; set threads to 1.',
+    );
   }
   const threads = options.threads ?? (shared && platform.cores > 1 ? 2 : 1);
   const kernels = await loadKernels(kernel, threads === 2);

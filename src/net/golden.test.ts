@@ -1,7 +1,17 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { RandomStream } from '../math/random.ts';
 import { createEngine } from './engine.ts';
-import { defaults, distance, type GoldenStep, golden, goldenRows, goldenShape, goldenTensors, identity, single } from './fixtures/rows.ts';
+import {
+  defaults,
+  distance,
+  type GoldenStep,
+  golden,
+  goldenRows,
+  goldenShape,
+  goldenTensors,
+  identity,
+  single,
+} from './fixtures/rows.ts';
 import { ReferencePolicy } from './reference/policy.ts';
 import type { Engine, StepReport, UpdateSettings } from './types.ts';
 
@@ -33,7 +43,8 @@ describe('the golden PPO steps', () => {
     const out = { logp: new Float64Array(n), entropy: new Float64Array(n), value: new Float64Array(n) };
     for (const step of golden.steps) {
       const report = policy.update(goldenRows(), identity(n), 0, n, settings, out);
-      for (const [ours, theirs] of scalars) expect(Math.abs(Number(report[ours]) - Number(step[theirs])), ours).toBeLessThan(1e-10);
+      for (const [ours, theirs] of scalars)
+        expect(Math.abs(Number(report[ours]) - Number(step[theirs])), ours).toBeLessThan(1e-10);
       expect(distance(out.logp, step.new_logp)).toBeLessThan(1e-10);
       expect(distance(out.entropy, step.entropy)).toBeLessThan(1e-10);
       expect(distance(out.value, step.value)).toBeLessThan(1e-10);
@@ -71,7 +82,10 @@ describe('the golden PPO steps', () => {
           const ratios = step.ratio.map((ratio) => ratio - 1);
           const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / n;
           expect(report.ratioMean).toBeCloseTo(1 + mean, 6);
-          expect(report.ratioStd).toBeCloseTo(Math.sqrt(ratios.reduce((sum, ratio) => sum + (ratio - mean) ** 2, 0) / n), 5);
+          expect(report.ratioStd).toBeCloseTo(
+            Math.sqrt(ratios.reduce((sum, ratio) => sum + (ratio - mean) ** 2, 0) / n),
+            5,
+          );
           expect(report.finite).toBe(true);
           expect(distance(out.logp, step.new_logp)).toBeLessThan(1e-5);
           expect(distance(out.entropy, step.entropy)).toBeLessThan(1e-5);

@@ -15,7 +15,9 @@ export const platform: Platform = {
   spawn(program, start) {
     const worker = new Worker(program, { eval: true });
     return new Promise((resolve, reject) => {
-      worker.once('error', (cause) => reject(new Error(`The compute worker did not start: ${cause.message}`, { cause })));
+      worker.once('error', (cause) =>
+        reject(new Error(`The compute worker did not start: ${cause.message}`, { cause })),
+      );
       worker.once('message', () => {
         // A later failure is reported through the shared memory; a process may end while the worker waits.
         worker.on('error', () => {});

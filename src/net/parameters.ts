@@ -92,7 +92,9 @@ export function checkPolicyShape(shape: PolicyShape): void {
   }
   if (shape.head === 'pointer') {
     if (shape.actor.outputs !== 1) {
-      throw new RangeError(`a pointer head scores one candidate at a time; its actor must have 1 output, not ${shape.actor.outputs}.`);
+      throw new RangeError(
+        `a pointer head scores one candidate at a time; its actor must have 1 output, not ${shape.actor.outputs}.`,
+      );
     }
     if (!(shape.features >= 1 && shape.features < shape.actor.inputs)) {
       throw new RangeError(
@@ -100,6 +102,8 @@ export function checkPolicyShape(shape: PolicyShape): void {
       );
     }
   } else if (shape.features !== 0) {
-    throw new RangeError(`a fixed head reads no features; got ${shape.features}, set features to 0 or the head to pointer.`);
+    throw new RangeError(
+      `a fixed head reads no features; got ${shape.features}, set features to 0 or the head to pointer.`,
+    );
   }
 }

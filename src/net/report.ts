@@ -16,13 +16,26 @@ export interface LossSums {
 }
 
 export const noSums = (): LossSums => ({
-  policyLoss: 0, entropy: 0, k1: 0, k2: 0, k3: 0, clipped: 0, ratio: 0, ratioSquare: 0, valueLoss: 0,
+  policyLoss: 0,
+  entropy: 0,
+  k1: 0,
+  k2: 0,
+  k3: 0,
+  clipped: 0,
+  ratio: 0,
+  ratioSquare: 0,
+  valueLoss: 0,
 });
 
 /** Squared gradient norms by role. */
 export type RoleSquares = Record<Role, number>;
 
-export function stepReport(sums: LossSums, totalWeight: number, settings: UpdateSettings, squares: RoleSquares): StepReport {
+export function stepReport(
+  sums: LossSums,
+  totalWeight: number,
+  settings: UpdateSettings,
+  squares: RoleSquares,
+): StepReport {
   const mean = (sum: number) => sum / totalWeight;
   const policyLoss = mean(sums.policyLoss);
   const valueLoss = mean(sums.valueLoss);
@@ -67,8 +80,10 @@ export function clipScales(settings: UpdateSettings, squares: RoleSquares): Reco
 export function checkJobs(jobs: readonly { policy: object; from: number; to: number }[]): void {
   const seen = new Set<object>();
   jobs.forEach((job, index) => {
-    if (job.to <= job.from) throw new RangeError(`job ${index} has rows ${job.from} to ${job.to}; a minibatch needs at least 1.`);
-    if (seen.has(job.policy)) throw new RangeError(`job ${index} repeats a policy; one update takes one step per policy.`);
+    if (job.to <= job.from)
+      throw new RangeError(`job ${index} has rows ${job.from} to ${job.to}; a minibatch needs at least 1.`);
+    if (seen.has(job.policy))
+      throw new RangeError(`job ${index} repeats a policy; one update takes one step per policy.`);
     seen.add(job.policy);
   });
 }

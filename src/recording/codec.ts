@@ -10,6 +10,9 @@ export interface Codec {
   gzip(bytes: Uint8Array): Promise<Uint8Array>;
   /** Pieces of the unpacked stream, in order; throws BadInput on damage. */
   gunzip(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+  /** Where the platform has them at once: for the pages of Parquet, to an exact length. */
+  gunzipWhole?(bytes: Uint8Array, size: number): Uint8Array;
+  unzstd?(bytes: Uint8Array, size: number): Uint8Array;
   zstd?(bytes: Uint8Array): Uint8Array;
 }
 

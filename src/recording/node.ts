@@ -18,9 +18,10 @@ import { ZipBuilder, zipStore } from './zip.ts';
 const native: {
   crc32?: (bytes: Uint8Array, before: number) => number;
   zstdCompressSync?: (bytes: Uint8Array) => Uint8Array;
+  zstdDecompressSync?: (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array;
 } = zlib;
 
-const { crc32, zstdCompressSync } = native;
+const { crc32, zstdCompressSync, zstdDecompressSync } = native;
 
 useCodec({
   // Of no bytes, Node's function forgets what came before.
@@ -39,6 +40,8 @@ useCodec({
     if (out.length !== size) throw new BadInput(`unpacks to ${out.length} bytes where its directory declares ${size}`);
     return own(out);
   },
+  gunzipWhole: (bytes, size) => zlib.gunzipSync(bytes, { maxOutputLength: size + 1 }),
+  ...(zstdDecompressSync ? { unzstd: (bytes, size) => zstdDecompressSync(bytes, { maxOutputLength: size + 1 }) } : {}),
   deflateRaw: async (bytes) => zlib.deflateRawSync(bytes, { level: 6 }),
   gzip: async (bytes) => zlib.gzipSync(bytes, { level: 6 }),
   async *gunzip(pieces) {

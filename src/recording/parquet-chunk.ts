@@ -9,8 +9,10 @@ export async function* readParquet(
   source: ByteSource,
   pick: (present: readonly string[]) => readonly string[],
   budget: Budget,
-): AsyncGenerator<{ chunk: Chunk; present: string[] }> {
-  const file = await openParquet(source, { maxSize: budget.limit });
+): AsyncGenerator<{ chunk: Chunk; present: string[]; unreadable: string[] }> {
+  const { gunzipWhole: gzip, unzstd: zstd } = codec();
+  const file = await openParquet(source, { maxSize: budget.limit, decompress: { gzip, zstd } });
+  const unreadable = file.unreadable.map(({ name, why }) => `${name} (${why})`);
   const present = file.columns.map((column) => column.name);
   const names = pick(present);
   for (const [index, group] of file.rowGroups.entries()) {
@@ -19,7 +21,7 @@ export async function* readParquet(
       const offsets = 'offsets' in rest ? rest.offsets : undefined;
       columns.set(name, { kind, rows, values, ...(offsets ? { offsets } : {}) } as Column);
     }
-    yield { chunk: { rows: group.rows, columns }, present };
+    yield { chunk: { rows: group.rows, columns }, present, unreadable };
   }
 }
 

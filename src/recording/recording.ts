@@ -22,6 +22,8 @@ export interface FileChunk extends Chunk {
   file: string;
   /** Every column that the file has, asked for or not. */
   present: string[];
+  /** Columns of the file that have no form here, with the reason. */
+  unreadable: string[];
 }
 
 export class Recording {
@@ -77,7 +79,12 @@ export class Recording {
       const source = await this.store.open(path);
       for await (const chunk of this.decode(source, table, columns)) {
         const named = this.names(table, chunk, source.name);
-        yield { ...conform(table, named, source.name), file: source.name, present: chunk.present };
+        yield {
+          ...conform(table, named, source.name),
+          file: source.name,
+          present: chunk.present,
+          unreadable: chunk.unreadable,
+        };
       }
     }
   }
@@ -93,7 +100,7 @@ export class Recording {
     source: ByteSource,
     table: string,
     columns?: readonly string[],
-  ): AsyncGenerator<Chunk & { present: string[] }> {
+  ): AsyncGenerator<Chunk & { present: string[]; unreadable: string[] }> {
     // One key column is always read, so that the number of rows is known even if none of the columns asked for is there.
     const key = tableSpec(table)?.columns.find((column) => column.required)?.name;
     const pick = (present: readonly string[]) => {
@@ -101,17 +108,18 @@ export class Recording {
       const asked = columns === undefined ? present : present.filter((name) => columns.includes(name));
       return asked.length > 0 ? asked : present.filter((name) => name === key || key === undefined).slice(0, 1);
     };
-    const trim = (chunk: Chunk, present: string[]) => {
+    const trim = (chunk: Chunk, present: string[], unreadable: string[] = []) => {
       if (columns !== undefined)
         for (const name of chunk.columns.keys()) if (!columns.includes(name)) chunk.columns.delete(name);
-      return { ...chunk, present };
+      return { ...chunk, present, unreadable };
     };
     if (source.name.endsWith('.npz')) {
       const file = await openNpz(source, this.budget);
       const asked = pick(file.columns);
       yield trim(await file.read(asked), file.columns);
     } else if (source.name.endsWith('.parquet')) {
-      for await (const { chunk, present } of readParquet(source, pick, this.budget)) yield trim(chunk, present);
+      for await (const { chunk, present, unreadable } of readParquet(source, pick, this.budget))
+        yield trim(chunk, present, unreadable);
     } else {
       for await (const chunk of readJsonl(
         source,

@@ -40,6 +40,7 @@ export async function validate(recording: Recording): Promise<Validation> {
     try {
       for await (const chunk of recording.chunks(table)) {
         for (const name of chunk.present) if (isKnown(table) && !isKnown(table, name)) unknown.add(`${table}.${name}`);
+        for (const name of chunk.unreadable) unknown.add(`${table}.${name}`);
         const numbers = (name: string) =>
           (chunk.columns.get(name) as NumberColumn | undefined)?.values as Int32Array | undefined;
         const problem = (what: string, column: string, row: number) => {

@@ -242,6 +242,7 @@ export class Batch {
 
 const counts = new Int32Array(65_536);
 
+/** One copy of the loop for each kind of array, because the compiler makes fast code only of a loop that sees one kind. */
 function copyRows(
   into: ColumnArray,
   at: number,
@@ -250,13 +251,73 @@ function copyRows(
   count: number,
   width: number,
 ) {
-  if (width === 1) {
-    for (let i = 0; i < count; i++) into[at + i] = from[rows[i]];
-    return;
-  }
+  if (width === 0) return;
+  if (into instanceof Float32Array) copyFloats(into, at, from as Float32Array, rows, count, width);
+  else if (into instanceof Int32Array) copyInts(into, at, from as Int32Array, rows, count, width);
+  else if (into instanceof Uint8Array) copyBytes(into, at, from as Uint8Array, rows, count, width);
+  else copyDoubles(into, at, from as Float64Array, rows, count, width);
+}
+
+function copyFloats(
+  into: Float32Array,
+  at: number,
+  from: Float32Array,
+  rows: ArrayLike<number>,
+  count: number,
+  width: number,
+) {
   let target = at * width;
   for (let i = 0; i < count; i++) {
-    let source = rows[i] * width;
-    for (const end = source + width; source < end; source++) into[target++] = from[source];
+    const source = rows[i] * width;
+    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
+    target += width;
+  }
+}
+
+function copyInts(
+  into: Int32Array,
+  at: number,
+  from: Int32Array,
+  rows: ArrayLike<number>,
+  count: number,
+  width: number,
+) {
+  let target = at * width;
+  for (let i = 0; i < count; i++) {
+    const source = rows[i] * width;
+    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
+    target += width;
+  }
+}
+
+function copyBytes(
+  into: Uint8Array,
+  at: number,
+  from: Uint8Array,
+  rows: ArrayLike<number>,
+  count: number,
+  width: number,
+) {
+  let target = at * width;
+  for (let i = 0; i < count; i++) {
+    const source = rows[i] * width;
+    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
+    target += width;
+  }
+}
+
+function copyDoubles(
+  into: Float64Array,
+  at: number,
+  from: Float64Array,
+  rows: ArrayLike<number>,
+  count: number,
+  width: number,
+) {
+  let target = at * width;
+  for (let i = 0; i < count; i++) {
+    const source = rows[i] * width;
+    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
+    target += width;
   }
 }

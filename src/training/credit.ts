@@ -1,11 +1,26 @@
 /** Generalised advantage estimation. Bootstraps at a truncation and at the end of a rollout, never across a termination. */
-import type { Batch } from './batch.ts';
+
+type Numbers = { [index: number]: number };
+
+/** The columns that credit reads and writes; a batch has them. */
+export interface CreditColumns {
+  readonly rows: number;
+  readonly episode: Numbers;
+  readonly agent: Numbers;
+  readonly reward: Numbers;
+  readonly value: Numbers;
+  readonly nextValue: Numbers;
+  readonly terminated: Numbers;
+  readonly truncated: Numbers;
+  readonly advantage: Numbers;
+  readonly return: Numbers;
+}
 
 /**
  * Fills `advantage` and `return` from `reward`, `value`, `nextValue` and the ends. Rows must be sorted by (episode, t, agent). A row's
  * successor is the same agent's next row of the same episode; where there is none the row bootstraps its own `nextValue`, or 0 if it terminated.
  */
-export function assignCredit(batch: Batch, gamma: number, lambda: number): void {
+export function assignCredit(batch: CreditColumns, gamma: number, lambda: number): void {
   const { rows, episode, agent, reward, value, nextValue, terminated, truncated, advantage } = batch;
   const returns = batch.return;
   let agents = 0;

@@ -194,11 +194,13 @@ export function checkSettings(
 /** "2, 4 or 5": the divisors of `rows` nearest to `wanted`. */
 export function nearbyDivisors(rows: number, wanted: number): string {
   const divisors: number[] = [];
-  for (let d = 1; d * d <= rows; d++) {
+  // One minibatch always divides, and is never what was meant.
+  for (let d = 2; d * d <= rows; d++) {
     if (rows % d !== 0) continue;
     divisors.push(d);
     if (d * d !== rows) divisors.push(rows / d);
   }
+  if (rows > 1) divisors.push(rows);
   divisors.sort((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted) || a - b);
   const chosen = divisors.slice(0, 3).sort((a, b) => a - b);
   return chosen.length > 1 ? `${chosen.slice(0, -1).join(', ')} or ${chosen[chosen.length - 1]}` : String(chosen[0]);

@@ -90,6 +90,7 @@ export class Trainer {
   private watch: Watch;
   private own = new Int32Array(0);
   private recomputed = new Float32Array(0);
+  private spare = new Float32Array(0);
 
   readonly settings: Settings;
 
@@ -135,6 +136,12 @@ export class Trainer {
     const { batch, stages, guard, iteration, recorder } = this;
     const probed = applyProbes(this.settings.ppo, this.settings.probes, iteration);
     recorder?.begin(iteration);
+    // Before the rows are collected, because they must come from the policy that is updated.
+    if (probed.reinitialiseHead !== null) {
+      const { seed } = this.settings;
+      for (const learner of this.learners)
+        reinitialiseHead(this.engine, learner, probed.reinitialiseHead, seed, iteration);
+    }
 
     stages.collect(this.collector, batch);
     stages.arrange(batch);
@@ -156,9 +163,6 @@ export class Trainer {
       measureAfter: guard.on || (recorder?.whole ?? false),
     };
     const order = this.updateOrder();
-    if (probed.reinitialiseHead !== null)
-      for (const learner of this.learners)
-        reinitialiseHead(this.engine, learner, probed.reinitialiseHead, plan.seed, iteration);
     const parts = order.map((index) => this.prepare(this.seats[index], plan));
     const results = ppoUpdate(this.engine, parts, plan, stages, this.watch);
     for (const part of parts) this.engine.release(part.rows);
@@ -232,14 +236,13 @@ export class Trainer {
   private recompute(): void {
     const { batch } = this;
     const { gamma, lambda } = this.settings.ppo;
-    if (this.recomputed.length < batch.rows) this.recomputed = new Float32Array(batch.capacity);
-    const kept = { advantage: batch.advantage, return: batch.return };
-    // The batch's own columns stay what the credit stage made them.
-    batch.advantage = this.recomputed;
-    batch.return = new Float32Array(batch.rows);
-    assignCredit(batch, gamma, lambda);
-    batch.advantage = kept.advantage;
-    batch.return = kept.return;
+    if (this.recomputed.length < batch.rows) {
+      this.recomputed = new Float32Array(batch.capacity);
+      this.spare = new Float32Array(batch.capacity);
+    }
+    const { rows, episode, agent, reward, value, nextValue, terminated, truncated } = batch;
+    const columns = { rows, episode, agent, reward, value, nextValue, terminated, truncated };
+    assignCredit({ ...columns, advantage: this.recomputed, return: this.spare }, gamma, lambda);
   }
 
   private updateOrder(): number[] {

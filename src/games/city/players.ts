@@ -47,11 +47,11 @@ export function greedyPlayer(
   };
 }
 
-/** Greedy by score per cost: the score is the monthly net income as the neighbours are now. */
-export const greedyScore = greedyPlayer('greedy-score', 5000, (f, at) => f.net[at] / f.cost[at]);
+/** Greedy by score per cost: the score is the monthly net income as the neighbours are now. No debt. */
+export const greedyScore = greedyPlayer('greedy-score', 0, (f, at) => f.net[at] / f.cost[at]);
 
-/** Greedy by a year's reward: twelve months of net income less the cost. */
-export const greedyYear = greedyPlayer('greedy-year', 5000, (f, at) => 12 * f.net[at] - f.cost[at]);
+/** Greedy by a year's reward: twelve months of net income less the cost. No debt. */
+export const greedyYear = greedyPlayer('greedy-year', 0, (f, at) => 12 * f.net[at] - f.cost[at]);
 
 /** Greedy by profit to the end per cost, with debt up to 2000. */
 export const greedyProfit = greedyPlayer('greedy-profit', 2000, (f, at) => f.profit[at] / f.cost[at]);

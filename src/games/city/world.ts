@@ -236,8 +236,8 @@ export class CityWorlds {
     }
     for (let company = 0; company < 2; company++) {
       if (this.bankrupt[c + company] === 1) continue;
-      const after = this.cash[c + company] + flow[company];
-      if (after < 0) flow[company] += after * this.settings.interest;
+      // Interest is on the debt as it stood, before the month's income.
+      if (this.cash[c + company] < 0) flow[company] += this.cash[c + company] * this.settings.interest;
       this.cash[c + company] += flow[company];
       this.income[c + company] = flow[company];
       if (this.cash[c + company] > -this.settings.debtLimit) continue;

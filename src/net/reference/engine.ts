@@ -3,7 +3,16 @@ import type { RandomStream } from '../../math/random.ts';
 import { checkMlpShape, mlpParameters } from '../parameters.ts';
 import { checkJobs, clipScale } from '../report.ts';
 import type {
-  Engine, Mlp, MlpShape, Optimizer, OptimizerMember, Parameter, PolicySave, PolicyShape, StepReport, UpdateJob,
+  Engine,
+  Mlp,
+  MlpShape,
+  Optimizer,
+  OptimizerMember,
+  Parameter,
+  PolicySave,
+  PolicyShape,
+  StepReport,
+  UpdateJob,
 } from '../types.ts';
 import { loadNetworks, ReferenceNetwork, rowOf, saveNetworks } from './network.ts';
 import { ReferencePolicy } from './policy.ts';
@@ -32,7 +41,8 @@ export class ReferenceMlp implements Mlp {
   }
 
   backward(gradOut: Float32Array, n: number, gradIn?: Float32Array): void {
-    if (n !== this.layers.length) throw new RangeError(`backward got ${n} rows after a forward of ${this.layers.length}.`);
+    if (n !== this.layers.length)
+      throw new RangeError(`backward got ${n} rows after a forward of ${this.layers.length}.`);
     for (let row = 0; row < n; row++) {
       const byInput = this.network.backward(this.layers[row], rowOf(gradOut, row, this.shape.outputs));
       gradIn?.set(byInput, row * this.shape.inputs);
@@ -75,7 +85,9 @@ class ReferenceAdam implements Optimizer {
 
   step(maxGradNorm: number | null): number {
     let square = 0;
-    for (const { mlp } of this.members) mlp.parameters.forEach((_, index) => (square += mlp.network.squaredNorm(index)));
+    for (const { mlp } of this.members) {
+      for (let index = 0; index < mlp.parameters.length; index++) square += mlp.network.squaredNorm(index);
+    }
     const norm = Math.sqrt(square);
     if (Number.isFinite(norm)) {
       const scale = clipScale(norm, maxGradNorm);

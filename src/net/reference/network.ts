@@ -37,7 +37,7 @@ export class ReferenceNetwork {
       for (let o = 0; o < outputs; o++) {
         let sum = bias[o];
         for (let i = 0; i < inputs; i++) sum += weight[o * inputs + i] * x[i];
-        y[o] = layer === last ? sum : this.shape.activation === 'tanh' ? Math.tanh(sum) : sum < 0 ? 0 : sum;
+        y[o] = layer === last ? sum : this.shape.activation === 'tanh' ? Math.tanh(sum) : Math.max(sum, 0);
       }
       layers.push(y);
     }
@@ -62,7 +62,8 @@ export class ReferenceNetwork {
         }
       }
       if (layer > 0) {
-        for (let i = 0; i < inputs; i++) byInput[i] *= this.shape.activation === 'tanh' ? 1 - x[i] * x[i] : x[i] > 0 ? 1 : 0;
+        for (let i = 0; i < inputs; i++)
+          byInput[i] *= this.shape.activation === 'tanh' ? 1 - x[i] * x[i] : x[i] > 0 ? 1 : 0;
       }
       delta = byInput;
     }
@@ -74,7 +75,13 @@ export class ReferenceNetwork {
   }
 
   /** Adam with coupled weight decay on one parameter. */
-  step(index: number, step: number, scale: number, group: GroupSettings, adam: { beta1: number; beta2: number; eps: number }): TensorReport {
+  step(
+    index: number,
+    step: number,
+    scale: number,
+    group: GroupSettings,
+    adam: { beta1: number; beta2: number; eps: number },
+  ): TensorReport {
     const value = this.values[index];
     const gradient = this.gradients[index];
     const first = this.firstMoments[index];
@@ -95,7 +102,13 @@ export class ReferenceNetwork {
       deltaSquare += change * change;
       norm += value[i] * value[i];
     }
-    return { gradNorm: Math.sqrt(square), gradNonzero: nonzero, delta, deltaNorm: Math.sqrt(deltaSquare), norm: Math.sqrt(norm) };
+    return {
+      gradNorm: Math.sqrt(square),
+      gradNonzero: nonzero,
+      delta,
+      deltaNorm: Math.sqrt(deltaSquare),
+      norm: Math.sqrt(norm),
+    };
   }
 
   squaredNorm(index: number): number {
@@ -135,9 +148,18 @@ export function loadNetworks(save: PolicySave, networks: readonly ReferenceNetwo
       else throw new RangeError(`a saved tensor has ${source.length} entries; tensor ${index} has ${target.length}.`);
     });
   };
-  copy(networks.flatMap((network) => network.values), save.values);
-  copy(networks.flatMap((network) => network.firstMoments), save.firstMoments);
-  copy(networks.flatMap((network) => network.secondMoments), save.secondMoments);
+  copy(
+    networks.flatMap((network) => network.values),
+    save.values,
+  );
+  copy(
+    networks.flatMap((network) => network.firstMoments),
+    save.firstMoments,
+  );
+  copy(
+    networks.flatMap((network) => network.secondMoments),
+    save.secondMoments,
+  );
 }
 
 /** Row `row` of a row-major matrix as doubles. */

@@ -87,7 +87,12 @@ export class ReferencePolicy implements Policy {
     return action >= 0 && action < count ? this.local.logProbabilities[action] : -Infinity;
   }
 
-  act(rows: ReferenceDecisions, uniforms: Floats, temperature: number, out: ReferenceOutputs & { action: Int32Array }): void {
+  act(
+    rows: ReferenceDecisions,
+    uniforms: Floats,
+    temperature: number,
+    out: ReferenceOutputs & { action: Int32Array },
+  ): void {
     let item = 0;
     for (let row = 0; row < rows.length; row++) {
       const pass = this.actorPass(rows, row, temperature);
@@ -99,7 +104,14 @@ export class ReferencePolicy implements Policy {
     }
   }
 
-  evaluate(rows: ReferenceRows, order: Int32Array, from: number, to: number, out: ReferenceOutputs, temperature = 1): void {
+  evaluate(
+    rows: ReferenceRows,
+    order: Int32Array,
+    from: number,
+    to: number,
+    out: ReferenceOutputs,
+    temperature = 1,
+  ): void {
     let item = 0;
     for (let i = from; i < to; i++) {
       const row = order[i];
@@ -109,7 +121,15 @@ export class ReferencePolicy implements Policy {
     }
   }
 
-  private record(rows: ReferenceDecisions, row: number, at: number, pass: ActorPass, logp: number, out: ReferenceOutputs, item: number): void {
+  private record(
+    rows: ReferenceDecisions,
+    row: number,
+    at: number,
+    pass: ActorPass,
+    logp: number,
+    out: ReferenceOutputs,
+    item: number,
+  ): void {
     out.logp[at] = logp;
     out.entropy[at] = pass.entropy;
     out.value[at] = this.critic.forward(rowOf(rows.state, row, this.shape.critic.inputs)).at(-1)![0];
@@ -117,12 +137,19 @@ export class ReferencePolicy implements Policy {
   }
 
   values(state: Floats, n: number, out: Floats): void {
-    for (let row = 0; row < n; row++) out[row] = this.critic.forward(rowOf(state, row, this.shape.critic.inputs)).at(-1)![0];
+    for (let row = 0; row < n; row++)
+      out[row] = this.critic.forward(rowOf(state, row, this.shape.critic.inputs)).at(-1)![0];
   }
 
   /** One PPO step. */
   update(
-    rows: ReferenceRows, order: Int32Array, from: number, to: number, settings: UpdateSettings, out?: ReferenceOutputs, measure = false,
+    rows: ReferenceRows,
+    order: Int32Array,
+    from: number,
+    to: number,
+    settings: UpdateSettings,
+    out?: ReferenceOutputs,
+    measure = false,
   ): StepReport {
     const report = this.differentiate(rows, order, from, to, settings, out);
     if (!report.finite) return report;
@@ -148,7 +175,12 @@ export class ReferencePolicy implements Policy {
 
   /** The loss and its gradient, without the step. */
   differentiate(
-    rows: ReferenceRows, order: Int32Array, from: number, to: number, settings: UpdateSettings, out?: ReferenceOutputs,
+    rows: ReferenceRows,
+    order: Int32Array,
+    from: number,
+    to: number,
+    settings: UpdateSettings,
+    out?: ReferenceOutputs,
   ): StepReport {
     this.actor.clear();
     this.critic.clear();

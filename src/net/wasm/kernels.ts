@@ -38,7 +38,8 @@ export function binary(variant: Variant, shared: boolean): Uint8Array<ArrayBuffe
   const bytes = decode(variant === 'relaxed' ? relaxed : simd);
   if (!shared) {
     const at = bytes.findIndex((_, i) => memoryImport.every((byte, j) => bytes[i + j] === byte));
-    if (at < 0) throw new Error('The kernels do not import env.memory as shared memory; build them again with npm run build.');
+    if (at < 0)
+      throw new Error('The kernels do not import env.memory as shared memory; build them again with npm run build.');
     bytes[at + memoryImport.length - 1] = 1;
   }
   return bytes;

@@ -57,7 +57,8 @@ export class KernelMlp implements Mlp {
     const { memory, threads } = this.kernels;
     this.rows = n;
     if (n === 0) return;
-    if (x.length < n * inputs) throw new RangeError(`x has ${x.length} entries; ${n} rows of ${inputs} need ${n * inputs}.`);
+    if (x.length < n * inputs)
+      throw new RangeError(`x has ${x.length} entries; ${n} rows of ${inputs} need ${n * inputs}.`);
     const blocks = Math.ceil(n / BLOCK);
     const activations = this.activations.ensure(blocks * this.network.activationBytes);
     const at = this.place(n);
@@ -78,7 +79,10 @@ export class KernelMlp implements Mlp {
   backward(gradOut: Float32Array, n: number, gradIn?: Float32Array): void {
     const { inputs, outputs } = this.shape;
     const { memory, threads } = this.kernels;
-    if (n !== this.rows) throw new RangeError(`backward got ${n} rows after a forward of ${this.rows}; it goes back through the latest forward.`);
+    if (n !== this.rows)
+      throw new RangeError(
+        `backward got ${n} rows after a forward of ${this.rows}; it goes back through the latest forward.`,
+      );
     if (n === 0) return;
     if (gradOut.length < n * outputs) {
       throw new RangeError(`gradOut has ${gradOut.length} entries; ${n} rows of ${outputs} need ${n * outputs}.`);
@@ -109,7 +113,10 @@ export class KernelMlp implements Mlp {
 
   squaredNorm(): number {
     let sum = 0;
-    const floats = this.kernels.memory.f32.subarray(this.buffers.gradient >> 2, (this.buffers.gradient >> 2) + this.network.floats);
+    const floats = this.kernels.memory.f32.subarray(
+      this.buffers.gradient >> 2,
+      (this.buffers.gradient >> 2) + this.network.floats,
+    );
     for (let i = 0; i < floats.length; i++) sum += floats[i] * floats[i];
     return sum;
   }
@@ -130,7 +137,12 @@ export class KernelMlp implements Mlp {
   save(): PolicySave {
     const all = (buffer: number) => this.parameters.map((_, index) => this.network.read(index, buffer));
     const { parameters, firstMoment, secondMoment } = this.buffers;
-    return { steps: this.steps, values: all(parameters), firstMoments: all(firstMoment), secondMoments: all(secondMoment) };
+    return {
+      steps: this.steps,
+      values: all(parameters),
+      firstMoments: all(firstMoment),
+      secondMoments: all(secondMoment),
+    };
   }
 
   load(save: PolicySave): void {
@@ -149,7 +161,11 @@ export class KernelAdam implements Optimizer {
   private readonly settings: { beta1: number; beta2: number; eps: number };
   private readonly job: number;
 
-  constructor(kernels: Kernels, members: readonly OptimizerMember[], settings: { beta1: number; beta2: number; eps: number }) {
+  constructor(
+    kernels: Kernels,
+    members: readonly OptimizerMember[],
+    settings: { beta1: number; beta2: number; eps: number },
+  ) {
     this.kernels = kernels;
     this.settings = settings;
     this.members = members.map(({ mlp, group }) => {

@@ -134,7 +134,8 @@ export class KernelNetwork {
     const layer = (index: number) => (this.layersAt >> 2) + index * layerFields.words;
     words[layer(0) + layerFields.input] = reserve(BLOCK * up4(sizes[0] - features));
     if (features > 0) words[(this.featuresAt >> 2) + layerFields.input] = reserve(rows * up4(features));
-    for (let index = 1; index < count; index++) words[layer(index) + layerFields.input] = reserve(rows * up4(sizes[index]));
+    for (let index = 1; index < count; index++)
+      words[layer(index) + layerFields.input] = reserve(rows * up4(sizes[index]));
     words[net + netFields.output] = reserve(rows * up4(sizes[count]));
     this.activationBytes = offset;
     const widest = up8(Math.max(...sizes));

@@ -1,7 +1,16 @@
 /** A policy in the kernels' memory. Parameters, gradients, moments and lanes are buffers of one layout, the actor's part before the critic's. */
 import type { RandomStream } from '../../math/random.ts';
 import { checkPolicyShape, initialValues, policyParameters } from '../parameters.ts';
-import type { ActOutputs, DecisionRows, Parameter, Policy, PolicySave, PolicyShape, RowOutputs, Rows } from '../types.ts';
+import type {
+  ActOutputs,
+  DecisionRows,
+  Parameter,
+  Policy,
+  PolicySave,
+  PolicyShape,
+  RowOutputs,
+  Rows,
+} from '../types.ts';
 import type { Kernels } from './kernels.ts';
 import { Region } from './memory.ts';
 import { KernelNetwork } from './network.ts';
@@ -24,7 +33,17 @@ export class KernelPolicy implements Policy {
   private readonly outputs: Region;
   private readonly buffers: { parameters: number; gradient: number; firstMoment: number; secondMoment: number };
   /** Of the rows at work, in `outputs`. */
-  private readonly at = { order: 0, uniforms: 0, action: 0, logp: 0, entropy: 0, value: 0, offsets: 0, logits: 0, items: 0 };
+  private readonly at = {
+    order: 0,
+    uniforms: 0,
+    action: 0,
+    logp: 0,
+    entropy: 0,
+    value: 0,
+    offsets: 0,
+    logits: 0,
+    items: 0,
+  };
 
   constructor(kernels: Kernels, shape: PolicyShape, stream: RandomStream, held: WeakMap<Rows, HeldRows>) {
     checkPolicyShape(shape);
@@ -114,7 +133,8 @@ export class KernelPolicy implements Policy {
   enter(rows: Rows, order: Int32Array, from: number, to: number, logits: boolean, temperature: number): void {
     const held = this.held.get(rows);
     const n = to - from;
-    if (from < 0 || to > order.length) throw new RangeError(`rows ${from} to ${to} were asked for of an order of ${order.length}.`);
+    if (from < 0 || to > order.length)
+      throw new RangeError(`rows ${from} to ${to} were asked for of an order of ${order.length}.`);
     for (let i = from; i < to; i++) {
       if (!(order[i] >= 0 && order[i] < rows.length)) {
         throw new RangeError(`order[${i}] is ${order[i]}; there are rows 0 to ${rows.length - 1}.`);
@@ -138,7 +158,14 @@ export class KernelPolicy implements Policy {
   }
 
   /** Room for outputs and working memory, and the job's columns. */
-  private prepare(columns: Columns, n: number, order: Int32Array | null, from: number, items: number, temperature: number): void {
+  private prepare(
+    columns: Columns,
+    n: number,
+    order: Int32Array | null,
+    from: number,
+    items: number,
+    temperature: number,
+  ): void {
     const { memory, threads } = this.kernels;
     const step = Math.ceil((n + 1) / 16) * 64;
     const base = this.outputs.ensure(step * 7 + items * 4);
@@ -229,7 +256,12 @@ export class KernelPolicy implements Policy {
   save(): PolicySave {
     const all = (buffer: number) => this.parameters.map((_, index) => this.readFrom(buffer, index));
     const { parameters, firstMoment, secondMoment } = this.buffers;
-    return { steps: this.steps, values: all(parameters), firstMoments: all(firstMoment), secondMoments: all(secondMoment) };
+    return {
+      steps: this.steps,
+      values: all(parameters),
+      firstMoments: all(firstMoment),
+      secondMoments: all(secondMoment),
+    };
   }
 
   load(save: PolicySave): void {
@@ -244,5 +276,6 @@ export class KernelPolicy implements Policy {
 }
 
 export function checkTemperature(temperature: number): void {
-  if (!(temperature > 0 && temperature < Infinity)) throw new RangeError(`temperature is ${temperature}; it must be above 0.`);
+  if (!(temperature > 0 && temperature < Infinity))
+    throw new RangeError(`temperature is ${temperature}; it must be above 0.`);
 }

@@ -30,13 +30,17 @@ export function checkRows(rows: DecisionRows, shape: PolicyShape): number {
   if (offsets.length < length + 1) throw short('offsets', offsets.length, length + 1);
   for (let row = 0; row < length; row++) {
     const count = offsets[row + 1] - offsets[row];
-    if (count < 1) throw new RangeError(`row ${row} has ${count} candidates (offsets ${offsets[row]} to ${offsets[row + 1]}); it needs at least 1.`);
+    if (count < 1)
+      throw new RangeError(
+        `row ${row} has ${count} candidates (offsets ${offsets[row]} to ${offsets[row + 1]}); it needs at least 1.`,
+      );
     if (count > most) most = count;
   }
   const items = offsets[length];
   const observation = shape.actor.inputs - shape.features;
   if (rows.obs.length < length * observation) throw short('obs', rows.obs.length, length * observation);
-  if (rows.state.length < length * shape.critic.inputs) throw short('state', rows.state.length, length * shape.critic.inputs);
+  if (rows.state.length < length * shape.critic.inputs)
+    throw short('state', rows.state.length, length * shape.critic.inputs);
   if (rows.legal.length < items) throw short('legal', rows.legal.length, items);
   if (shape.head === 'fixed') {
     const { subset } = rows;
@@ -97,7 +101,8 @@ export class Stage {
     const { f32, i32, u8 } = this.memory;
     const observation = shape.actor.inputs - shape.features;
     gatherVectors(f32, columns.obs, rows.obs, observation, order, from, to);
-    if (columns.state !== columns.obs) gatherVectors(f32, columns.state, rows.state, shape.critic.inputs, order, from, to);
+    if (columns.state !== columns.obs)
+      gatherVectors(f32, columns.state, rows.state, shape.critic.inputs, order, from, to);
     const { offsets, subset, legal, features } = rows;
     const fixed = shape.head === 'fixed';
     let item = 0;
@@ -111,7 +116,9 @@ export class Stage {
         if (fixed) {
           const id = subset[at];
           if (!(id >= 0 && id < shape.actor.outputs)) {
-            throw new RangeError(`subset[${at}] is ${id}; a global action id must lie in 0 .. ${shape.actor.outputs - 1}.`);
+            throw new RangeError(
+              `subset[${at}] is ${id}; a global action id must lie in 0 .. ${shape.actor.outputs - 1}.`,
+            );
           }
           i32[(columns.subset >> 2) + item] = id;
         } else {
@@ -167,8 +174,19 @@ export class Stage {
 
 export function emptyColumns(): Columns {
   return {
-    obs: 0, state: 0, offsets: 0, subset: 0, legal: 0, features: 0, action: 0, oldLogp: 0, advantage: 0, returns: 0, oldValue: 0,
-    weight: 0, candidates: 0,
+    obs: 0,
+    state: 0,
+    offsets: 0,
+    subset: 0,
+    legal: 0,
+    features: 0,
+    action: 0,
+    oldLogp: 0,
+    advantage: 0,
+    returns: 0,
+    oldValue: 0,
+    weight: 0,
+    candidates: 0,
   };
 }
 
@@ -190,7 +208,15 @@ export function take<T extends Float32Array | Int32Array>(words: T, at: number, 
   else column.set(words.subarray(base, base + count));
 }
 
-function gatherVectors(f32: Float32Array, at: number, column: Float32Array, width: number, order: Int32Array, from: number, to: number): void {
+function gatherVectors(
+  f32: Float32Array,
+  at: number,
+  column: Float32Array,
+  width: number,
+  order: Int32Array,
+  from: number,
+  to: number,
+): void {
   let out = at >> 2;
   for (let i = from; i < to; i++) {
     const start = order[i] * width;
@@ -198,7 +224,14 @@ function gatherVectors(f32: Float32Array, at: number, column: Float32Array, widt
   }
 }
 
-function gatherScalars<T extends Float32Array | Int32Array>(words: T, at: number, column: T, order: Int32Array, from: number, to: number): void {
+function gatherScalars<T extends Float32Array | Int32Array>(
+  words: T,
+  at: number,
+  column: T,
+  order: Int32Array,
+  from: number,
+  to: number,
+): void {
   let out = at >> 2;
   for (let i = from; i < to; i++) words[out++] = column[order[i]];
 }
@@ -219,7 +252,18 @@ export class HeldRows {
   copy(rows: Rows): void {
     const { columns, memory } = this;
     const names = [
-      'obs', 'state', 'offsets', 'subset', 'features', 'action', 'oldLogp', 'advantage', 'returns', 'oldValue', 'weight', 'legal',
+      'obs',
+      'state',
+      'offsets',
+      'subset',
+      'features',
+      'action',
+      'oldLogp',
+      'advantage',
+      'returns',
+      'oldValue',
+      'weight',
+      'legal',
     ] as const;
     let offset = 0;
     for (const name of names) {

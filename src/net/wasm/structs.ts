@@ -1,6 +1,8 @@
 /** Field tables of the structures that the kernels read; each must list the fields of `kernels/assembly/structs.ts` in the same order. */
 
-function fields<const Names extends readonly string[]>(...names: Names): { [Name in Names[number]]: number } & { words: number } {
+function fields<const Names extends readonly string[]>(
+  ...names: Names
+): { [Name in Names[number]]: number } & { words: number } {
   const table: Record<string, number> = { words: names.length };
   names.forEach((name, index) => {
     table[name] = index;
@@ -16,27 +18,117 @@ export const STATISTICS = 9;
 export const FORWARD_ROWS = 32;
 
 export const layerFields = fields(
-  'inputs', 'outputs', 'inputs4', 'outputs4', 'weight', 'bias', 'transposed', 'input', 'activation',
+  'inputs',
+  'outputs',
+  'inputs4',
+  'outputs4',
+  'weight',
+  'bias',
+  'transposed',
+  'input',
+  'activation',
 );
 
 export const netFields = fields(
-  'layers', 'count', 'pointer', 'features', 'parameters', 'floats', 'tensors', 'tensorCount', 'output',
-  'deltaA', 'deltaB', 'panel', 'rowPart', 'rowPanel', 'local', 'localProbability', 'rowOfItem',
+  'layers',
+  'count',
+  'pointer',
+  'features',
+  'parameters',
+  'floats',
+  'tensors',
+  'tensorCount',
+  'output',
+  'deltaA',
+  'deltaB',
+  'panel',
+  'rowPart',
+  'rowPanel',
+  'local',
+  'localProbability',
+  'rowOfItem',
 );
 
 export const tensorFields = fields('parameters', 'floats', 'role', 'results');
 
 export const jobFields = fields(
-  'actor', 'critic', 'rows', 'order', 'obs', 'state', 'offsets', 'subset', 'legal', 'features', 'action', 'oldLogp', 'advantage',
-  'returns', 'oldValue', 'weight', 'uniforms', 'outAction', 'outLogp', 'outEntropy', 'outValue', 'outLogits', 'outOffsets',
-  'inverseTemperature', 'clip', 'valueCoefficient', 'entropyCoefficient', 'huber', 'huberDelta', 'valueClip', 'advantageScale',
-  'inverseWeight', 'parameters', 'gradient', 'firstMoment', 'secondMoment', 'lanes', 'laneBytes', 'statistics', 'beta1', 'beta2',
-  'oneLessBeta1', 'oneLessBeta2', 'eps', 'inverseRootCorrection', 'stepSize0', 'stepSize1', 'stepSize2', 'decay0', 'decay1', 'decay2',
-  'scale0', 'scale1', 'scale2', 'measure',
+  'actor',
+  'critic',
+  'rows',
+  'order',
+  'obs',
+  'state',
+  'offsets',
+  'subset',
+  'legal',
+  'features',
+  'action',
+  'oldLogp',
+  'advantage',
+  'returns',
+  'oldValue',
+  'weight',
+  'uniforms',
+  'outAction',
+  'outLogp',
+  'outEntropy',
+  'outValue',
+  'outLogits',
+  'outOffsets',
+  'inverseTemperature',
+  'clip',
+  'valueCoefficient',
+  'entropyCoefficient',
+  'huber',
+  'huberDelta',
+  'valueClip',
+  'advantageScale',
+  'inverseWeight',
+  'parameters',
+  'gradient',
+  'firstMoment',
+  'secondMoment',
+  'lanes',
+  'laneBytes',
+  'statistics',
+  'beta1',
+  'beta2',
+  'oneLessBeta1',
+  'oneLessBeta2',
+  'eps',
+  'inverseRootCorrection',
+  'stepSize0',
+  'stepSize1',
+  'stepSize2',
+  'decay0',
+  'decay1',
+  'decay2',
+  'scale0',
+  'scale1',
+  'scale2',
+  'measure',
 );
 
 export const passFields = fields(
-  'net', 'rows', 'x', 'y', 'activations', 'activationBytes', 'gradOut', 'gradIn', 'lanes', 'laneBytes', 'gradient',
+  'net',
+  'rows',
+  'x',
+  'y',
+  'activations',
+  'activationBytes',
+  'gradOut',
+  'gradIn',
+  'lanes',
+  'laneBytes',
+  'gradient',
 );
 
-export const taskKinds = { forward: 0, actorLane: 1, criticLane: 2, reduce: 3, adam: 4, passForward: 5, passBackward: 6 } as const;
+export const taskKinds = {
+  forward: 0,
+  actorLane: 1,
+  criticLane: 2,
+  reduce: 3,
+  adam: 4,
+  passForward: 5,
+  passBackward: 6,
+} as const;

@@ -109,6 +109,7 @@ export class Threads {
 
   /** Runs the list; returns when every task is done. */
   run(): void {
+    if (this.broken !== null) throw new Error(this.broken);
     const scratch = this.scratch[0].at;
     const table = this.table.at;
     const count = this.count;
@@ -116,7 +117,6 @@ export class Threads {
       for (let index = count - 1; index >= 0; index--) this.task(table + index * 16, scratch);
       return;
     }
-    if (this.broken !== null) throw new Error(this.broken);
     const words = this.control;
     Atomics.store(words, control.done, 0);
     Atomics.store(words, control.remaining, count);

@@ -1,5 +1,5 @@
 /** One PPO step for each of several policies: lanes of rows, their sum, clip and Adam, each stage as tasks for all jobs together. */
-import { clipScales, checkJobs, type LossSums, noSums, type RoleSquares, stepReport } from '../report.ts';
+import { checkJobs, clipScales, type LossSums, noSums, type RoleSquares, stepReport } from '../report.ts';
 import type { StepReport, TensorReport, UpdateJob, UpdateSettings } from '../types.ts';
 import type { Kernels } from './kernels.ts';
 import { type KernelNetwork, RESULTS } from './network.ts';
@@ -23,8 +23,10 @@ export function updatePolicies(kernels: Kernels, jobs: readonly UpdateJob[]): St
 
   // Tasks are taken from the end of the list: actors first, because they are the longer ones.
   threads.begin(jobs.length * LANES * 2);
-  for (const policy of policies) for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.criticLane, policy.job, lane);
-  for (const policy of policies) for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.actorLane, policy.job, lane);
+  for (const policy of policies)
+    for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.criticLane, policy.job, lane);
+  for (const policy of policies)
+    for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.actorLane, policy.job, lane);
   threads.run();
   both(kernels, policies, taskKinds.reduce);
 
@@ -36,10 +38,15 @@ export function updatePolicies(kernels: Kernels, jobs: readonly UpdateJob[]): St
     if (report.finite) writeAdam(kernels, policy, job, squares);
     return report;
   });
-  both(kernels, policies.filter((_, index) => reports[index].finite), taskKinds.adam);
+  both(
+    kernels,
+    policies.filter((_, index) => reports[index].finite),
+    taskKinds.adam,
+  );
 
   jobs.forEach((job, index) => {
-    if (job.measureTensors) reports[index].tensors = tensorReports(kernels, policies[index], job.settings, reports[index].finite);
+    if (job.measureTensors)
+      reports[index].tensors = tensorReports(kernels, policies[index], job.settings, reports[index].finite);
   });
   return reports;
 }
@@ -128,22 +135,36 @@ function roleSquares(kernels: Kernels, policy: KernelPolicy): RoleSquares {
   return squares;
 }
 
-function tensorReports(kernels: Kernels, policy: KernelPolicy, settings: UpdateSettings, stepped: boolean): TensorReport[] {
+/** By parameter. A step that was not taken changed nothing, and has no clipped gradient to speak of. */
+function tensorReports(
+  kernels: Kernels,
+  policy: KernelPolicy,
+  settings: UpdateSettings,
+  stepped: boolean,
+): TensorReport[] {
   const scales = clipScales(settings, roleSquares(kernels, policy));
-  const reports: TensorReport[] = [];
-  for (const network of [policy.actor, policy.critic]) {
-    network.parameters.forEach((parameter, index) => {
-      const sums = pieceSums(kernels, network, index);
-      reports.push({
-        gradNorm: Math.sqrt(sums[0]) * (stepped ? scales[parameter.role] : Number.NaN),
-        gradNonzero: sums[1],
-        delta: stepped ? sums[2] : 0,
-        deltaNorm: stepped ? Math.sqrt(sums[3]) : 0,
-        norm: Math.sqrt(sums[4]),
-      });
-    });
-  }
-  return reports;
+  return policy.parameters.map(({ role }, index) => {
+    const first = policy.actor.parameters.length;
+    const [network, own] = index < first ? [policy.actor, index] : [policy.critic, index - first];
+    if (!stepped) {
+      const norm = Math.sqrt(policy.read(index).reduce((sum, value) => sum + value * value, 0));
+      return {
+        gradNorm: Number.NaN,
+        gradNonzero: policy.gradient(index).filter((g) => g !== 0).length,
+        delta: 0,
+        deltaNorm: 0,
+        norm,
+      };
+    }
+    const [square, gradNonzero, delta, deltaSquare, normSquare] = pieceSums(kernels, network, own);
+    return {
+      gradNorm: Math.sqrt(square) * scales[role],
+      gradNonzero,
+      delta,
+      deltaNorm: Math.sqrt(deltaSquare),
+      norm: Math.sqrt(normSquare),
+    };
+  });
 }
 
 function pieceSums(kernels: Kernels, network: KernelNetwork, parameter: number): number[] {

@@ -4,7 +4,7 @@ import { gunzipSync } from 'fflate';
 import { xxhash64 } from 'hyparquet/src/xxhash.js';
 import { compressors, decompressZstd } from 'hyparquet-compressors';
 import { BadInput } from '../bad-input.ts';
-import { crc32 } from './crc32.ts';
+import { codec } from '../codec.ts';
 import type { ReadOptions } from './types.ts';
 
 /** Bytes out per byte in: a 3-byte copy of 64, deflate's limit, a 4-byte block of 128 KiB. */
@@ -62,7 +62,7 @@ function gunzip(bytes: Uint8Array, length: number): Uint8Array {
   const out = gunzipSync(bytes, { out: new Uint8Array(length) });
   const end = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 8, 8);
   if (end.getUint32(4, true) !== length >>> 0) throw new Error(`length ${end.getUint32(4, true)} instead of ${length}`);
-  if (end.getUint32(0, true) !== crc32(out)) throw new Error('the checksum does not match');
+  if (end.getUint32(0, true) !== codec().crc32(out)) throw new Error('the checksum does not match');
   return out;
 }
 

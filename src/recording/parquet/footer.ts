@@ -3,7 +3,7 @@
 import type { ColumnMetaData } from 'hyparquet';
 import { parquetMetadata } from 'hyparquet/src/metadata.js';
 import { BadInput } from '../bad-input.ts';
-import { crc32 } from './crc32.ts';
+import { codec } from '../codec.ts';
 import { type Leaf, readSchema, type Schema } from './schema.ts';
 import { checkStruct } from './thrift.ts';
 import type { ByteSource } from './types.ts';
@@ -102,7 +102,7 @@ function checkFooterSum(bytes: Uint8Array, pairs: readonly { key: string; value?
   const at = checksumPlace(bytes);
   const copy = bytes.slice(0, bytes.length - 8);
   copy.set(new TextEncoder().encode(NO_CHECKSUM), at);
-  const found = crc32(copy).toString(16).padStart(8, '0');
+  const found = codec().crc32(copy).toString(16).padStart(8, '0');
   if (found !== stated) {
     throw new BadInput(`the footer's checksum is ${found} where ${stated} is stored, so the file is damaged`);
   }

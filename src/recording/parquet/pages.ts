@@ -2,8 +2,8 @@
 
 import { Encodings } from 'hyparquet/src/constants.js';
 import { BadInput } from '../bad-input.ts';
+import { codec } from '../codec.ts';
 import { decompress } from './codec.ts';
-import { crc32 } from './crc32.ts';
 import type { ChunkPlace } from './footer.ts';
 import type { Leaf } from './schema.ts';
 import { countField, type Fields, readStruct, structField } from './thrift.ts';
@@ -49,7 +49,7 @@ export function findPages(bytes: Uint8Array, place: ChunkPlace, leaf: Leaf): Pag
     }
     const page = readHeader(fields, end, stored, leaf);
     const sum = fields.field_4;
-    if (typeof sum === 'number' && sum >>> 0 !== crc32(bytes.subarray(end, end + stored))) {
+    if (typeof sum === 'number' && sum >>> 0 !== codec().crc32(bytes.subarray(end, end + stored))) {
       throw new BadInput(
         `the checksum of a page does not match its bytes after value ${entries}, so the file is damaged`,
       );

@@ -4,8 +4,8 @@ import type { ColumnChunk, ColumnMetaData, Encoding, FileMetaData, SchemaElement
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import { serializeTCompactProtocol } from 'hyparquet-writer/src/thrift.js';
+import { codec } from '../codec.ts';
 import type { Offsets } from '../column.ts';
-import { crc32 } from './crc32.ts';
 import { bitsFor, checkColumn, packIndices, packLevels, type Stored, storedAs } from './encode.ts';
 import { checksumPlace, FOOTER_CHECKSUM, NO_CHECKSUM } from './footer.ts';
 import { compressSnappy } from './snappy.ts';
@@ -153,7 +153,7 @@ function writeChunk(file: FileParts, plan: Plan, from: number, to: number, wante
     compressor ??= worthCompressing(body, wanted) ? wanted : { codec: 'UNCOMPRESSED', compress: (bytes) => bytes };
     const packed = compressor.compress(body);
     const writer = new ByteWriter(64);
-    serializeTCompactProtocol(writer, header(packed.length, crc32(packed) | 0));
+    serializeTCompactProtocol(writer, header(packed.length, codec().crc32(packed) | 0));
     file.add(writer.getBytes());
     file.add(packed);
     expanded += writer.getBytes().length + body.length;
@@ -232,7 +232,7 @@ function footerBytes(metadata: FileMetaData): Uint8Array {
     key_value_metadata: [{ key: FOOTER_CHECKSUM, value: NO_CHECKSUM }],
   });
   const footer = writer.getBytes();
-  const sum = crc32(footer.subarray(0, footer.length - 4));
+  const sum = codec().crc32(footer.subarray(0, footer.length - 4));
   footer.set(new TextEncoder().encode(sum.toString(16).padStart(8, '0')), checksumPlace(footer));
   const out = new Uint8Array(footer.length + 4);
   out.set(footer);

@@ -2,6 +2,7 @@
  * Matrix products over panels of eight rows. An activation is stored as [rows / 8][column][8 rows], so that a product's result has
  * the layout of its input and no transposition lies between layers.
  */
+import { high, highHalf, low, lowHalf, transpose4 } from './layout';
 import { madd } from './simd';
 
 /**
@@ -77,94 +78,74 @@ export function multiply(
   if (rows > 0) multiplyHalf(x, length, w, wStep, bias, accumulate, y, lines);
 }
 
-/** The same for a last panel with at most four rows: eight lines at a time, the other four rows zero. */
+/**
+ * The same for a last panel with at most four rows: here the vectors run along eight lines, and the result is turned over; the other
+ * four rows become zero. Products are added in the same order as above, so that a row's figures are the same to the bit.
+ */
 function multiplyHalf(
   x: usize, length: usize, w: usize, wStep: usize, bias: usize, accumulate: bool, y: usize, lines: i32,
 ): void {
-  const zero = f32x4.splat(0);
   const xEnd = x + length;
-  let out = y;
-  let line = 0;
-  for (; line + 8 <= lines; line += 8) {
-    let a = zero, b = zero, c = zero, d = zero, e = zero, f = zero, g = zero, h = zero;
+  for (let line = 0; line < lines; line += 8) {
+    // A last single quad is computed twice instead of with a quad that is not there.
+    const second = line + 4 < lines ? wStep : 0;
+    let a0 = f32x4.splat(0), b0 = a0, c0 = a0, d0 = a0, a1 = a0, b1 = a0, c1 = a0, d1 = a0;
     if (bias) {
-      a = v128.load32_splat(bias);
-      b = v128.load32_splat(bias, 4);
-      c = v128.load32_splat(bias, 8);
-      d = v128.load32_splat(bias, 12);
-      e = v128.load32_splat(bias, 16);
-      f = v128.load32_splat(bias, 20);
-      g = v128.load32_splat(bias, 24);
-      h = v128.load32_splat(bias, 28);
+      a0 = b0 = c0 = d0 = v128.load(bias);
+      a1 = b1 = c1 = d1 = v128.load(bias + (second ? 16 : 0));
       bias += 32;
     } else if (accumulate) {
-      a = v128.load(out);
-      b = v128.load(out, 32);
-      c = v128.load(out, 64);
-      d = v128.load(out, 96);
-      e = v128.load(out, 128);
-      f = v128.load(out, 160);
-      g = v128.load(out, 192);
-      h = v128.load(out, 224);
+      const ab = v128.load(y), cd = v128.load(y, 32), ef = v128.load(y, 64), gh = v128.load(y, 96);
+      const p = low(ab, cd), q = low(ef, gh), r = high(ab, cd), s = high(ef, gh);
+      a0 = lowHalf(p, q);
+      b0 = highHalf(p, q);
+      c0 = lowHalf(r, s);
+      d0 = highHalf(r, s);
+      if (second) {
+        const ij = v128.load(y, 128), kl = v128.load(y, 160), mn = v128.load(y, 192), op = v128.load(y, 224);
+        const t = low(ij, kl), u = low(mn, op), v = high(ij, kl), z = high(mn, op);
+        a1 = lowHalf(t, u);
+        b1 = highHalf(t, u);
+        c1 = lowHalf(v, z);
+        d1 = highHalf(v, z);
+      }
     }
-    let p = w, q = w + wStep;
+    let quad = w;
+    let other = w + second;
     for (let at = x; at < xEnd; at += 32) {
-      const v = v128.load(at);
-      a = madd(v128.load32_splat(p), v, a);
-      b = madd(v128.load32_splat(p, 4), v, b);
-      c = madd(v128.load32_splat(p, 8), v, c);
-      d = madd(v128.load32_splat(p, 12), v, d);
-      e = madd(v128.load32_splat(q), v, e);
-      f = madd(v128.load32_splat(q, 4), v, f);
-      g = madd(v128.load32_splat(q, 8), v, g);
-      h = madd(v128.load32_splat(q, 12), v, h);
-      p += 16;
-      q += 16;
+      const w0 = v128.load(quad), w1 = v128.load(other);
+      let s = v128.load32_splat(at);
+      a0 = madd(w0, s, a0);
+      a1 = madd(w1, s, a1);
+      s = v128.load32_splat(at, 4);
+      b0 = madd(w0, s, b0);
+      b1 = madd(w1, s, b1);
+      s = v128.load32_splat(at, 8);
+      c0 = madd(w0, s, c0);
+      c1 = madd(w1, s, c1);
+      s = v128.load32_splat(at, 12);
+      d0 = madd(w0, s, d0);
+      d1 = madd(w1, s, d1);
+      quad += 16;
+      other += 16;
     }
-    storeHalf(out, a);
-    storeHalf(out + 32, b);
-    storeHalf(out + 64, c);
-    storeHalf(out + 96, d);
-    storeHalf(out + 128, e);
-    storeHalf(out + 160, f);
-    storeHalf(out + 192, g);
-    storeHalf(out + 224, h);
-    out += 256;
+    storeHalf(y, a0, b0, c0, d0);
+    if (second) storeHalf(y + 128, a1, b1, c1, d1);
     w += wStep + wStep;
-  }
-  if (line < lines) {
-    let a = zero, b = zero, c = zero, d = zero;
-    if (bias) {
-      a = v128.load32_splat(bias);
-      b = v128.load32_splat(bias, 4);
-      c = v128.load32_splat(bias, 8);
-      d = v128.load32_splat(bias, 12);
-    } else if (accumulate) {
-      a = v128.load(out);
-      b = v128.load(out, 32);
-      c = v128.load(out, 64);
-      d = v128.load(out, 96);
-    }
-    for (let at = x; at < xEnd; at += 32) {
-      const v = v128.load(at);
-      a = madd(v128.load32_splat(w), v, a);
-      b = madd(v128.load32_splat(w, 4), v, b);
-      c = madd(v128.load32_splat(w, 8), v, c);
-      d = madd(v128.load32_splat(w, 12), v, d);
-      w += 16;
-    }
-    storeHalf(out, a);
-    storeHalf(out + 32, b);
-    storeHalf(out + 64, c);
-    storeHalf(out + 96, d);
+    y += 256;
   }
 }
 
+/** Four rows of four lines, turned over; the panel's other four rows become zero. */
 // @ts-ignore: decorator
 @inline
-function storeHalf(out: usize, v: v128): void {
-  v128.store(out, v);
-  v128.store(out, f32x4.splat(0), 16);
+function storeHalf(y: usize, a: v128, b: v128, c: v128, d: v128): void {
+  transpose4(a, b, c, d, y, 32);
+  const zero = f32x4.splat(0);
+  v128.store(y, zero, 16);
+  v128.store(y, zero, 48);
+  v128.store(y, zero, 80);
+  v128.store(y, zero, 112);
 }
 
 /**

@@ -3,29 +3,29 @@
 // Four vectors are transposed by pairs, then by halves.
 // @ts-ignore: decorator
 @inline
-function low(a: v128, b: v128): v128 {
+export function low(a: v128, b: v128): v128 {
   return v128.shuffle<u32>(a, b, 0, 4, 1, 5);
 }
 // @ts-ignore: decorator
 @inline
-function high(a: v128, b: v128): v128 {
+export function high(a: v128, b: v128): v128 {
   return v128.shuffle<u32>(a, b, 2, 6, 3, 7);
 }
 // @ts-ignore: decorator
 @inline
-function lowHalf(a: v128, b: v128): v128 {
+export function lowHalf(a: v128, b: v128): v128 {
   return v128.shuffle<u64>(a, b, 0, 2);
 }
 // @ts-ignore: decorator
 @inline
-function highHalf(a: v128, b: v128): v128 {
+export function highHalf(a: v128, b: v128): v128 {
   return v128.shuffle<u64>(a, b, 1, 3);
 }
 
 /** Transposes four vectors to `to`, `step` bytes apart. */
 // @ts-ignore: decorator
 @inline
-function transpose4(a: v128, b: v128, c: v128, d: v128, to: usize, step: usize): void {
+export function transpose4(a: v128, b: v128, c: v128, d: v128, to: usize, step: usize): void {
   const ab = low(a, b), cd = low(c, d), ef = high(a, b), gh = high(c, d);
   v128.store(to, lowHalf(ab, cd));
   v128.store(to + step, highHalf(ab, cd));

@@ -309,7 +309,8 @@ export function criticLane(job: Job, lane: i32, scratch: usize): void {
         const nearLoss = valueLoss(job, near - target);
         if (nearLoss > rowLoss) {
           rowLoss = nearLoss;
-          slope = near == value ? slope : 0;
+          // The clipped value is a constant; inside the bounds it is the value itself, up to a rounding.
+          if (abs(value - old) > job.valueClip) slope = 0;
         }
       }
       loss += <f64>weight * <f64>rowLoss;

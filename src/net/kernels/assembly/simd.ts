@@ -51,7 +51,7 @@ export function log4(x: v128): v128 {
   return madd(exponent, f32x4.splat(0.693359375), f32x4.add(f, small));
 }
 
-/** tanh as a quotient of polynomials; beyond +-9.02 it is 1 in single precision. */
+/** tanh as a quotient of polynomials; beyond +-9.02 it is 1 in single precision, and no rounding takes it past 1. */
 // @ts-ignore: decorator
 @inline
 export function tanh4(x: v128): v128 {
@@ -66,7 +66,8 @@ export function tanh4(x: v128): v128 {
   q = madd(q, u, f32x4.splat(0.027245721538723053));
   q = madd(q, u, f32x4.splat(0.47013221613306105));
   q = madd(q, u, f32x4.splat(1.0));
-  return f32x4.div(f32x4.mul(x, p), q);
+  const result = f32x4.div(f32x4.mul(x, p), q);
+  return f32x4.pmin(f32x4.pmax(result, f32x4.splat(-1)), f32x4.splat(1));
 }
 
 export function exp1(x: f32): f32 {

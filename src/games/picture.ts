@@ -1,0 +1,34 @@
+/** One frame of a game's world, as SVG or as text for a terminal. It shows the world as it stands, so ask after every reset and step. */
+
+import { City } from './city/game.ts';
+import { cityPicture, cityText } from './city/picture.ts';
+import type { Game } from './game.ts';
+import { GridGame } from './grid/grid.ts';
+import { gridPicture, gridText } from './grid/picture.ts';
+import type { Picture } from './svg.ts';
+
+export { animation, filmStrip, type Picture } from './svg.ts';
+
+/** Whether `frame` and `textFrame` can show the game. */
+export function hasPictures(game: Game): boolean {
+  return game instanceof GridGame || game instanceof City;
+}
+
+/** The picture of a world with its size, for film strips and animations. */
+export function framePicture(game: Game, world: number): Picture {
+  if (game instanceof GridGame) return gridPicture(game, world);
+  if (game instanceof City) return cityPicture(game, world);
+  throw new TypeError(`${game.name} has no pictures; stag-hunt, snowdrift and city have.`);
+}
+
+/** The picture of a world as SVG text. */
+export function frame(game: Game, world: number): string {
+  return framePicture(game, world).svg;
+}
+
+/** The world in letters, a line each row. */
+export function textFrame(game: Game, world: number): string {
+  if (game instanceof GridGame) return gridText(game, world);
+  if (game instanceof City) return cityText(game, world);
+  throw new TypeError(`${game.name} has no pictures; stag-hunt, snowdrift and city have.`);
+}
