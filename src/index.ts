@@ -1,8 +1,10 @@
 /** What `trueline` offers, in Node and in a page: training, evaluation, settings, games and agents. Training into a folder is in `trueline/training/node`. */
+
+export { makeLearner, policyShape } from './agents/learner.ts';
 export { type CriticView, centralView, ownView } from './agents/mappo.ts';
 export { ValueNormaliser } from './agents/normaliser.ts';
 export type { Learner, LearnerRows, TrainJob, UpdatePlan, UpdateStages, UpdateWatch } from './agents/ppo.ts';
-export { makeLearner, policyShape, ppoUpdate } from './agents/ppo.ts';
+export { ppoUpdate } from './agents/ppo.ts';
 export type { NetworkSettings, PpoSettings } from './agents/settings.ts';
 export * from './games/index.ts';
 export { RandomStream } from './math/random.ts';

@@ -1,6 +1,6 @@
 /** What the trainer must learn: every probe game and echo, with both heads, for five seeds of five, judged by sampled play on fresh episodes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gameOptimum, makeGame } from '../src/games/index.ts';
+import { gameOptimum } from '../src/games/index.ts';
 import { probes } from '../src/games/probes.ts';
 import { createEngine } from '../src/net/engine.ts';
 import type { Engine } from '../src/net/types.ts';
@@ -34,7 +34,8 @@ describe('PPO comes within 5 % of the optimum of each probe game', () => {
       const seen = probes[name].cue ? [-1, 1] : Array.from({ length: probes[name].steps }, (_, step) => step);
       const values = new Float32Array(seen.length);
       trainer.stages.values(trainer.learners[0], Float32Array.from(seen), seen.length, values);
-      seen.forEach((observation, i) => expect(values[i]).toBeCloseTo(probes[name].value(observation, gamma), 0.5));
+      for (const [i, observation] of seen.entries())
+        expect(Math.abs(values[i] - probes[name].value(observation, gamma))).toBeLessThan(0.05);
     });
   }
 });
@@ -42,7 +43,7 @@ describe('PPO comes within 5 % of the optimum of each probe game', () => {
 describe('PPO comes within 5 % of the optimum of echo, with random subsets and masks', () => {
   for (const head of ['fixed', 'pointer'] as const) {
     it.each(seeds)(`${head} head, seed %i`, async (seed) => {
-      const { returns } = await learn({ game: 'echo', seed, steps: 120_000, network: { head } });
+      const { returns } = await learn({ game: 'echo', seed, steps: 80_000, network: { head } });
       expect(returns[0]).toBeGreaterThan(0.95 * gameOptimum('echo')!);
     });
   }
@@ -55,9 +56,8 @@ describe('MAPPO comes within 5 % of the optimum of echo for two seats', () => {
       gameSettings: { seats: 2 },
       algorithm: 'mappo',
       sharing,
-      steps: 200_000,
+      steps: 160_000,
     };
-    expect(makeGame('echo', { seats: 2 }).shape.seats).toBe(2);
     const { returns } = await learn(settings);
     for (const mean of returns) expect(mean).toBeGreaterThan(0.95 * gameOptimum('echo')!);
   });

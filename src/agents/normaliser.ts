@@ -1,9 +1,10 @@
-/** Running mean and spread of a policy's returns. The critic learns in units of spread 1; everything outside the critic's loss is in units of the rewards. */
+/**
+ * Running mean and spread of a policy's returns. The critic learns in units of spread 1; everything outside its loss is in units of the rewards.
+ * They change only between iterations, so the values of a batch and of its update are in the same units.
+ */
 
 /** An old batch fades once there are more than 1 / slowest of them, because a learning policy's returns move. */
 const slowest = 0.05;
-/** Returns that never vary would divide by 0. */
-const leastSpread = 1e-5;
 
 export class ValueNormaliser {
   mean = 0;
@@ -13,22 +14,33 @@ export class ValueNormaliser {
 
   constructor(readonly enabled: boolean) {}
 
-  /** Takes one batch of returns into account. Values of rows collected before stay what they were in units of the rewards. */
+  /** Whether it has not seen a return yet. */
+  get fresh(): boolean {
+    return this.enabled && this.batches === 0;
+  }
+
+  /** Takes one batch of returns into account, in units of the rewards. */
   learn(returns: ArrayLike<number>, count: number): void {
-    if (!this.enabled || count === 0) return;
+    let mean = 0;
+    let square = 0;
+    for (let i = 0; i < count; i++) {
+      mean += returns[i] / count;
+      square += (returns[i] * returns[i]) / count;
+    }
+    this.follow(mean, square, count);
+  }
+
+  /** The same for returns that `toCritic` has already turned into the critic's units. */
+  learnFromCritic(returns: ArrayLike<number>, count: number): void {
+    const { mean, spread } = this;
     let sum = 0;
     let squares = 0;
     for (let i = 0; i < count; i++) {
-      sum += returns[i];
-      squares += returns[i] * returns[i];
+      const value = returns[i] * spread + mean;
+      sum += value / count;
+      squares += (value * value) / count;
     }
-    // A batch that is not finite is the guard's to report; it must not spoil every batch that follows.
-    if (!Number.isFinite(squares)) return;
-    this.batches++;
-    const rate = Math.max(1 / this.batches, slowest);
-    this.mean += rate * (sum / count - this.mean);
-    this.square += rate * (squares / count - this.square);
-    this.spread = Math.max(leastSpread, Math.sqrt(Math.max(0, this.square - this.mean * this.mean)));
+    this.follow(sum, squares, count);
   }
 
   /** From what the critic says to units of the rewards, in place. */
@@ -39,8 +51,7 @@ export class ValueNormaliser {
 
   /** From units of the rewards to what the critic learns. */
   toCritic(values: ArrayLike<number>, count: number, out: Float32Array): void {
-    const { mean, spread } = this.enabled ? this : { mean: 0, spread: 1 };
-    for (let i = 0; i < count; i++) out[i] = (values[i] - mean) / spread;
+    for (let i = 0; i < count; i++) out[i] = (values[i] - this.mean) / this.spread;
   }
 
   save(): number[] {
@@ -49,5 +60,17 @@ export class ValueNormaliser {
 
   load(saved: readonly number[]): void {
     [this.mean, this.spread, this.square, this.batches] = saved;
+  }
+
+  private follow(mean: number, square: number, count: number): void {
+    // A batch that is not finite is the guard's to report; it must not spoil every batch that follows.
+    if (!this.enabled || count === 0 || !Number.isFinite(square)) return;
+    this.batches++;
+    const rate = Math.max(1 / this.batches, slowest);
+    this.mean += rate * (mean - this.mean);
+    this.square += rate * (square - this.square);
+    const variance = this.square - this.mean * this.mean;
+    // Returns that do not vary, as before the first reward, say nothing about the spread to come.
+    this.spread = variance > 1e-10 * this.square ? Math.sqrt(variance) : 1;
   }
 }

@@ -1,33 +1,10 @@
 /** Proximal policy optimisation, from a policy's rows to its new parameters. Every learner is updated with its own rows only; learners advance side by side, step by step. */
-import type { GameShape } from '../games/game.ts';
 import { RandomStream } from '../math/random.ts';
-import type {
-  Engine,
-  Policy,
-  PolicyShape,
-  RowOutputs,
-  Rows,
-  StepReport,
-  UpdateJob,
-  UpdateSettings,
-} from '../net/types.ts';
-import { ValueNormaliser } from './normaliser.ts';
-import type { NetworkSettings, PpoSettings } from './settings.ts';
+import type { Engine, Policy, RowOutputs, Rows, StepReport, UpdateJob, UpdateSettings } from '../net/types.ts';
+import type { Learner } from './learner.ts';
+import type { PpoSettings } from './settings.ts';
 
-/** A policy that learns, and whom it plays for. */
-export interface Learner {
-  readonly index: number;
-  /** Names its random streams, so a policy does not depend on its number. */
-  readonly name: string;
-  /** The agents whose rows it learns from: one of its own, or all that share it. */
-  readonly agents: readonly number[];
-  readonly policy: Policy;
-  readonly normaliser: ValueNormaliser;
-  /** What adaptiveKl has made of the learning rates. */
-  rateFactor: number;
-  /** Updates that took at least one optimiser step. */
-  updates: number;
-}
+export type { Learner } from './learner.ts';
 
 /** A learner's rows in the units of its loss, with the columns that say which samples they are. All columns share one order. */
 export interface LearnerRows extends Rows {
@@ -105,56 +82,6 @@ export interface UpdateResult {
 export const leastValid = 0.9;
 /** Rows on which the KL after an update is measured. */
 export const afterRows = 1024;
-
-export function policyShape(game: GameShape, criticInputs: number, network: NetworkSettings): PolicyShape {
-  const head = network.head === 'auto' ? (game.features > 0 ? 'pointer' : 'fixed') : network.head;
-  const common = { activation: network.activation, hiddenGain: network.gain };
-  return {
-    head,
-    features: head === 'pointer' ? game.features : 0,
-    actor: {
-      ...common,
-      inputs: game.observation + (head === 'pointer' ? game.features : 0),
-      hidden: network.hidden,
-      outputs: head === 'pointer' ? 1 : game.actions,
-      outputGain: network.headGain,
-    },
-    critic: {
-      ...common,
-      inputs: criticInputs,
-      hidden: network.criticHidden ?? network.hidden,
-      outputs: 1,
-      outputGain: network.criticGain,
-    },
-  };
-}
-
-export function makeLearner(
-  engine: Engine,
-  shape: PolicyShape,
-  who: { index: number; name: string; agents: readonly number[] },
-  ppo: PpoSettings,
-  seed: number,
-): Learner {
-  const policy = engine.policy(shape, RandomStream.of(seed, 'initialise', who.name));
-  return { ...who, policy, normaliser: new ValueNormaliser(ppo.valueNormalisation), rateFactor: 1, updates: 0 };
-}
-
-/** Draws the policy head anew with another gain; trunk and critic stay. */
-export function reinitialiseHead(
-  engine: Engine,
-  learner: Learner,
-  gain: number,
-  seed: number,
-  iteration: number,
-): void {
-  const { shape } = learner.policy;
-  const stream = RandomStream.of(seed, 'reinitialise', learner.name, iteration);
-  const fresh = engine.policy({ ...shape, actor: { ...shape.actor, outputGain: gain } }, stream);
-  learner.policy.parameters.forEach((parameter, index) => {
-    if (parameter.role === 'head') learner.policy.write(index, fresh.read(index));
-  });
-}
 
 export function updateSettings(learner: Learner, plan: UpdatePlan): UpdateSettings {
   const { ppo } = plan;

@@ -5,7 +5,9 @@ import { BadInput } from '../recording/bad-input.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { convertCommand } from './convert.ts';
 import { demoCommand } from './demo.ts';
+import { exportCommand } from './export.ts';
 import { inspectCommand } from './inspect.ts';
+import { trainCommand } from './train.ts';
 import { validateCommand } from './validate.ts';
 
 export const exitStatus = { good: 0, faulty: 1, badInput: 2, notEnough: 3, crashed: 70 } as const;
@@ -20,6 +22,8 @@ function program(): Command {
     .version(version)
     .showHelpAfterError('(trueline --help lists the commands)')
     .addCommand(demoCommand())
+    .addCommand(trainCommand())
+    .addCommand(exportCommand())
     .addCommand(inspectCommand())
     .addCommand(validateCommand())
     .addCommand(convertCommand())

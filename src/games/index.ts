@@ -9,7 +9,14 @@ import { Snowdrift, snowdriftSettings } from './grid/snowdrift.ts';
 import { StagHunt, stagHuntPresets, stagHuntSettings } from './grid/stag-hunt.ts';
 import { ProbeGame, type ProbeName, probeSettings, probes } from './probes.ts';
 
+export { assertGame, type CheckOptions, type CheckReport, checkGame } from './check.ts';
+export { dealSeats, seatedNames } from './dealt.ts';
 export type { Game, GameColumn, GameMaker, GameShape } from './game.ts';
+export { rotation } from './grid/grid.ts';
+export { type RandomPlay, randomPlay } from './grid/random-play.ts';
+export { animation, filmStrip, frame, framePicture, hasPictures, textFrame } from './picture.ts';
+export { type Mean, meanByPlayer, meanBySeat, type Played, playEpisodes } from './play.ts';
+export { makePlayer, type Player, playerNames } from './players.ts';
 
 /** One game of the registry. */
 export interface GameEntry {

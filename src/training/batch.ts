@@ -62,41 +62,41 @@ export class Batch {
   capacity = 0;
 
   /** The iteration that collected the row, and its place in that iteration's storage order. */
-  iteration = new Int32Array(0);
-  sample = new Int32Array(0);
+  iteration: Int32Array = new Int32Array(0);
+  sample: Int32Array = new Int32Array(0);
   /** The key: rows are sorted by (episode, t, agent) before credit is assigned. */
-  episode = new Int32Array(0);
-  t = new Int32Array(0);
-  agent = new Int32Array(0);
-  seat = new Int32Array(0);
-  env = new Int32Array(0);
+  episode: Int32Array = new Int32Array(0);
+  t: Int32Array = new Int32Array(0);
+  agent: Int32Array = new Int32Array(0);
+  seat: Int32Array = new Int32Array(0);
+  env: Int32Array = new Int32Array(0);
   /** A label where rows are treated by kind; -1 where there is none. */
-  group = new Int32Array(0);
+  group: Int32Array = new Int32Array(0);
   /** Index into this row's own candidates. */
-  action = new Int32Array(0);
-  count = new Int32Array(0);
-  candidates = new Int32Array(0);
-  legal = new Uint8Array(0);
+  action: Int32Array = new Int32Array(0);
+  count: Int32Array = new Int32Array(0);
+  candidates: Int32Array = new Int32Array(0);
+  legal: Uint8Array = new Uint8Array(0);
   /** The logits that the action was sampled from, before temperature and mask. */
-  logits = new Float32Array(0);
-  features = new Float32Array(0);
-  observation = new Float32Array(0);
+  logits: Float32Array = new Float32Array(0);
+  features: Float32Array = new Float32Array(0);
+  observation: Float32Array = new Float32Array(0);
   /** What a central critic saw; of width 0 where the critic sees the observation. */
-  criticState = new Float32Array(0);
-  oldLogp = new Float32Array(0);
-  temperature = new Float32Array(0);
+  criticState: Float32Array = new Float32Array(0);
+  oldLogp: Float32Array = new Float32Array(0);
+  temperature: Float32Array = new Float32Array(0);
   /** Values, rewards, advantages and returns are in the units of the rewards. */
-  value = new Float32Array(0);
-  nextValue = new Float32Array(0);
-  reward = new Float32Array(0);
-  envReward = new Float32Array(0);
-  terminated = new Uint8Array(0);
-  truncated = new Uint8Array(0);
-  imagined = new Uint8Array(0);
-  advantage = new Float32Array(0);
-  return = new Float32Array(0);
+  value: Float32Array = new Float32Array(0);
+  nextValue: Float32Array = new Float32Array(0);
+  reward: Float32Array = new Float32Array(0);
+  envReward: Float32Array = new Float32Array(0);
+  terminated: Uint8Array = new Uint8Array(0);
+  truncated: Uint8Array = new Uint8Array(0);
+  imagined: Uint8Array = new Uint8Array(0);
+  advantage: Float32Array = new Float32Array(0);
+  return: Float32Array = new Float32Array(0);
   /** 1 where the replay before the first step gave the stored log-probability again. */
-  valid = new Uint8Array(0);
+  valid: Uint8Array = new Uint8Array(0);
   extras: Float64Array[] = [];
   extraLengths: Int32Array[] = [];
 

@@ -34,7 +34,9 @@ export function toBytes(data: unknown): Uint8Array {
   return bytes;
 }
 
-export function fromBytes(bytes: Uint8Array): unknown {
+export function fromBytes(given: Uint8Array): unknown {
+  // A Buffer of Node is a Uint8Array whose slices are not copies, so it is seen as a plain one.
+  const bytes = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
   // Text before the arrays may hold any character, so lengths are counted in characters and bytes apart.
   const head = new TextDecoder().decode(bytes.subarray(0, magic.length + 24));
   const newline = head.indexOf('\n', magic.length);

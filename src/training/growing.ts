@@ -53,11 +53,15 @@ export class Ragged<T extends Growable> {
     this.offsets.push(0);
   }
 
-  /** Adds one row: `count` entries of `from` beginning at `start`. */
-  add(from: ArrayLike<number>, start: number, count: number): void {
-    const at = this.values.extend(count);
-    for (let i = 0; i < count; i++) this.values.array[at + i] = from[start + i];
-    this.offsets.push(this.values.length);
+  /** Makes room for so many more rows of so many values together; returns where the values begin. The caller fills them and says where each row ends. */
+  extend(rows: number, values: number): number {
+    this.offsets.extend(rows);
+    return this.values.extend(values);
+  }
+
+  /** Where the values of row `row` end. */
+  end(row: number, at: number): void {
+    this.offsets.array[row + 1] = at;
   }
 
   /** Rows. */

@@ -1,11 +1,15 @@
 /** Training into a folder: the recording and its checkpoints. A checkpoint appears under its name only when it is whole, so a killed run can be resumed. */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createEngine } from '../net/engine.ts';
+import type { KernelName } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { createRecording, writeWhole } from '../recording/node.ts';
 import type { Encoding } from '../recording/writer.ts';
+import { decodeCheckpoint } from './checkpoint.ts';
 import { checkpointSettings, type TrainHooks, type TrainResult, train } from './run.ts';
 import type { SettingsInput } from './settings.ts';
+import { Trainer } from './trainer.ts';
 
 const checkpoints = 'checkpoints';
 /** The newest ones are kept; an older one is of use only while the newest is being written. */
@@ -43,6 +47,16 @@ export async function latestCheckpoint(folder: string): Promise<Uint8Array> {
   if (names.length === 0)
     throw new BadInput('holds no checkpoint to resume from; train it anew', { file: join(folder, checkpoints) });
   return readFile(join(folder, checkpoints, names[names.length - 1]));
+}
+
+/** The trainer of a folder as its newest checkpoint left it, to play or to export; nothing is written. */
+export async function loadTrainer(folder: string): Promise<{ trainer: Trainer; dispose(): void }> {
+  const bytes = await latestCheckpoint(folder);
+  const { settings, kernel } = decodeCheckpoint(bytes);
+  const engine = await createEngine({ kernel: kernel as KernelName });
+  const trainer = new Trainer(settings, { engine });
+  trainer.load(bytes);
+  return { trainer, dispose: () => engine.dispose() };
 }
 
 function folderHooks(folder: string, hooks: FolderHooks): Pick<TrainHooks, 'recording' | 'checkpoint'> {

@@ -2,6 +2,7 @@
 import { clampAdvantages, type Learner, type LearnerRows, normaliseAdvantages } from '../agents/ppo.ts';
 import type { PpoSettings } from '../agents/settings.ts';
 import type { Batch } from './batch.ts';
+import { assignCredit } from './credit.ts';
 
 /** The rows of the learner's own agents, in batch order. */
 export function selectRows(batch: Batch, learner: Learner, rows: Int32Array): number {
@@ -9,6 +10,31 @@ export function selectRows(batch: Batch, learner: Learner, rows: Int32Array): nu
   let count = 0;
   for (let row = 0; row < batch.rows; row++) if (own.includes(batch.agent[row])) rows[count++] = row;
   return count;
+}
+
+/**
+ * Before the first update a normaliser has seen nothing: it takes the returns of the first batch, and the batch's values become what the critic
+ * would have said in those units, so that the first iteration is like every other.
+ */
+export function calibrateValues(batch: Batch, learner: Learner, gamma: number): void {
+  const { normaliser } = learner;
+  if (!normaliser.fresh) return;
+  const { rows, episode, agent, reward, terminated, truncated } = batch;
+  const nothing = new Float32Array(rows);
+  const sums = new Float32Array(rows);
+  const columns = { rows, episode, agent, reward, terminated, truncated, value: nothing, nextValue: nothing };
+  assignCredit({ ...columns, advantage: new Float32Array(rows), return: sums }, gamma, 1);
+  const own: number[] = [];
+  for (let row = 0; row < rows; row++) if (learner.agents.includes(agent[row])) own.push(row);
+  normaliser.learn(
+    Float32Array.from(own, (row) => sums[row]),
+    own.length,
+  );
+  const { mean, spread } = normaliser;
+  for (const row of own) {
+    batch.value[row] = batch.value[row] * spread + mean;
+    if (terminated[row] === 0) batch.nextValue[row] = batch.nextValue[row] * spread + mean;
+  }
 }
 
 export function emptyRows(): LearnerRows {
@@ -101,7 +127,6 @@ export function prepareRows(
     into.agent[i] = batch.agent[row];
     into.logCount[i] = Math.log(legal);
   }
-  learner.normaliser.learn(into.returns, count);
   learner.normaliser.toCritic(into.returns, count, into.returns);
   learner.normaliser.toCritic(into.oldValue, count, into.oldValue);
   if (ppo.advantageNormalisation === 'batch') {

@@ -1,16 +1,15 @@
 /** Writes a run into its recording as it happens. What stages really used is what is written, row by row; nothing is recomputed here. */
 import type { Learner, TrainJob } from '../agents/ppo.ts';
-import type { RowOutputs, StepReport } from '../net/types.ts';
+import type { StepReport } from '../net/types.ts';
 import type { ColumnData } from '../recording/writer.ts';
 import type { Batch } from './batch.ts';
 import type { EpisodeResults } from './episodes.ts';
-import { bits, doubles, floats, ints, Ragged } from './growing.ts';
+import { bits, doubles, ints } from './growing.ts';
 import type { Readings } from './readings.ts';
-import type { Replay } from './replay.ts';
+import { ReplayRows, type SeenStep } from './replays.ts';
 import { sampleColumns } from './samples.ts';
 import type { Settings } from './settings.ts';
 import type { ReportedStep } from './stages.ts';
-import type { StepMeasures } from './tally.ts';
 
 /** What the recorder needs of a recording writer; a page may hand in its own. */
 export interface RecordingSink {
@@ -18,16 +17,6 @@ export interface RecordingSink {
   flush(): Promise<void>;
   position(): Record<string, number>;
   close(): Promise<void>;
-}
-
-export interface SeenStep extends StepMeasures {
-  stopped: boolean;
-  skipped: boolean;
-  validRatio: number;
-  inputSpread: number;
-  after: RowOutputs | null;
-  again: RowOutputs | null;
-  replay: Replay | null;
 }
 
 /** Whether an iteration is kept whole: samples, replays and tensors. */
@@ -77,27 +66,7 @@ export class Recorder {
     weight_decay: doubles(),
     bound: ints(),
   };
-  private readonly replays = {
-    iteration: ints(),
-    epoch: ints(),
-    minibatch: ints(),
-    sample: ints(),
-    source_iteration: ints(),
-    policy: ints(),
-    new_logp: floats(),
-    old_logp: floats(),
-    advantage: floats(),
-    entropy: floats(),
-    value: floats(),
-    return: floats(),
-    weight: floats(),
-    temperature: floats(),
-    after_logp: floats(),
-    again_logp: floats(),
-    logits: new Ragged(Float32Array),
-    subset: new Ragged(Int32Array),
-    legal: new Ragged(Uint8Array),
-  };
+  private readonly replays = new ReplayRows();
   private readonly scalars = { value: doubles(), iteration: ints(), step: doubles(), policy: ints() };
   private scalarNames: string[] = [];
   private readonly counters = { iteration: ints(), agent: ints(), value: doubles() };
@@ -145,7 +114,7 @@ export class Recorder {
     this.probes.push(job.probe);
     if (!this.whole) return;
     if (report) this.addTensors(job, report);
-    this.addReplays(job, seen);
+    this.replays.add(job, seen);
   }
 
   /** One count for each agent. */
@@ -191,7 +160,7 @@ export class Recorder {
     await this.put('steps', this.steps, { probe: this.probes });
     this.probes = [];
     await this.put('tensors', this.tensors);
-    await this.put('replays', this.replays);
+    await this.put('replays', this.replays.columns);
     await this.put('counters', this.counters, { name: this.counterNames });
     this.counterNames = [];
     await this.put('scalars', this.scalars, { name: this.scalarNames });
@@ -234,61 +203,5 @@ export class Recorder {
       tensors.weight_decay.push(group.weightDecay);
       tensors.bound.push(job.bound[i]);
     });
-  }
-
-  /** Rows that entered the loss with the figures of its forward pass; rows that were dropped with weight 0 and those of the replay check. */
-  private addReplays(job: TrainJob, seen: SeenStep): void {
-    let logit = 0;
-    const used = seen.skipped ? job.from : job.to;
-    for (let i = job.from; i < used; i++) {
-      const row = job.order[i];
-      const count = job.rows.offsets[row + 1] - job.rows.offsets[row];
-      this.addReplay(job, row, i - job.from, job.out, logit, 1, job.settings.temperature, seen);
-      logit += count;
-    }
-    const { replay } = seen;
-    if (used === job.end || !replay?.job) return;
-    // The replay check went through all rows in order, so a row's logits begin where its candidates do.
-    for (let i = used; i < job.end; i++) {
-      const row = job.order[i];
-      this.addReplay(job, row, row, replay.out, replay.job.rows.offsets[row], 0, replay.job.settings.temperature, null);
-    }
-  }
-
-  private addReplay(
-    job: TrainJob,
-    row: number,
-    at: number,
-    out: RowOutputs,
-    logit: number,
-    weight: number,
-    temperature: number,
-    seen: SeenStep | null,
-  ): void {
-    const { replays } = this;
-    const { rows, learner } = job;
-    const { mean, spread } = learner.normaliser.enabled ? learner.normaliser : { mean: 0, spread: 1 };
-    const first = rows.offsets[row];
-    const count = rows.offsets[row + 1] - first;
-    replays.iteration.push(job.iteration);
-    replays.epoch.push(job.epoch);
-    replays.minibatch.push(job.minibatch);
-    replays.sample.push(rows.sample[row]);
-    replays.source_iteration.push(rows.iteration[row]);
-    replays.policy.push(learner.index);
-    replays.new_logp.push(out.logp[at]);
-    replays.old_logp.push(rows.oldLogp[row]);
-    replays.advantage.push(rows.advantage[row] * job.settings.advantageScale);
-    replays.entropy.push(out.entropy[at]);
-    replays.value.push(out.value[at] * spread + mean);
-    replays.return.push(rows.returns[row] * spread + mean);
-    replays.weight.push(weight * (rows.weight?.[row] ?? 1));
-    replays.temperature.push(temperature);
-    replays.after_logp.push(seen?.after?.logp[at] ?? Number.NaN);
-    replays.again_logp.push(seen?.again?.logp[at] ?? Number.NaN);
-    if (out.logits) replays.logits.add(out.logits, logit, count);
-    else replays.logits.add([], 0, 0);
-    replays.subset.add(rows.subset, first, count);
-    replays.legal.add(rows.legal, first, count);
   }
 }

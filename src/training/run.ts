@@ -28,6 +28,8 @@ export interface TrainHooks {
   resume?: Uint8Array;
   /** Finishes the iteration, saves and returns. */
   signal?: AbortSignal;
+  /** Called once, before the first iteration. */
+  onStart?: (run: { steps: number; policies: string[]; agents: string[] }) => void;
   onIteration?: (report: ProgressReport) => void;
   onNotice?: (sentence: string, kind?: GuardKind) => void;
 }
@@ -65,6 +67,8 @@ export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promi
     const position = hooks.resume ? trainer.load(hooks.resume).recording : null;
     const sink = hooks.recording ? await hooks.recording(trainer.manifest(), position) : null;
     if (sink) trainer.record(sink);
+    const policies = trainer.learners.map((learner) => learner.name);
+    hooks.onStart?.({ steps: settings.steps, policies, agents: [...trainer.seating.names] });
     const run = await loop(trainer, hooks);
     await sink?.close();
     const make = hooks.game ?? gameMaker(settings.game, settings.gameSettings);

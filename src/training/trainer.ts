@@ -1,15 +1,8 @@
 /** A training run, one iteration at a time: collect, credit, batch, replay, loss, step. Every number passes through the stages and nowhere else. */
+
+import { makeLearner, policyShape, reinitialiseHead } from '../agents/learner.ts';
 import { centralView, ownView } from '../agents/mappo.ts';
-import {
-  type Learner,
-  type LearnerRows,
-  makeLearner,
-  policyShape,
-  ppoUpdate,
-  reinitialiseHead,
-  type UpdatePart,
-  type UpdatePlan,
-} from '../agents/ppo.ts';
+import { type Learner, type LearnerRows, ppoUpdate, type UpdatePart, type UpdatePlan } from '../agents/ppo.ts';
 import type { Game, GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import { RandomStream } from '../math/random.ts';
@@ -30,7 +23,7 @@ import { assignCredit } from './credit.ts';
 import type { AgentReturn } from './episodes.ts';
 import { Guard, type GuardKind } from './guard.ts';
 import { firstTensors, makeManifest } from './manifest.ts';
-import { emptyRows } from './prepare.ts';
+import { calibrateValues, emptyRows } from './prepare.ts';
 import { applyProbes } from './probes.ts';
 import type { Readings } from './readings.ts';
 import { Recorder, type RecordingSink } from './record.ts';
@@ -147,6 +140,7 @@ export class Trainer {
     stages.arrange(batch);
     for (let row = 0; row < batch.rows; row++) batch.sample[row] = row;
     guard.checkBatch(batch);
+    for (const learner of this.learners) calibrateValues(batch, learner, probed.ppo.gamma);
     stages.credit(batch, probed.ppo);
     guard.checkCredit(batch);
     this.recompute();
@@ -165,7 +159,10 @@ export class Trainer {
     const order = this.updateOrder();
     const parts = order.map((index) => this.prepare(this.seats[index], plan));
     const results = ppoUpdate(this.engine, parts, plan, stages, this.watch);
-    for (const part of parts) this.engine.release(part.rows);
+    for (const { learner, rows } of parts) {
+      this.engine.release(rows);
+      learner.normaliser.learnFromCritic(rows.returns, rows.length);
+    }
 
     const readings: Readings[] = [];
     order.forEach((index, position) => {

@@ -1,6 +1,5 @@
 /** Looks on while learners are updated: measures around the steps, and hands what it saw to the guard, the readings and the recorder. It changes nothing. */
 import {
-  afterRows,
   type Learner,
   type LearnerRows,
   reserveOutputs,
@@ -22,6 +21,9 @@ const empty = (): Required<RowOutputs> => ({
   value: new Float32Array(0),
   logits: new Float32Array(0),
 });
+
+/** A step's effect is measured on so many rows of its minibatch; in recorded iterations on all rows of every epoch's first. */
+const someRows = 256;
 
 /** What is measured around the steps of one learner. */
 class Watched {
@@ -77,9 +79,10 @@ export class Watch implements UpdateWatch {
     const own = this.watched.get(job.learner.index)!;
     const measured: StepMeasures = { deltaLogits: Number.NaN, klAfter: Number.NaN, logitsStd: Number.NaN };
     const { logits } = job.out;
+    let to = job.from;
     if (logits) {
       measured.logitsStd = logitSpread(logits, job);
-      const to = this.recording ? job.to : Math.min(job.to, job.from + afterRows);
+      to = this.recording && job.minibatch === 0 ? job.to : Math.min(job.to, job.from + someRows);
       own.after = this.pass(job, to, own.after);
       compare(job, to, logits, own.after, measured);
     }
@@ -92,6 +95,7 @@ export class Watch implements UpdateWatch {
       validRatio: own.replay?.job ? (job.to - job.from) / (job.end - job.from) : Number.NaN,
       inputSpread: own.tally!.inputSpread,
       after: logits ? own.after : null,
+      afterRows: to - job.from,
       again: own.hasAgain ? own.again : null,
       replay: own.replay,
     });
@@ -109,6 +113,7 @@ export class Watch implements UpdateWatch {
       validRatio: (job.to - job.from) / (job.end - job.from),
       inputSpread: own.tally!.inputSpread,
       after: null,
+      afterRows: 0,
       again: null,
       replay: own.replay,
     });

@@ -2,7 +2,7 @@
 import { geometry } from './map.ts';
 import * as rules from './rules.ts';
 import { parcels } from './rules.ts';
-import type { CityWorlds } from './world.ts';
+import { type CityWorlds, sumCells, sumTables } from './world.ts';
 
 /** Meaning and order of a candidate's features. */
 export const candidateFeatures = [
@@ -42,9 +42,9 @@ export class CandidateFigures {
   /** Net income over the months it will run, less the half of its cost that the end does not give back. */
   readonly profit: Float64Array;
   readonly months: Float64Array;
-  /** What it takes from the company's own buildings until the end. */
+  /** What it takes from the company's own buildings until the end, all taken to run already. */
   readonly ownLoss: Float64Array;
-  /** What it adds to the other company's buildings until the end, rent left out. */
+  /** What it adds to the other company's buildings until the end, all taken to run already, rent left out. */
   readonly otherGain: Float64Array;
 
   constructor(length: number) {
@@ -57,61 +57,6 @@ export class CandidateFigures {
     this.ownLoss = new Float64Array(length);
     this.otherGain = new Float64Array(length);
   }
-}
-
-/**
- * What a new building of a company would do to the buildings around it, as sums over rectangles: a footprint's reach is one, so four
- * corners of a table of running sums give it. Filled for one company's pick at a time.
- */
-const across = rules.side + 1;
-const lossSums = new Float64Array(across * across);
-const gainSums = new Float64Array(across * across);
-const rentSums = new Float64Array(across * across);
-
-/** Call before the placements of a pick are assessed. */
-export function prepare(city: CityWorlds, world: number, company: number): void {
-  const { settings } = city;
-  const base = world * parcels;
-  const month = city.month[world];
-  const otherPlays = city.bankrupt[world * 2 + 1 - company] === 0;
-  const congestion = company === 0 ? settings.indCongestion : settings.eduCongestion;
-  const bonus = company === 0 ? settings.eduBonus : settings.indBonus;
-  const cap = company === 0 ? settings.eduBonusCap : 3;
-  lossSums.fill(0);
-  gainSums.fill(0);
-  rentSums.fill(0);
-  for (let i = base; i < base + city.buildings[world]; i++) {
-    const top = city.footprint[i] % parcels;
-    const size = city.size[i];
-    const runs = settings.months - Math.max(month, city.placedIn[i] + rules.earnsAfter[size]);
-    if (runs <= 0) continue;
-    const at = top + Math.floor(top / rules.side) + across + 1;
-    if (city.owner[i] === company) lossSums[at] = congestion * rules.factor[company][size] * runs;
-    else if (otherPlays) {
-      if (city.near[company][base + top] < cap) gainSums[at] = bonus * rules.factor[1 - company][size] * runs;
-      // A first school nearby makes an IND building pay rent.
-      if (company === 1 && city.near[1][base + top] === 0) rentSums[at] = rules.rentBySize[size];
-    }
-  }
-  runSums(lossSums);
-  runSums(gainSums);
-  if (company === 1) runSums(rentSums);
-}
-
-function runSums(sums: Float64Array): void {
-  for (let row = across; row < across * across; row += across) {
-    let sum = 0;
-    for (let at = row + 1; at < row + across; at++) {
-      sum += sums[at];
-      sums[at] = sum + sums[at - across];
-    }
-  }
-}
-
-function inReach(sums: Float64Array, footprint: number): number {
-  const r = footprint * 4;
-  const corners = geometry.reachCorners;
-  return sums[corners[r]] - sums[corners[r + 1]] - sums[corners[r + 2]] + sums[corners[r + 3]];
 }
 
 /** Fills figures and features of the placements of one size from `first` up to `end`, whose footprints are already there. */
@@ -131,7 +76,8 @@ export function assess(
   const month = city.month[world];
   const months = Math.max(0, settings.months - month - rules.earnsAfter[size]);
   const cash = city.cash[world * 2 + company];
-  const rentDue = company === 0 && city.bankrupt[world * 2 + 1] === 0 ? rules.rentBySize[size] : 0;
+  const otherPlays = 1 - city.bankrupt[world * 2 + 1 - company];
+  const rentDue = company === 0 ? otherPlays * rules.rentBySize[size] : 0;
   const baseCost = rules.baseCost[company][size];
   const fixed = rules.baseRevenue[company][size] - rules.runningCost[company][size];
   const factor = rules.factor[company][size];
@@ -139,6 +85,17 @@ export function assess(
   const bonus = company === 0 ? settings.indBonus : settings.eduBonus;
   const cap = company === 0 ? 3 : settings.eduBonusCap;
   const congestion = company === 0 ? settings.indCongestion : settings.eduCongestion;
+  // A neighbour is taken to feel it from now to the end, whether it runs already or not.
+  const lossEach = congestion * (settings.months - month);
+  const gainEach = otherPlays * (company === 0 ? settings.eduBonus : settings.indBonus) * (settings.months - month);
+  const { sums } = city;
+  const tables = world * sumTables * sumCells;
+  const own0 = tables + company * sumCells;
+  const open0 = tables + (2 + company) * sumCells;
+  const rent0 = tables + 4 * sumCells;
+  const corners = geometry.reachCorners;
+  // Every footprint of a size has as many parcels as another.
+  const cells = first < end ? geometry.cellCount[figures.footprint[first]] : 0;
   const monthsLeft = (settings.months - month) / settings.months;
   const monthsEarning = months / settings.months;
   for (let at = first; at < end; at++) {
@@ -148,11 +105,16 @@ export function assess(
     const edu = nearEdu[parcel];
     const others = company === 0 ? edu : ind;
     const own = company === 0 ? ind : edu;
-    const land = geometry.cellCount[footprint] * (landValue[parcel] + rules.landPerNeighbour * (ind + edu));
+    const land = cells * (landValue[parcel] + rules.landPerNeighbour * (ind + edu));
     const cost = baseCost + land;
-    const ownLoss = inReach(lossSums, footprint);
-    const otherGain = inReach(gainSums, footprint);
-    const rent = company === 1 ? inReach(rentSums, footprint) : edu > 0 ? -rentDue : 0;
+    const a = corners[footprint * 4];
+    const b = corners[footprint * 4 + 1];
+    const c = corners[footprint * 4 + 2];
+    const d = corners[footprint * 4 + 3];
+    const ownLoss = lossEach * (sums[own0 + a] - sums[own0 + b] - sums[own0 + c] + sums[own0 + d]);
+    const otherGain = gainEach * (sums[open0 + a] - sums[open0 + b] - sums[open0 + c] + sums[open0 + d]);
+    let rent = edu > 0 ? -rentDue : 0;
+    if (company === 1) rent = otherPlays * (sums[rent0 + a] - sums[rent0 + b] - sums[rent0 + c] + sums[rent0 + d]);
     const around = bonus * Math.min(others, cap) - congestion * own;
     const net = fixed + factor * (zonePay[zone[parcel]] + around) + rent;
     const profit = net * months - cost / 2;

@@ -2,8 +2,9 @@
 import type { RandomStream } from '../../math/random.ts';
 import { GameArrays, SavedNumbers, saveBlock } from '../arrays.ts';
 import type { Game, GameColumn } from '../game.ts';
-import { assess, assessStop, CandidateFigures, candidateFeatures, prepare } from './candidates.ts';
+import { assess, assessStop, CandidateFigures, candidateFeatures } from './candidates.ts';
 import { DecisionColumns } from './columns.ts';
+import { footprints } from './map.ts';
 import { observationNames, observe, stateNames } from './observe.ts';
 import * as rules from './rules.ts';
 import { parcels } from './rules.ts';
@@ -109,7 +110,8 @@ export class City extends GameArrays implements Game {
     }
     this.record(place, at);
     this.decided[place] = 1;
-    this.flow.fill(0);
+    this.flow[0] = 0;
+    this.flow[1] = 0;
     const size = figures.size[at];
     if (size < 3) {
       city.place(world, company, size, figures.footprint[at], figures.cost[at]);
@@ -205,17 +207,19 @@ export class City extends GameArrays implements Game {
       const month = city.month[world];
       const sizes = month >= rules.availableFrom[2] ? 3 : month >= rules.availableFrom[1] ? 2 : 1;
       const share = Math.floor(settings.placements / sizes);
-      const cash = city.cash[place];
+      const affordable = city.cash[place] + settings.debtLimit;
+      const { candidates, legal } = this;
+      const { cost } = figures;
       let at = start;
-      prepare(city, world, company);
       for (let size = 0; size < sizes; size++) {
         const group = groupOf[company][size];
         const drawn = Math.min(share, city.listLength[world * 3 + group]);
+        const ids = (company * 3 + size) * footprints;
         for (let n = 0; n < drawn; n++) figures.footprint[at + n] = city.draw(world, group, n, stream);
         assess(city, world, company, size, at, at + drawn, figures, this.features);
         for (let end = at + drawn; at < end; at++) {
-          this.candidates[at] = actionOf(company, size, figures.footprint[at]);
-          this.legal[at] = cash - figures.cost[at] >= -settings.debtLimit ? 1 : 0;
+          candidates[at] = actionTable[ids + figures.footprint[at]];
+          legal[at] = cost[at] <= affordable ? 1 : 0;
         }
       }
       assessStop(city, world, company, at, figures, this.features);
@@ -250,7 +254,6 @@ export class City extends GameArrays implements Game {
     read.end(this.name);
     const place = world * 2 + this.turn[world];
     const start = place * this.shape.candidates;
-    prepare(this.city, world, this.turn[world]);
     for (let at = start; at < start + this.count[place]; at++) {
       const { size, footprint } = placementOf(this.turn[world], this.candidates[at]);
       this.figures.footprint[at] = footprint;
@@ -285,6 +288,13 @@ export function actionOf(company: number, size: number, footprint: number): numb
   const shape = Math.floor(footprint / parcels);
   const variant = company === 0 ? shape : size === 2 ? shape + 1 : size;
   return variant * parcels + (footprint % parcels);
+}
+
+/** Global ids by company, size and footprint. */
+const actionTable = new Int16Array(6 * footprints);
+for (let i = 0; i < actionTable.length; i++) {
+  const size = Math.floor(i / footprints) % 3;
+  actionTable[i] = actionOf(Math.floor(i / footprints / 3), size, i % footprints);
 }
 
 /** Size and footprint of a global id; size 3 is STOP. */

@@ -3,7 +3,7 @@ import type { RandomStream } from '../../math/random.ts';
 import { type SavedNumbers, saveBlock } from '../arrays.ts';
 import { drawMap, footprints, geometry, open } from './map.ts';
 import * as rules from './rules.ts';
-import { parcels } from './rules.ts';
+import { parcels, side } from './rules.ts';
 
 /** Where each of the three lists of free footprints begins: singles, pairs, squares. */
 const listStart = [0, parcels, 3 * parcels] as const;
@@ -11,6 +11,12 @@ const listStart = [0, parcels, 3 * parcels] as const;
 const openingMonths = 64;
 
 const opensInMonth = new Int16Array(footprints);
+
+/** The tables of running sums, in order. */
+export const sumCells = (side + 1) * (side + 1);
+export const sumTables = 5;
+const openTo = 2;
+const unrented = 4;
 
 export class CityWorlds {
   /** Per parcel: open, river or hub; distance from the nearest hub, its zone and land value; building number + 1 or 0; IND and EDU buildings in reach. */
@@ -29,6 +35,12 @@ export class CityWorlds {
   private readonly openingStart: Int16Array;
   /** Free single parcels by zone, `world * 3 + zone`. */
   readonly freeInZone: Int32Array;
+  /**
+   * Five tables of running sums per world, 13 x 13 each: over the factors of IND's buildings, of EDU's, of those EDU buildings that
+   * another IND neighbour would still touch, of those IND buildings that another EDU neighbour would, and over the rents of IND
+   * buildings without a school. A footprint's reach is a rectangle, so four entries give the sum of a new building's neighbours.
+   */
+  readonly sums: Float64Array;
   /** Buildings, up to `parcels` per world. */
   readonly buildings: Int32Array;
   readonly owner: Uint8Array;
@@ -61,6 +73,7 @@ export class CityWorlds {
     this.opening = new Int16Array(worlds * footprints);
     this.openingStart = new Int16Array(worlds * openingMonths);
     this.freeInZone = new Int32Array(worlds * 3);
+    this.sums = new Float64Array(worlds * sumTables * sumCells);
     this.buildings = new Int32Array(worlds);
     this.owner = new Uint8Array(perParcel);
     this.size = new Uint8Array(perParcel);
@@ -84,6 +97,7 @@ export class CityWorlds {
     this.where.fill(-1, world * footprints, (world + 1) * footprints);
     this.listLength.fill(0, world * 3, world * 3 + 3);
     this.buildings[world] = 0;
+    this.sums.fill(0, world * sumTables * sumCells, (world + 1) * sumTables * sumCells);
     this.cash[world * 2] = this.settings.indCash;
     this.cash[world * 2 + 1] = this.settings.eduCash;
     for (const array of [this.income, this.promised, this.bankrupt]) array.fill(0, world * 2, world * 2 + 2);
@@ -149,7 +163,7 @@ export class CityWorlds {
   draw(world: number, group: number, n: number, stream: RandomStream): number {
     const start = world * footprints + listStart[group];
     // A product instead of an exact draw: a footprint is favoured by at most 2^-32, and a list costs half as much.
-    const other = n + Math.floor(stream.uniform() * (this.listLength[world * 3 + group] - n));
+    const other = n + ((stream.uniform() * (this.listLength[world * 3 + group] - n)) | 0);
     const drawn = this.list[start + other];
     const kept = this.list[start + n];
     this.list[start + n] = drawn;
@@ -171,12 +185,50 @@ export class CityWorlds {
     this.cash[world * 2 + company] -= cost;
     const reach = geometry.reach[footprint];
     const near = this.near[company];
-    for (let i = 0; i < reach.length; i++) near[base + reach[i]]++;
+    for (let i = 0; i < reach.length; i++) {
+      const parcel = reach[i];
+      const neighbour = this.occupied[base + parcel] - 1;
+      const before = near[base + parcel]++;
+      if (neighbour < 0 || this.owner[base + neighbour] === company) continue;
+      if (this.footprint[base + neighbour] % parcels !== parcel) continue;
+      // The other's building stands there; it may have had its fill of neighbours now, or its first school.
+      const theirSize = this.size[base + neighbour];
+      if (before === this.cap(company) - 1)
+        this.add(world, openTo + company, parcel, -rules.factor[1 - company][theirSize]);
+      if (company === 1 && before === 0) this.add(world, unrented, parcel, -rules.rentBySize[theirSize]);
+    }
+    this.count(world, building);
     const cells = geometry.cells[footprint];
     for (let i = 0; i < cells.length; i++) {
       this.occupied[base + cells[i]] = building + 1;
       const covering = geometry.covering[cells[i]];
       for (let j = 0; j < covering.length; j++) this.remove(world, covering[j]);
+    }
+  }
+
+  /** How many neighbours of a company count for a building of the other. */
+  private cap(company: number): number {
+    return company === 0 ? this.settings.eduBonusCap : 3;
+  }
+
+  /** Enters a building into the running sums as the neighbours are now. */
+  private count(world: number, building: number): void {
+    const base = world * parcels;
+    const company = this.owner[base + building];
+    const size = this.size[base + building];
+    const top = this.footprint[base + building] % parcels;
+    const factor = rules.factor[company][size];
+    this.add(world, company, top, factor);
+    const others = this.near[1 - company][base + top];
+    if (others < this.cap(1 - company)) this.add(world, openTo + 1 - company, top, factor);
+    if (company === 0 && others === 0) this.add(world, unrented, top, rules.rentBySize[size]);
+  }
+
+  private add(world: number, table: number, parcel: number, value: number): void {
+    const start = (world * sumTables + table) * sumCells;
+    const left = (parcel % side) + 1;
+    for (let row = Math.floor(parcel / side) + 1; row <= side; row++) {
+      for (let at = start + row * (side + 1) + left; at < start + (row + 1) * (side + 1); at++) this.sums[at] += value;
     }
   }
 
@@ -293,14 +345,7 @@ export class CityWorlds {
 
   load(world: number, read: SavedNumbers): void {
     for (const [array, width] of this.blocks()) read.block(array, world * width, width);
-  }
-
-  /** Copies one world of another city into one of this; for players who look ahead. */
-  copy(world: number, from: CityWorlds, fromWorld: number): void {
-    const source = from.blocks();
-    this.blocks().forEach(([array, width], i) => {
-      const was = source[i][0];
-      for (let j = 0; j < width; j++) array[world * width + j] = was[fromWorld * width + j];
-    });
+    this.sums.fill(0, world * sumTables * sumCells, (world + 1) * sumTables * sumCells);
+    for (let building = 0; building < this.buildings[world]; building++) this.count(world, building);
   }
 }

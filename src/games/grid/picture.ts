@@ -64,10 +64,11 @@ function playersOn(game: GridGame, world: number, at: number): string[] {
   }
   const x = (at % game.rules.width) * cell;
   const y = Math.floor(at / game.rules.width) * cell;
-  const radius = here.length > 3 ? 8 : here.length > 1 ? 10 : 13;
+  const covers = game.thing[world * game.cells + at] > 0;
+  const radius = here.length > 3 ? 8 : here.length > 1 || covers ? 10 : 13;
   return here.map((seat, i) => {
     const cx = x + (cell * (i + 1)) / (here.length + 1);
-    const cy = y + cell - radius - 5;
+    const cy = y + cell - radius - (covers ? 3 : 5);
     return disc(cx, cy, radius, seat);
   });
 }
@@ -88,12 +89,9 @@ function roll(game: GridGame, world: number, width: number): string {
     const x = seat * each;
     const paid = reward === 0 ? '' : `${reward > 0 ? '+' : '−'}${short(Math.abs(reward))}`;
     const faded = game.present[place] === 0 && reward === 0 ? 0.3 : 1;
-    const sum = text(x + 25, 5, paid, {
-      fill: reward > 0 ? '#1b7f4b' : '#b3261e',
-      'font-weight': 600,
-      'font-size': 12,
-    });
-    parts.push(tag('g', { opacity: faded }, disc(x + 11, 0, 10, seat) + sum));
+    const colour = reward > 0 ? '#1b7f4b' : '#b3261e';
+    const sum = text(x + 22, 4, paid, { fill: colour, 'font-weight': 600, 'font-size': 11 });
+    parts.push(tag('g', { opacity: faded }, disc(x + 10, 0, 9, seat) + sum));
   }
   return parts.join('');
 }

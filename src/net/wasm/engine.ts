@@ -12,6 +12,8 @@ export class KernelEngine implements Engine {
   readonly threads: number;
   private readonly kernels: Kernels;
   private readonly held = new WeakMap<Rows, HeldRows>();
+  /** Rows that were forgotten without a `release` give their memory back when they are collected. */
+  private readonly forgotten = new FinalizationRegistry<HeldRows>((held) => held.region.free());
 
   constructor(kernels: Kernels) {
     this.kernels = kernels;
@@ -36,15 +38,18 @@ export class KernelEngine implements Engine {
   }
 
   hold(rows: Rows): void {
-    const before = this.held.get(rows);
+    this.release(rows);
     const held = new HeldRows(this.kernels.memory);
-    before?.region.free();
     held.copy(rows);
     this.held.set(rows, held);
+    this.forgotten.register(rows, held, held);
   }
 
   release(rows: Rows): void {
-    this.held.get(rows)?.region.free();
+    const held = this.held.get(rows);
+    if (!held) return;
+    this.forgotten.unregister(held);
+    held.region.free();
     this.held.delete(rows);
   }
 

@@ -42,6 +42,7 @@ export const netFields = fields(
   'deltaA',
   'deltaB',
   'panel',
+  'inputPanel',
   'rowPart',
   'rowPanel',
   'local',

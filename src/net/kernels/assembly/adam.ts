@@ -27,7 +27,6 @@ export function reduceNet(net: Net, rows: i32, lanes: usize, laneBytes: usize, g
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function widenSquares(sums: v128, v: v128): v128 {
   const low = f64x2.promote_low_f32x4(v);

@@ -63,7 +63,6 @@ export function sample(e: usize, count: i32, u: f32): i32 {
 }
 
 /** Log-probability of the candidate; minus infinity for an index that is none of the row's. */
-// @ts-ignore: decorator
 @inline
 export function logProbability(z: usize, count: i32, action: i32): f32 {
   return <u32>action < <u32>count ? load<f32>(z + (<usize>action << 2)) - logSum : -Infinity;

@@ -5,6 +5,9 @@
 import { high, highHalf, low, lowHalf, transpose4 } from './layout';
 import { madd } from './simd';
 
+/** Half of a small first-level cache. */
+const GROUP_BYTES: usize = 16384;
+
 /**
  * y[line] = start + sum over `depth` of w[line][.] x[.] for lines in quads; `w` is [lines / 4][depthStride][4].
  * `bias` gives the start of a line; without it the sum starts from zero, or from y itself with `accumulate`.
@@ -17,65 +20,76 @@ export function multiply(
   const xStep = <usize>depthStride << 5;
   const yStep = <usize>lines << 5;
   const length = <usize>depth << 5;
-  while (rows > 4) {
-    let panel = w;
+  // A last panel with at most four rows goes by itself.
+  const tail = rows & 7;
+  let whole = tail && tail <= 4 ? rows >> 3 : (rows + 7) >> 3;
+  const half = (whole << 3) < rows;
+  // So many panels that their inputs stay in the first-level cache while every quad of weights passes over them.
+  const together = max(1, <i32>(GROUP_BYTES / xStep));
+  while (whole > 0) {
+    const panels = min(whole, together);
+    const groupEnd = y + <usize>panels * yStep;
+    let quadStart = w;
     let from = bias;
-    const end = y + yStep;
-    const xEnd = x + length;
-    for (let out = y; out < end; out += 128) {
-      let a0 = f32x4.splat(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0;
-      if (from) {
-        a0 = v128.load32_splat(from);
-        b0 = v128.load32_splat(from, 4);
-        c0 = v128.load32_splat(from, 8);
-        d0 = v128.load32_splat(from, 12);
-        a1 = a0;
-        b1 = b0;
-        c1 = c0;
-        d1 = d0;
-        from += 16;
-      } else if (accumulate) {
-        a0 = v128.load(out);
-        a1 = v128.load(out, 16);
-        b0 = v128.load(out, 32);
-        b1 = v128.load(out, 48);
-        c0 = v128.load(out, 64);
-        c1 = v128.load(out, 80);
-        d0 = v128.load(out, 96);
-        d1 = v128.load(out, 112);
+    for (let line: usize = 0; line < yStep; line += 128) {
+      let xStart = x;
+      for (let out = y + line; out < groupEnd; out += yStep) {
+        let a0 = f32x4.splat(0), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0;
+        if (from) {
+          a0 = v128.load32_splat(from);
+          b0 = v128.load32_splat(from, 4);
+          c0 = v128.load32_splat(from, 8);
+          d0 = v128.load32_splat(from, 12);
+          a1 = a0;
+          b1 = b0;
+          c1 = c0;
+          d1 = d0;
+        } else if (accumulate) {
+          a0 = v128.load(out);
+          a1 = v128.load(out, 16);
+          b0 = v128.load(out, 32);
+          b1 = v128.load(out, 48);
+          c0 = v128.load(out, 64);
+          c1 = v128.load(out, 80);
+          d0 = v128.load(out, 96);
+          d1 = v128.load(out, 112);
+        }
+        let quad = quadStart;
+        const xEnd = xStart + length;
+        for (let at = xStart; at < xEnd; at += 32) {
+          const x0 = v128.load(at), x1 = v128.load(at, 16);
+          let s = v128.load32_splat(quad);
+          a0 = madd(s, x0, a0);
+          a1 = madd(s, x1, a1);
+          s = v128.load32_splat(quad, 4);
+          b0 = madd(s, x0, b0);
+          b1 = madd(s, x1, b1);
+          s = v128.load32_splat(quad, 8);
+          c0 = madd(s, x0, c0);
+          c1 = madd(s, x1, c1);
+          s = v128.load32_splat(quad, 12);
+          d0 = madd(s, x0, d0);
+          d1 = madd(s, x1, d1);
+          quad += 16;
+        }
+        v128.store(out, a0);
+        v128.store(out, a1, 16);
+        v128.store(out, b0, 32);
+        v128.store(out, b1, 48);
+        v128.store(out, c0, 64);
+        v128.store(out, c1, 80);
+        v128.store(out, d0, 96);
+        v128.store(out, d1, 112);
+        xStart += xStep;
       }
-      let quad = panel;
-      for (let at = x; at < xEnd; at += 32) {
-        const x0 = v128.load(at), x1 = v128.load(at, 16);
-        let s = v128.load32_splat(quad);
-        a0 = madd(s, x0, a0);
-        a1 = madd(s, x1, a1);
-        s = v128.load32_splat(quad, 4);
-        b0 = madd(s, x0, b0);
-        b1 = madd(s, x1, b1);
-        s = v128.load32_splat(quad, 8);
-        c0 = madd(s, x0, c0);
-        c1 = madd(s, x1, c1);
-        s = v128.load32_splat(quad, 12);
-        d0 = madd(s, x0, d0);
-        d1 = madd(s, x1, d1);
-        quad += 16;
-      }
-      v128.store(out, a0);
-      v128.store(out, a1, 16);
-      v128.store(out, b0, 32);
-      v128.store(out, b1, 48);
-      v128.store(out, c0, 64);
-      v128.store(out, c1, 80);
-      v128.store(out, d0, 96);
-      v128.store(out, d1, 112);
-      panel += wStep;
+      quadStart += wStep;
+      if (from) from += 16;
     }
-    x += xStep;
-    y = end;
-    rows -= 8;
+    x += <usize>panels * xStep;
+    y = groupEnd;
+    whole -= panels;
   }
-  if (rows > 0) multiplyHalf(x, length, w, wStep, bias, accumulate, y, lines);
+  if (half) multiplyHalf(x, length, w, wStep, bias, accumulate, y, lines);
 }
 
 /**
@@ -137,7 +151,6 @@ function multiplyHalf(
 }
 
 /** Four rows of four lines, turned over; the panel's other four rows become zero. */
-// @ts-ignore: decorator
 @inline
 function storeHalf(y: usize, a: v128, b: v128, c: v128, d: v128): void {
   transpose4(a, b, c, d, y, 32);
@@ -150,85 +163,69 @@ function storeHalf(y: usize, a: v128, b: v128, c: v128, d: v128): void {
 
 /**
  * Adds the sum over rows of x[row][input] * delta[row][output] to `gradient`, which has the layout of the weights.
- * `x` is in panels of eight rows, `delta` in panels of eight columns (`toColumns`); rows count in whole panels.
+ * Both `x` and `delta` are in panels of eight columns (`toColumns`), so that the loop over rows is one; rows count in whole panels.
  */
 export function accumulateWeights(x: usize, inputs4: i32, delta: usize, outputs4: i32, panels: i32, gradient: usize): void {
-  const xStep = <usize>inputs4 << 5;
   const gStep = <usize>inputs4 << 4;
-  const dStep = <usize>panels << 8;
-  const deltaLength = dStep;
-  let output = 0;
-  for (; output + 8 <= outputs4; output += 8) {
-    const deltaEnd = delta + deltaLength;
-    let upper = gradient;
-    let lower = gradient + gStep;
-    let column = x;
-    const columnEnd = x + xStep;
-    for (; column < columnEnd; column += 128) {
-      let a0 = v128.load(upper), b0 = v128.load(upper, 16), c0 = v128.load(upper, 32), d0 = v128.load(upper, 48);
-      let a1 = v128.load(lower), b1 = v128.load(lower, 16), c1 = v128.load(lower, 32), d1 = v128.load(lower, 48);
-      let start = column;
-      let at = delta;
-      while (at < deltaEnd) {
-        const octetEnd = at + 256;
-        let from = start;
-        for (; at < octetEnd; at += 32) {
+  const length = <usize>panels << 8;
+  for (let output = 0; output < outputs4; output += 8) {
+    const end = delta + length;
+    if (output + 8 <= outputs4) {
+      let upper = gradient;
+      let lower = gradient + gStep;
+      for (let input = 0; input < inputs4; input += 4) {
+        let a0 = v128.load(upper), b0 = v128.load(upper, 16), c0 = v128.load(upper, 32), d0 = v128.load(upper, 48);
+        let a1 = v128.load(lower), b1 = v128.load(lower, 16), c1 = v128.load(lower, 32), d1 = v128.load(lower, 48);
+        let from = x + <usize>(input >> 3) * length + (<usize>(input & 4) << 2);
+        for (let at = delta; at < end; at += 32) {
           const g0 = v128.load(at), g1 = v128.load(at, 16);
           let s = v128.load32_splat(from);
           a0 = madd(s, g0, a0);
           a1 = madd(s, g1, a1);
-          s = v128.load32_splat(from, 32);
+          s = v128.load32_splat(from, 4);
           b0 = madd(s, g0, b0);
           b1 = madd(s, g1, b1);
-          s = v128.load32_splat(from, 64);
+          s = v128.load32_splat(from, 8);
           c0 = madd(s, g0, c0);
           c1 = madd(s, g1, c1);
-          s = v128.load32_splat(from, 96);
+          s = v128.load32_splat(from, 12);
           d0 = madd(s, g0, d0);
           d1 = madd(s, g1, d1);
-          from += 4;
+          from += 32;
         }
-        start += xStep;
+        v128.store(upper, a0);
+        v128.store(upper, b0, 16);
+        v128.store(upper, c0, 32);
+        v128.store(upper, d0, 48);
+        v128.store(lower, a1);
+        v128.store(lower, b1, 16);
+        v128.store(lower, c1, 32);
+        v128.store(lower, d1, 48);
+        upper += 64;
+        lower += 64;
       }
-      v128.store(upper, a0);
-      v128.store(upper, b0, 16);
-      v128.store(upper, c0, 32);
-      v128.store(upper, d0, 48);
-      v128.store(lower, a1);
-      v128.store(lower, b1, 16);
-      v128.store(lower, c1, 32);
-      v128.store(lower, d1, 48);
-      upper += 64;
-      lower += 64;
-    }
-    gradient += gStep + gStep;
-    delta += dStep;
-  }
-  if (output < outputs4) {
-    const deltaEnd = delta + deltaLength;
-    for (let column = x, columnEnd = x + xStep; column < columnEnd; column += 128) {
-      let a = v128.load(gradient), b = v128.load(gradient, 16), c = v128.load(gradient, 32), d = v128.load(gradient, 48);
-      let start = column;
-      let at = delta;
-      while (at < deltaEnd) {
-        const octetEnd = at + 256;
-        let from = start;
-        for (; at < octetEnd; at += 32) {
+    } else {
+      let upper = gradient;
+      for (let input = 0; input < inputs4; input += 4) {
+        let a = v128.load(upper), b = v128.load(upper, 16), c = v128.load(upper, 32), d = v128.load(upper, 48);
+        let from = x + <usize>(input >> 3) * length + (<usize>(input & 4) << 2);
+        for (let at = delta; at < end; at += 32) {
           const g = v128.load(at);
           a = madd(v128.load32_splat(from), g, a);
-          b = madd(v128.load32_splat(from, 32), g, b);
-          c = madd(v128.load32_splat(from, 64), g, c);
-          d = madd(v128.load32_splat(from, 96), g, d);
-          from += 4;
+          b = madd(v128.load32_splat(from, 4), g, b);
+          c = madd(v128.load32_splat(from, 8), g, c);
+          d = madd(v128.load32_splat(from, 12), g, d);
+          from += 32;
         }
-        start += xStep;
+        v128.store(upper, a);
+        v128.store(upper, b, 16);
+        v128.store(upper, c, 32);
+        v128.store(upper, d, 48);
+        upper += 64;
       }
-      v128.store(gradient, a);
-      v128.store(gradient, b, 16);
-      v128.store(gradient, c, 32);
-      v128.store(gradient, d, 48);
-      gradient += 64;
     }
+    gradient += gStep + gStep;
+    delta = end;
   }
 }
 

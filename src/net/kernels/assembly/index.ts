@@ -2,8 +2,8 @@
 import { adamNet, packNet, reduceNet } from './adam';
 import { gather, scatterRows } from './layout';
 import { backwardBlock, forwardBlock, layerAt } from './network';
-import { actorLane, criticLane, forwardRows, laneStart } from './policy';
-import { exp4, log4, tanh4 } from './simd';
+import { actorLane, criticLane, forwardRows } from './policy';
+import { exp4, log4, tanhPair } from './simd';
 import { BLOCK, Job, Net, Pass } from './structs';
 
 /** Rows in one forward task. */
@@ -62,7 +62,6 @@ function passBackward(pass: Pass, lane: i32, scratch: usize): void {
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function blockStart(blocks: i32, lane: i32): i32 {
   return (blocks * lane) >> 2;
@@ -91,7 +90,5 @@ export function logarithms(at: usize, bytes: usize): void {
 }
 
 export function tangents(at: usize, bytes: usize): void {
-  for (const end = at + bytes; at < end; at += 16) v128.store(at, tanh4(v128.load(at)));
+  for (const end = at + bytes; at < end; at += 32) tanhPair(at, 16);
 }
-
-export { laneStart };

@@ -1,29 +1,24 @@
 /** Moves between layouts: rows, panels of eight rows, panels of eight columns. */
 
 // Four vectors are transposed by pairs, then by halves.
-// @ts-ignore: decorator
 @inline
 export function low(a: v128, b: v128): v128 {
   return v128.shuffle<u32>(a, b, 0, 4, 1, 5);
 }
-// @ts-ignore: decorator
 @inline
 export function high(a: v128, b: v128): v128 {
   return v128.shuffle<u32>(a, b, 2, 6, 3, 7);
 }
-// @ts-ignore: decorator
 @inline
 export function lowHalf(a: v128, b: v128): v128 {
   return v128.shuffle<u64>(a, b, 0, 2);
 }
-// @ts-ignore: decorator
 @inline
 export function highHalf(a: v128, b: v128): v128 {
   return v128.shuffle<u64>(a, b, 1, 3);
 }
 
 /** Transposes four vectors to `to`, `step` bytes apart. */
-// @ts-ignore: decorator
 @inline
 export function transpose4(a: v128, b: v128, c: v128, d: v128, to: usize, step: usize): void {
   const ab = low(a, b), cd = low(c, d), ef = high(a, b), gh = high(c, d);
@@ -68,7 +63,6 @@ export function gather(source: usize, columns: i32, columns4: i32, order: usize,
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function rowAt(source: usize, bytes: usize, order: usize, at: i32): usize {
   return source + bytes * <usize>(order ? load<i32>(order + (<usize>at << 2)) : at);

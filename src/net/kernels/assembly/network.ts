@@ -1,17 +1,15 @@
 /** One block of rows through a network and back. Rows beyond the block's count are zero on the way in, and their deltas must be zero. */
 import { accumulateBias, accumulateWeights, multiply } from './gemm';
 import { toColumns } from './layout';
-import { madd, tanh4 } from './simd';
+import { tanhPair } from './simd';
 import { LAYER_BYTES, Layer, Net } from './structs';
 
-// @ts-ignore: decorator
 @inline
 export function layerAt(net: Net, index: i32): Layer {
   return changetype<Layer>(net.layers + <usize>index * LAYER_BYTES);
 }
 
 /** Where the output of layer `index` lies. */
-// @ts-ignore: decorator
 @inline
 export function outputOf(net: Net, index: i32, activations: usize): usize {
   return activations + (index + 1 < net.count ? layerAt(net, index + 1).input : net.output);
@@ -23,21 +21,20 @@ export function activate(kind: i32, y: usize, lines: i32, rows: i32): void {
   const full = rows & 7 && (rows & 7) <= 4 ? rows >> 3 : (rows + 7) >> 3;
   const end = y + (<usize>full * (<usize>lines << 5));
   if (kind == 1) {
-    for (; y < end; y += 16) v128.store(y, tanh4(v128.load(y)));
+    for (; y < end; y += 32) tanhPair(y, 16);
   } else {
     for (; y < end; y += 16) v128.store(y, relu4(v128.load(y)));
   }
   if (full << 3 >= rows) return;
   const last = y + (<usize>lines << 5);
   if (kind == 1) {
-    for (; y < last; y += 32) v128.store(y, tanh4(v128.load(y)));
+    for (; y < last; y += 64) tanhPair(y, 32);
   } else {
     for (; y < last; y += 32) v128.store(y, relu4(v128.load(y)));
   }
 }
 
 /** Zero where x < 0; NaN stays NaN. */
-// @ts-ignore: decorator
 @inline
 function relu4(x: v128): v128 {
   return f32x4.pmax(x, f32x4.splat(0));
@@ -87,7 +84,8 @@ export function backwardBlock(
     const layer = layerAt(net, index);
     const x = activations + layer.input;
     toColumns(delta, layer.outputs4, panels, columns);
-    accumulateWeights(x, layer.inputs4, columns, layer.outputs4, panels, lane + (layer.weight - net.parameters));
+    toColumns(x, layer.inputs4, panels, scratch + net.inputPanel);
+    accumulateWeights(scratch + net.inputPanel, layer.inputs4, columns, layer.outputs4, panels, lane + (layer.weight - net.parameters));
     accumulateBias(columns, layer.outputs4, panels, lane + (layer.bias - net.parameters));
     if (index > 0 || wantInput) {
       multiply(delta, layer.outputs, layer.outputs4, layer.transposed, 0, false, other, layer.inputs4, panels << 3);

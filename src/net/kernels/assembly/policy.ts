@@ -6,19 +6,16 @@ import { activate, backwardBlock, forwardBlock, layerAt, outputOf } from './netw
 import { exp1 } from './simd';
 import { BLOCK, ITEMS, Job, LANES, Layer, Net, STATISTICS } from './structs';
 
-// @ts-ignore: decorator
 @inline
 function rowNumber(job: Job, at: i32): i32 {
   return job.order ? load<i32>(job.order + (<usize>at << 2)) : at;
 }
 
-// @ts-ignore: decorator
 @inline
 function floatAt(column: usize, row: i32): f32 {
   return load<f32>(column + (<usize>row << 2));
 }
 
-// @ts-ignore: decorator
 @inline
 function intAt(column: usize, row: i32): i32 {
   return load<i32>(column + (<usize>row << 2));
@@ -97,18 +94,20 @@ function actorBackward(job: Job, rows: i32, scratch: usize, lane: usize): void {
   const itemPanels = (items + 7) >> 3;
   const rowPanels = (rows + 7) >> 3;
   toColumns(delta, layer.outputs4, itemPanels, columns);
+  const inputColumns = scratch + net.inputPanel;
+  toColumns(scratch + features.input, features.inputs4, itemPanels, inputColumns);
   accumulateWeights(
-    scratch + features.input, features.inputs4, columns, layer.outputs4, itemPanels, lane + (features.weight - net.parameters),
+    inputColumns, features.inputs4, columns, layer.outputs4, itemPanels, lane + (features.weight - net.parameters),
   );
   gatherSums(columns, layer.outputs4, itemPanels, scratch + net.rowOfItem, items, rowPanels, rowColumns);
+  toColumns(scratch + layer.input, layer.inputs4, rowPanels, inputColumns);
   accumulateWeights(
-    scratch + layer.input, layer.inputs4, rowColumns, layer.outputs4, rowPanels, lane + (layer.weight - net.parameters),
+    inputColumns, layer.inputs4, rowColumns, layer.outputs4, rowPanels, lane + (layer.weight - net.parameters),
   );
   accumulateBias(rowColumns, layer.outputs4, rowPanels, lane + (layer.bias - net.parameters));
 }
 
 /** Address of a block's output: row-wise for the global logits, item-wise for scores. */
-// @ts-ignore: decorator
 @inline
 function outputAddress(base: usize, lines: i32, row: i32, line: i32): usize {
   return base + <usize>((row >> 3) * lines + line) * 32 + (<usize>(row & 7) << 2);
@@ -179,7 +178,6 @@ function criticForward(job: Job, first: i32, rows: i32, scratch: usize): void {
 }
 
 /** The first row of a lane: panels of eight rows are dealt out evenly. */
-// @ts-ignore: decorator
 @inline
 export function laneStart(rows: i32, lane: i32): i32 {
   return min(rows, ((((rows + 7) >> 3) * lane) / LANES) << 3);
@@ -321,7 +319,6 @@ export function criticLane(job: Job, lane: i32, scratch: usize): void {
   store<f64>(job.statistics + <usize>(lane * STATISTICS + 8) * 8, loss);
 }
 
-// @ts-ignore: decorator
 @inline
 function valueLoss(job: Job, error: f32): f32 {
   if (!job.huber) return error * error;
@@ -329,7 +326,6 @@ function valueLoss(job: Job, error: f32): f32 {
   return size <= job.huberDelta ? 0.5 * error * error : job.huberDelta * (size - 0.5 * job.huberDelta);
 }
 
-// @ts-ignore: decorator
 @inline
 function valueSlope(job: Job, error: f32): f32 {
   if (!job.huber) return 2 * error;

@@ -47,6 +47,7 @@ export class Net {
   deltaA: usize;
   deltaB: usize;
   panel: usize;
+  inputPanel: usize;
   rowPart: usize;
   rowPanel: usize;
   local: usize;

@@ -1,0 +1,182 @@
+/** Our side of the comparison with PyTorch: the engine's update and forward pass, and the real trainer on a game that costs nothing. */
+import type { Game, GameShape } from '../../src/games/game.ts';
+import { RandomStream } from '../../src/math/random.ts';
+import type { ActOutputs, Engine, PolicyShape, Rows, UpdateSettings } from '../../src/net/types.ts';
+import type { SettingsInput } from '../../src/training/settings.ts';
+import { Trainer } from '../../src/training/trainer.ts';
+import { actions, type Loop, observation } from './sizes.ts';
+
+const settings: UpdateSettings = {
+  clip: 0.2,
+  valueCoefficient: 0.5,
+  entropyCoefficient: 0.01,
+  valueLoss: 'mse',
+  huberDelta: 1,
+  valueClip: null,
+  maxGradNorm: 0.5,
+  gradClip: 'global',
+  temperature: 1,
+  advantageScale: 1,
+  groups: {
+    trunk: { learningRate: 1e-3, weightDecay: 0 },
+    head: { learningRate: 1e-3, weightDecay: 0 },
+    critic: { learningRate: 1e-3, weightDecay: 0 },
+  },
+  adam: { beta1: 0.9, beta2: 0.999, eps: 1e-5 },
+};
+
+function shape(hidden: readonly number[]): PolicyShape {
+  const common = { inputs: observation, hidden, activation: 'tanh' as const };
+  return {
+    head: 'fixed',
+    features: 0,
+    actor: { ...common, outputs: actions, outputGain: 0.01 },
+    critic: { ...common, outputs: 1, outputGain: 1 },
+  };
+}
+
+/** A quarter of the actions is illegal, never the first, which is the one that was taken. */
+function madeUpRows(length: number): Rows {
+  const stream = RandomStream.of(2, 'bench', 'rows');
+  const normals = (count: number) => Float32Array.from({ length: count }, () => stream.normal());
+  const obs = normals(length * observation);
+  return {
+    length,
+    obs,
+    state: obs,
+    offsets: Int32Array.from({ length: length + 1 }, (_, i) => i * actions),
+    subset: Int32Array.from({ length: length * actions }, (_, i) => i % actions),
+    legal: Uint8Array.from({ length: length * actions }, (_, i) =>
+      i % actions === 0 || stream.uniform() >= 0.25 ? 1 : 0,
+    ),
+    features: new Float32Array(0),
+    action: new Int32Array(length),
+    oldLogp: new Float32Array(length).fill(-2),
+    advantage: normals(length),
+    returns: normals(length),
+    oldValue: new Float32Array(length),
+  };
+}
+
+/** Gives the seconds per optimiser step on a minibatch gathered out of four times as many rows. */
+export function ourUpdate(engine: Engine, size: number, hidden: readonly number[], repeat: number): () => number {
+  const rows = madeUpRows(4 * size);
+  const policy = engine.policy(shape(hidden), RandomStream.of(1, 'bench'));
+  const order = RandomStream.of(3, 'bench').shuffle(Int32Array.from({ length: rows.length }, (_, i) => i));
+  engine.hold(rows);
+  return () => {
+    const begun = performance.now();
+    for (let i = 0; i < repeat; i++) {
+      const from = (i % 4) * size;
+      engine.update([{ policy, rows, order, from, to: from + size, settings }]);
+    }
+    return (performance.now() - begun) / 1000 / repeat;
+  };
+}
+
+/** Gives the seconds for the decisions of a few rows: action, log-probability and value. */
+export function ourForward(engine: Engine, count: number, hidden: readonly number[], repeat: number): () => number {
+  const rows = madeUpRows(count);
+  const policy = engine.policy(shape(hidden), RandomStream.of(1, 'bench'));
+  const stream = RandomStream.of(4, 'bench');
+  const uniforms = Float32Array.from({ length: count }, () => stream.uniform() * 0.999);
+  const floats = () => new Float32Array(count);
+  const out: ActOutputs = { action: new Int32Array(count), logp: floats(), entropy: floats(), value: floats() };
+  return () => {
+    const begun = performance.now();
+    for (let i = 0; i < repeat; i++) policy.act(rows, uniforms, 1, out);
+    return (performance.now() - begun) / 1000 / repeat;
+  };
+}
+
+/** Everything was drawn beforehand: a step only shows the next frame. Episodes never end. */
+export class StillGame implements Game {
+  readonly name = 'still';
+  readonly settings = {};
+  readonly shape: GameShape;
+  readonly acting: Uint8Array;
+  readonly count: Int32Array;
+  readonly candidates: Int32Array;
+  readonly features = new Float32Array(0);
+  readonly terminated: Uint8Array;
+  readonly truncated: Uint8Array;
+  readonly state: Float32Array;
+  readonly over: Uint8Array;
+  observation: Float32Array;
+  legal: Uint8Array;
+  reward: Float32Array;
+  private readonly frames: { observation: Float32Array; legal: Uint8Array; reward: Float32Array }[];
+  private time = 0;
+
+  constructor(
+    readonly worlds: number,
+    seats: number,
+    frames: number,
+  ) {
+    const places = worlds * seats;
+    this.shape = {
+      seats,
+      observation,
+      state: seats * observation,
+      actions,
+      candidates: actions,
+      features: 0,
+      horizon: 2 ** 30,
+    };
+    const rows = madeUpRows(places * frames);
+    this.frames = Array.from({ length: frames }, (_, t) => ({
+      observation: rows.obs.slice(t * places * observation, (t + 1) * places * observation),
+      legal: rows.legal.slice(t * places * actions, (t + 1) * places * actions),
+      reward: rows.advantage.slice(t * places, (t + 1) * places),
+    }));
+    ({ observation: this.observation, legal: this.legal, reward: this.reward } = this.frames[0]);
+    this.acting = new Uint8Array(places).fill(1);
+    this.count = new Int32Array(places).fill(actions);
+    this.candidates = rows.subset.slice(0, places * actions);
+    this.terminated = new Uint8Array(places);
+    this.truncated = new Uint8Array(places);
+    this.state = new Float32Array(places * observation);
+    this.over = new Uint8Array(worlds);
+  }
+
+  reset(): void {}
+
+  step(): void {
+    this.time = (this.time + 1) % this.frames.length;
+    ({ observation: this.observation, legal: this.legal, reward: this.reward } = this.frames[this.time]);
+  }
+
+  save(): number[] {
+    return [this.time];
+  }
+
+  load(_world: number, saved: readonly number[]): void {
+    this.time = saved[0];
+  }
+}
+
+/** All agents share one policy, so that a minibatch holds the rows of all of them. */
+export function loopTrainer(engine: Engine, loop: Loop, hidden: number[], more: SettingsInput = {}): Trainer {
+  const { worlds, seats, steps, epochs, minibatches } = loop;
+  const input: SettingsInput = {
+    game: 'still',
+    worlds,
+    rollout: steps,
+    steps: 1e12,
+    sharing: 'shared',
+    network: { hidden },
+    ...more,
+    ppo: { epochs, minibatches, ...more.ppo },
+  };
+  return new Trainer(input, { engine, game: (count) => new StillGame(count, seats, steps) });
+}
+
+/** With the guard off, no recording and the critic in the units of the rewards, as the program in PyTorch has it. */
+export function ourLoop(engine: Engine, loop: Loop, hidden: number[]): () => Promise<number> {
+  const trainer = loopTrainer(engine, loop, hidden, { guard: 'off', ppo: { valueNormalisation: false } });
+  return async () => {
+    const begun = performance.now();
+    await trainer.iterate();
+    return (performance.now() - begun) / 1000;
+  };
+}

@@ -1,0 +1,219 @@
+/** PyTorch in processes of its own, one for each setting that only a new process can have, and the search for the fastest settings of each task. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { python } from '../support.ts';
+import { narrow, observation, type Sizes, wide } from './sizes.ts';
+
+const program = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'bench', 'torch', 'serve.py');
+
+/** What a process is started with. */
+export interface ProcessSettings {
+  name: string;
+  threads: 1 | 2;
+  env: Record<string, string>;
+}
+
+export type Request = Record<string, unknown> & { task: string };
+
+/** A setting of a task that was tried. */
+export interface Tried {
+  process: ProcessSettings;
+  request: Request;
+  seconds: number;
+}
+
+const patient = {
+  // Freed memory is kept: giving it back to the system costs a page fault for each page of the next tensor.
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_TRIM_THRESHOLD_: '2000000000',
+  MALLOC_MMAP_THRESHOLD_: '2000000000',
+};
+
+/** Folders of OpenBLAS by kind of thread, where Debian puts them; the system's own choice is where neither is there. */
+function blasFolders(): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const triplet of readdirSync('/usr/lib')) {
+    for (const kind of ['pthread', 'openmp']) {
+      const folder = join('/usr/lib', triplet, `openblas-${kind}`);
+      if (existsSync(folder)) found[kind] = folder;
+    }
+  }
+  return found;
+}
+
+/** All that are worth trying, the likeliest first. */
+export function processSettings(): ProcessSettings[] {
+  const folders = blasFolders();
+  const make = (kind: 'pthread' | 'openmp', threads: 1 | 2, blas: 1 | 2, malloc: boolean): ProcessSettings => ({
+    name: `${kind} BLAS on ${blas}, torch on ${threads}${malloc ? ', malloc tuned' : ''}`,
+    threads,
+    env: {
+      ...(folders[kind] ? { LD_LIBRARY_PATH: folders[kind] } : {}),
+      OMP_NUM_THREADS: String(kind === 'openmp' ? Math.max(threads, blas) : threads),
+      OPENBLAS_NUM_THREADS: String(blas),
+      ...(malloc ? patient : {}),
+    },
+  });
+  return [
+    make('pthread', 2, 2, true),
+    make('pthread', 1, 1, true),
+    make('pthread', 2, 1, true),
+    make('pthread', 1, 2, true),
+    ...(folders.openmp ? [make('openmp', 2, 2, true), make('openmp', 1, 1, true)] : []),
+    make('pthread', 2, 2, false),
+    make('pthread', 1, 1, false),
+  ];
+}
+
+export class TorchProcess {
+  private readonly child: ChildProcess;
+  private readonly lines: Interface;
+  private readonly waiting: ((line: string) => void)[] = [];
+  private ended: Error | null = null;
+
+  constructor(readonly settings: ProcessSettings) {
+    this.child = spawn(python('torch'), [program, String(settings.threads)], {
+      env: { ...process.env, ...settings.env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.lines = createInterface({ input: this.child.stdout! });
+    this.lines.on('line', (line) => this.waiting.shift()?.(line));
+    this.child.on('close', (status) => {
+      this.ended = new Error(
+        `the PyTorch process (${settings.name}) ended with status ${status}; its own message is above`,
+      );
+      for (const answer of this.waiting.splice(0)) answer('');
+    });
+  }
+
+  async answer(request: Request): Promise<unknown> {
+    if (this.ended) throw this.ended;
+    const line = await new Promise<string>((resolve) => {
+      this.waiting.push(resolve);
+      this.child.stdin!.write(`${JSON.stringify(request)}\n`);
+    });
+    if (this.ended) throw this.ended;
+    return JSON.parse(line);
+  }
+
+  async seconds(request: Request): Promise<number> {
+    return (await this.answer(request)) as number;
+  }
+
+  end(): void {
+    this.child.stdin!.end();
+    this.child.kill();
+  }
+}
+
+/** The tasks that are compared; each lists what the process is asked, in one or several ways. */
+export const taskNames = [
+  'wide update',
+  'narrow update',
+  'straw update',
+  'forward',
+  'wide loop',
+  'narrow loop',
+] as const;
+export type TaskName = (typeof taskNames)[number];
+
+const adams = ['flat', 'single', 'foreach'];
+const graphs = ['script', 'split', 'split-script'];
+const samples = ['cdf', 'race', 'multinomial'];
+
+export class Search {
+  readonly tried = new Map<TaskName, Tried[]>(taskNames.map((name) => [name, []]));
+  /** GFLOP/s of one sgemm of size 1024, the best over all settings. */
+  peak = 0;
+
+  constructor(
+    private readonly sizes: Sizes,
+    private readonly say: (line: string) => void,
+  ) {}
+
+  /** The fastest few of a task, the fastest first. */
+  best(task: TaskName, count: number): Tried[] {
+    return [...this.tried.get(task)!].sort((a, b) => a.seconds - b.seconds).slice(0, count);
+  }
+
+  async run(): Promise<void> {
+    let hasOpenBlas = false;
+    for (const settings of processSettings().slice(0, this.sizes.settings)) {
+      const torch = new TorchProcess(settings);
+      try {
+        const { blas } = (await torch.answer({ task: 'about' })) as { blas: string[] };
+        hasOpenBlas ||= blas.some((file) => file.includes('openblas'));
+        await this.try(torch);
+        const [first] = this.best('wide update', 1);
+        this.say(`  ${settings.name}: the best update so far takes ${(first.seconds * 1000).toFixed(1)} ms`);
+      } finally {
+        torch.end();
+      }
+    }
+    if (!hasOpenBlas)
+      throw new Error(
+        'PyTorch runs on the reference BLAS, some forty times slower than OpenBLAS, and would be a straw man; apt-get install libopenblas0-pthread',
+      );
+  }
+
+  private async try(torch: TorchProcess): Promise<void> {
+    const { sizes } = this;
+    const repeat = sizes.full ? 20 : 2;
+    const gemm = await torch.seconds({ task: 'peak', repeat });
+    this.peak = Math.max(this.peak, (2 * 1024 ** 3) / gemm / 1e9);
+    const wideBest = await this.update(torch, 'wide update', wide, sizes.wideRows, 2);
+    const narrowBest = await this.update(torch, 'narrow update', narrow, sizes.narrowRows, sizes.full ? 10 : 2);
+    await this.time(torch, 'straw update', { ...wideBest, rows: sizes.strawRows, repeat: 2 });
+    const forward = { task: 'forward', inputs: observation, hidden: wide, rows: 4, repeat: sizes.full ? 400 : 10 };
+    for (const script of [true, false])
+      for (const sample of samples) await this.time(torch, 'forward', { ...forward, script, sample });
+    for (const [task, { graph, adam }, hidden] of [
+      ['wide loop', wideBest, wide],
+      ['narrow loop', narrowBest, narrow],
+    ] as const) {
+      const loop = { task: 'loop', inputs: observation, hidden, graph, adam, ...sizes.loop };
+      for (const sample of ['cdf', 'race']) await this.time(torch, task, { ...loop, script: true, sample }, 1);
+    }
+  }
+
+  /** First the optimisers, then with the best of them the ways to run the graph. */
+  private async update(
+    torch: TorchProcess,
+    task: TaskName,
+    hidden: number[],
+    rows: number,
+    repeat: number,
+  ): Promise<Request> {
+    const common = { task: 'update', inputs: observation, hidden, rows, repeat };
+    let best: { request: Request; seconds: number } | null = null;
+    const consider = async (graph: string, adam: string) => {
+      const request = { ...common, graph, adam };
+      const seconds = await this.time(torch, task, request);
+      if (!best || seconds < best.seconds) best = { request, seconds };
+      return best;
+    };
+    for (const adam of adams) await consider('eager', adam);
+    for (const graph of graphs) await consider(graph, (best! as { request: Request }).request.adam as string);
+    return (best! as { request: Request }).request;
+  }
+
+  /** The least of three after a warm-up; a setting that is hopeless at once is not tried again. */
+  private async time(torch: TorchProcess, task: TaskName, request: Request, times = 3): Promise<number> {
+    const all = this.tried.get(task)!;
+    const known = Math.min(...all.map((tried) => tried.seconds));
+    let seconds = await torch.seconds(request);
+    for (let i = 0; i < times && seconds < 3 * known; i++) seconds = Math.min(seconds, await torch.seconds(request));
+    all.push({ process: torch.settings, request, seconds });
+    return seconds;
+  }
+}
+
+/** In words, for a figure's note. */
+export function settingName({ process, request }: Tried): string {
+  const { graph, adam, sample, script } = request;
+  const ways = [graph, adam && `${adam} Adam`, script && 'script', sample].filter(Boolean).join(', ');
+  return `${process.name}; ${ways}`;
+}

@@ -1,0 +1,36 @@
+/** `trueline export`: the policies of a run in a form that other programs run. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { policyToOnnx } from '../net/onnx.ts';
+import { BadInput } from '../recording/bad-input.ts';
+import { writeWhole } from '../recording/node.ts';
+import { decodeCheckpoint } from '../training/checkpoint.ts';
+import { latestCheckpoint, loadTrainer } from '../training/node.ts';
+import { print } from './options.ts';
+
+export function exportCommand(): Command {
+  return new Command('export')
+    .description('Write the policies of a run as ONNX: input obs, output logits.')
+    .argument('<run>', 'a folder that trueline train wrote')
+    .option('--onnx', 'write ONNX models')
+    .option('--out <folder>', 'where to write them; policies/ of the run unless given')
+    .addHelpText('after', '\nExample:\n  $ trueline export runs/echo-3 --onnx\n')
+    .action(async (run: string, options: { onnx?: boolean; out?: string }) => {
+      if (!options.onnx) throw new BadInput('nothing to write; --onnx is what there is');
+      await readdir(run).catch(() => {
+        throw new BadInput('there is no such folder', { file: run });
+      });
+      const { iteration } = decodeCheckpoint(await latestCheckpoint(run));
+      const { trainer, dispose } = await loadTrainer(run);
+      for (const { name, policy } of trainer.learners) {
+        const path = join(options.out ?? join(run, 'policies'), `${name}-${iteration}.onnx`);
+        const actor = policy.parameters.flatMap((parameter, i) =>
+          parameter.name.startsWith('actor.') ? [policy.read(i)] : [],
+        );
+        await writeWhole(path, [policyToOnnx(policy.shape, actor, 'trueline')]);
+        print(`Wrote ${path}`);
+      }
+      dispose();
+    });
+}

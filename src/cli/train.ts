@@ -1,0 +1,189 @@
+/** `trueline train`: trains into a folder, shows the readings as it goes, and says at the end what was learnt and where it is. */
+import { writeFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { BadInput } from '../recording/bad-input.ts';
+import { style, wantsColour } from '../report/style.ts';
+import { number } from '../report/table.ts';
+import { GuardStop } from '../training/guard.ts';
+import { resumeFrom, trainInto } from '../training/node.ts';
+import type { ProgressReport, TrainHooks, TrainResult } from '../training/run.ts';
+import { describeSettings, settingsJsonSchema } from '../training/settings.ts';
+import { Live, readingsTable, returnsTable } from './live.ts';
+import { json, print } from './options.ts';
+import { checkGame, describeText, givenSettings, runSettings, type SettingFlags } from './settings.ts';
+
+interface Flags extends SettingFlags {
+  out?: string;
+  resume?: string;
+  describe?: boolean;
+  schema?: string | true;
+  json?: boolean;
+  evaluate: number;
+}
+
+const whole = (text: string) => {
+  const value = Number(text.replaceAll('_', ''));
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('A whole number is expected.');
+  return value;
+};
+
+export function trainCommand(): Command {
+  return new Command('train')
+    .description('Train agents on a game, with every number checked and recorded.')
+    .argument('[game]', 'probe-action, echo, cartpole, stag-hunt, snowdrift, city ...')
+    .addOption(new Option('--algorithm <name>', 'how agents learn').choices(['ppo', 'mappo']))
+    .option('--config <file>', 'settings from a .json or .yaml file')
+    .option(
+      '--set <name=value>',
+      'one setting, such as ppo.clip=0.1; may be repeated',
+      (item: string, list: string[]) => [...list, item],
+      [],
+    )
+    .option('--seed <n>', 'names every random stream of the run', whole)
+    .option('--steps <n>', 'decisions of learning agents', whole)
+    .option('--players <list>', 'who plays each seat: ppo, or a scripted player, separated by commas')
+    .addOption(new Option('--sharing <how>', 'a policy for each agent, or one for all').choices(['separate', 'shared']))
+    .addOption(new Option('--guard <mode>', 'what the live checks do').choices(['off', 'warn', 'strict']))
+    .addOption(
+      new Option('--kernel <name>', 'simd gives the same bits on every CPU').choices([
+        'auto',
+        'relaxed',
+        'simd',
+        'reference',
+      ]),
+    )
+    .addOption(
+      new Option('--threads <n>', 'threads that compute; results do not depend on it')
+        .choices(['1', '2'])
+        .argParser(whole),
+    )
+    .addOption(new Option('--record <what>', 'which iterations are kept whole').choices(['all', 'cadence', 'off']))
+    .option('--out <folder>', 'where the run goes; runs/<game>-<seed> unless given')
+    .option('--resume <folder>', 'go on with a run that was stopped or killed')
+    .option('--evaluate <episodes>', 'fresh episodes of sampled play at the end', whole, 1000)
+    .option('--describe', 'print every setting with its default and meaning')
+    .option('--schema [file]', 'print (or write) a JSON Schema of the settings, for editors')
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ trueline train echo --seed 3 --steps 50000\n  $ trueline train stag-hunt --players ppo,nearest-stag,nearest-stag,nearest-stag\n  $ trueline train --resume runs/echo-3\n',
+    )
+    .action(async (game: string | undefined, flags: Flags) => {
+      if (flags.describe) return print(flags.json ? JSON.stringify(describeSettings(), null, 2) : describeText());
+      if (flags.schema !== undefined) {
+        const text = JSON.stringify(settingsJsonSchema(), null, 2);
+        return flags.schema === true ? print(text) : writeFile(flags.schema, `${text}\n`);
+      }
+      await trainAndShow(game, flags);
+    });
+}
+
+/** Ctrl-C once finishes the iteration and saves; twice ends at once. */
+function interruptible(): { signal: AbortSignal; end(): void } {
+  const stop = new AbortController();
+  const onSignal = () => {
+    if (stop.signal.aborted) process.exit(130);
+    process.stderr.write('\nFinishing this iteration and saving; once more ends at once.\n');
+    stop.abort();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return {
+    signal: stop.signal,
+    end: () => {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+    },
+  };
+}
+
+export async function trainAndShow(game: string | undefined, flags: Flags): Promise<TrainResult | undefined> {
+  const paint = style(wantsColour(process.stderr, process.env));
+  const notices: string[] = [];
+  let live: Live | undefined;
+  let reports: (report: ProgressReport) => void = () => undefined;
+  const interrupt = interruptible();
+  const hooks: TrainHooks = {
+    signal: interrupt.signal,
+    onIteration: (report) => reports(report),
+    onNotice: (sentence) => {
+      notices.push(sentence);
+      if (!flags.json) process.stderr.write(`${paint.yellow('note')} ${sentence}\n`);
+    },
+  };
+  const started = (result: { steps: number; policies: string[]; agents: string[] }) => {
+    live = new Live(result, result.steps, paint, process.stderr);
+    reports = (report) => {
+      if (!flags.json) live?.update(report);
+    };
+  };
+  let folder: string;
+  let result: TrainResult;
+  try {
+    if (flags.resume !== undefined) {
+      if (game !== undefined || flags.out !== undefined)
+        throw new BadInput('--resume goes on with a run as it is; give no game and no --out');
+      folder = flags.resume;
+      const changed = await givenSettings(flags);
+      result = await resumeFrom(folder, changed, { ...hooks, onStart: started });
+    } else {
+      const settings = await runSettings(game, flags);
+      checkGame(settings);
+      folder = flags.out ?? `runs/${settings.game.replace('/', '-')}-${settings.seed}`;
+      result = await trainInto(folder, settings, { ...hooks, onStart: started });
+    }
+  } catch (error) {
+    if (error instanceof GuardStop) {
+      process.stderr.write(`${paint.red('stopped by the guard:')} ${error.message}\n`);
+      process.exitCode = 1;
+      return undefined;
+    }
+    if (error instanceof RangeError || error instanceof TypeError) throw new BadInput(error.message.replace(/\.$/, ''));
+    throw error;
+  } finally {
+    interrupt.end();
+  }
+  live?.finish(result.last);
+  finish(result, folder, notices, flags);
+  result.dispose();
+  return result;
+}
+
+function finish(result: TrainResult, folder: string, notices: string[], flags: Flags): void {
+  const { trainer, last, stopped } = result;
+  const agents = [...trainer.seating.names];
+  const policies = trainer.learners.map((learner) => learner.name);
+  const evaluation = stopped || flags.evaluate === 0 ? null : result.evaluate(flags.evaluate);
+  if (flags.json) {
+    const readings = last && Object.fromEntries(policies.map((name, i) => [name, last.readings[i]]));
+    const fresh = evaluation && Object.fromEntries(agents.map((name, i) => [name, evaluation[i]]));
+    print(
+      JSON.stringify(
+        {
+          format: 'trueline/training/1',
+          folder,
+          stopped,
+          iterations: trainer.iteration,
+          steps: trainer.steps,
+          readings,
+          evaluation: fresh,
+          guard: Object.fromEntries(trainer.guard.counts),
+          notices,
+        },
+        null,
+        2,
+      ),
+    );
+    return;
+  }
+  const paint = style(wantsColour(process.stdout, process.env));
+  if (last) print(`${paint.bold('Readings of the last update')}\n${readingsTable(last, policies, paint)}`);
+  if (last && evaluation) {
+    print(
+      `\n${paint.bold(`Sampled play on ${number(evaluation[0].episodes)} fresh episodes`)}\n${returnsTable({ ...last, returns: evaluation }, agents, paint)}`,
+    );
+  }
+  print(`\nThe run is in ${folder} (${number(trainer.iteration)} iterations, ${number(trainer.steps)} steps).`);
+  if (stopped) print(`It was stopped before its end. Go on with: trueline train --resume ${folder}`);
+  else print(`Look at it with: trueline inspect ${folder}`);
+}

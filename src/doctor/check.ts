@@ -1,0 +1,36 @@
+/** What a check is: one question, the columns it needs, and what it makes of them iteration by iteration. */
+import type { Outcome } from './diagnosis.ts';
+import type { Iteration } from './iteration.ts';
+import type { Run } from './run.ts';
+
+export type Group = 'replay' | 'credit' | 'gradient' | 'network' | 'reading' | 'finite';
+
+export interface Check {
+  readonly id: string;
+  readonly group: Group;
+  readonly question: string;
+  /** Every list must be met; within a list any one column will do. */
+  readonly needs: readonly (readonly string[])[];
+  readonly causes: readonly string[];
+  start(run: Run): Pass;
+}
+
+export interface Pass {
+  iteration(iteration: Iteration): void;
+  finish(): Outcome;
+}
+
+/** No cause is named on fewer rows than this. */
+export const fewestRows = 8;
+/** Log-probabilities that differ by more are not the same: beyond single-precision noise, far below what another distribution gives. */
+export const logpTolerance = 1e-4;
+/** The same for credit, relative to its spread. */
+export const creditTolerance = 1e-3;
+/** A share of disagreeing rows below this is noise, or what a guard drops. */
+export const noticedShare = 0.02;
+
+/** Confidence of a transform that explains a share of the disagreeing rows, from how many there are: 8 rows give 0.8 at best, 800 give 0.99. */
+export function confidence(explained: number, rows: number): number {
+  const support = rows / (rows + 2);
+  return Number((Math.max(0, Math.min(1, explained)) * support * 0.995).toFixed(3));
+}

@@ -1,0 +1,75 @@
+/** One iteration's part of a table, with columns in the form that loops want. A column in which nothing is known counts as missing. */
+import type { Chunk, NumberColumn, Values } from '../recording/column.ts';
+
+export type Numbers = Int32Array | Float32Array | Float64Array | Uint8Array;
+
+export interface Lists {
+  values: Numbers;
+  offsets: ArrayLike<number>;
+}
+
+const plain = (values: Values): Numbers =>
+  values instanceof Int32Array ||
+  values instanceof Float32Array ||
+  values instanceof Float64Array ||
+  values instanceof Uint8Array
+    ? values
+    : Float64Array.from(values as Int16Array, Number);
+
+export class Rows {
+  private readonly numbers = new Map<string, Numbers | null>();
+  private readonly ragged = new Map<string, Lists | null>();
+
+  constructor(
+    readonly table: string,
+    private readonly chunk: Chunk,
+  ) {}
+
+  get rows(): number {
+    return this.chunk.rows;
+  }
+
+  /** Names of the columns in which something is known. */
+  known(): string[] {
+    return [...this.chunk.columns.keys()].filter((name) => {
+      const column = this.chunk.columns.get(name);
+      if (column?.kind === 'text') return column.values.some((text) => text !== '');
+      return column?.offsets ? this.list(name) !== null : this.column(name) !== null;
+    });
+  }
+
+  column(name: string): Numbers | null {
+    const kept = this.numbers.get(name);
+    if (kept !== undefined) return kept;
+    const column = this.chunk.columns.get(name) as NumberColumn | undefined;
+    let found: Numbers | null = null;
+    if (column && (column.kind as string) !== 'text' && !column.offsets) {
+      const values = plain(column.values);
+      const unknown = column.kind === 'bool' ? (value: number) => value > 1 : Number.isNaN;
+      for (let i = 0; i < values.length && !found; i++) if (!unknown(values[i])) found = values;
+    }
+    this.numbers.set(name, found);
+    return found;
+  }
+
+  /** Like `column`, but kept even if all of it is NaN: there it is evidence. */
+  measured(name: string): Numbers | null {
+    const column = this.chunk.columns.get(name) as NumberColumn | undefined;
+    return column && (column.kind as string) !== 'text' && !column.offsets ? plain(column.values) : null;
+  }
+
+  list(name: string): Lists | null {
+    const kept = this.ragged.get(name);
+    if (kept !== undefined) return kept;
+    const column = this.chunk.columns.get(name) as NumberColumn | undefined;
+    const found =
+      column?.offsets && column.values.length > 0 ? { values: plain(column.values), offsets: column.offsets } : null;
+    this.ragged.set(name, found);
+    return found;
+  }
+
+  texts(name: string): string[] | null {
+    const column = this.chunk.columns.get(name);
+    return column?.kind === 'text' ? column.values : null;
+  }
+}

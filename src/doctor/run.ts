@@ -1,0 +1,69 @@
+/** What a recording declares, in the form that checks ask for. Declared figures are compared with the rows and never believed over them. */
+import type { Manifest } from '../recording/manifest.ts';
+
+export interface TensorInfo {
+  name: string;
+  policy: number;
+  role: string;
+  size: number;
+}
+
+export class Run {
+  readonly agents: string[];
+  readonly policies: string[];
+  readonly tensors: TensorInfo[];
+  /** Columns in which something was known, as table.column. */
+  readonly seen = new Set<string>();
+  private readonly settings: Record<string, unknown>;
+
+  constructor(readonly manifest: Manifest) {
+    this.agents = (manifest.agents ?? []).map((agent) => agent.name);
+    this.policies = (manifest.policies ?? []).map((policy) => policy.name);
+    this.tensors = (manifest.tensors ?? []).map((tensor) => ({
+      name: tensor.name,
+      policy: tensor.policy ?? 0,
+      role: tensor.role ?? 'other',
+      size: tensor.size ?? Number.NaN,
+    }));
+    this.settings = manifest.settings ?? {};
+  }
+
+  /** A declared number; NaN where there is none. */
+  number(name: string): number {
+    const value = this.settings[name];
+    return typeof value === 'number' ? value : Number.NaN;
+  }
+
+  text(name: string): string | null {
+    const value = this.settings[name];
+    return typeof value === 'string' ? value : null;
+  }
+
+  declares(name: string): boolean {
+    return this.settings[name] !== undefined;
+  }
+
+  optimizer(name: string): unknown {
+    const optimizer = this.settings.optimizer;
+    return typeof optimizer === 'object' && optimizer !== null
+      ? (optimizer as Record<string, unknown>)[name]
+      : undefined;
+  }
+
+  /** The policy that plays for an agent, or -1 where that is not declared. */
+  policyOf(agent: number): number {
+    return this.manifest.agents?.[agent]?.policy ?? (this.policies.length === 1 ? 0 : -1);
+  }
+
+  agentsOf(policy: number): number[] {
+    return this.agents.map((_, agent) => agent).filter((agent) => this.policyOf(agent) === policy);
+  }
+
+  agentName(agent: number): string {
+    return this.agents[agent] ?? `agent ${agent}`;
+  }
+
+  has(...columns: string[]): boolean {
+    return columns.every((column) => this.seen.has(column));
+  }
+}

@@ -1,0 +1,80 @@
+/** The candidate lists of a batch as columns that may be changed: identifiers, features, masks, lengths. The action keeps its place in the list. */
+import type { Batch } from '../training/batch.ts';
+import type { BatchColumns } from './rows.ts';
+
+export class Lists {
+  readonly candidates: Int32Array;
+  readonly legal: Uint8Array;
+  readonly features: Float32Array;
+  readonly count: Int32Array;
+  readonly action: Int32Array;
+
+  constructor(readonly batch: Batch) {
+    this.candidates = batch.candidates.slice();
+    this.legal = batch.legal.slice();
+    this.features = batch.features.slice();
+    this.count = batch.count.slice();
+    this.action = batch.action.slice();
+  }
+
+  get columns(): BatchColumns {
+    const { candidates, legal, features, count, action } = this;
+    return { candidates, legal, features, count, action };
+  }
+
+  /** The row's identifiers as the game gave them. */
+  ids(row: number): number[] {
+    const { batch } = this;
+    const first = row * batch.shape.candidates;
+    return Array.from(batch.candidates.subarray(first, first + batch.count[row]));
+  }
+
+  /** Candidate i becomes what candidate `order[i]` was; the mask stays where it was, because it is kept by place. */
+  reorder(row: number, order: readonly number[]): void {
+    order.forEach((from, to) => {
+      this.copyCandidate(row, to, row, from);
+    });
+  }
+
+  /** Identifiers 0, 1, 2 and so on. Only a fixed head scores by identifier. */
+  prefix(row: number): void {
+    const first = row * this.batch.shape.candidates;
+    for (let c = 0; c < this.count[row]; c++) this.candidates[first + c] = c;
+  }
+
+  /** The whole list and mask of another row, where they allow the action that was taken; false where they do not. */
+  borrow(row: number, from: number): boolean {
+    const { batch } = this;
+    const { candidates } = batch.shape;
+    const action = batch.action[row];
+    if (action >= batch.count[from] || batch.legal[from * candidates + action] !== 1) return false;
+    this.count[row] = batch.count[from];
+    for (let c = 0; c < batch.count[from]; c++) {
+      this.copyCandidate(row, c, from, c);
+      this.legal[row * candidates + c] = batch.legal[from * candidates + c];
+    }
+    return true;
+  }
+
+  /** Exactly `length` candidates, all legal: cut off, or filled up with the last one again; the action is the last one where it lies beyond. */
+  resize(row: number, length: number): void {
+    const { batch } = this;
+    const { candidates } = batch.shape;
+    const own = batch.count[row];
+    for (let c = 0; c < length; c++) {
+      this.copyCandidate(row, c, row, Math.min(c, own - 1));
+      this.legal[row * candidates + c] = 1;
+    }
+    this.count[row] = length;
+    this.action[row] = Math.min(batch.action[row], length - 1);
+  }
+
+  private copyCandidate(row: number, to: number, fromRow: number, from: number): void {
+    const { candidates, features } = this.batch.shape;
+    const target = row * candidates + to;
+    const source = fromRow * candidates + from;
+    this.candidates[target] = this.batch.candidates[source];
+    for (let f = 0; f < features; f++)
+      this.features[target * features + f] = this.batch.features[source * features + f];
+  }
+}

@@ -1,0 +1,114 @@
+/** What a run offers to be broken: lists that differ, masks, truncations and so on. Found by playing a little at random, so it holds for games not known here. */
+import type { GameMaker } from '../games/game.ts';
+import { gameMaker } from '../games/index.ts';
+import { randomPlayer } from '../games/players.ts';
+import { RandomStream } from '../math/random.ts';
+import { agentNames, isLearning, learning } from '../training/seating.ts';
+import type { Settings } from '../training/settings.ts';
+
+export interface Traits {
+  /** The agents that learn. */
+  learning: readonly number[];
+  separate: boolean;
+  /** Two learning agents decide in the same step. */
+  together: boolean;
+  fixedHead: boolean;
+  /** Some candidate is illegal. */
+  masks: boolean;
+  /** Candidate lists are not always 0, 1, 2 and so on. */
+  lists: boolean;
+  /** Decisions differ in their number of candidates. */
+  counts: boolean;
+  truncation: boolean;
+  termination: boolean;
+  actions: number;
+  candidates: number;
+  horizon: number;
+}
+
+const meanings = {
+  agents: ['at least two learning agents', (t: Traits) => t.learning.length > 1],
+  separate: [
+    'at least two policies (sharing separate, two learning agents)',
+    (t: Traits) => t.separate && t.learning.length > 1,
+  ],
+  together: ['two learning agents that decide in the same step', (t: Traits) => t.together],
+  'fixed-head': ['a fixed head (network.head fixed)', (t: Traits) => t.fixedHead],
+  masks: ['candidates that are sometimes illegal', (t: Traits) => t.masks],
+  lists: ['candidate lists that differ from 0, 1, 2 and so on', (t: Traits) => t.lists],
+  counts: ['decisions with different numbers of candidates', (t: Traits) => t.counts],
+  'five-candidates': ['decisions with up to five candidates or more', (t: Traits) => t.candidates >= 5],
+  truncation: ['episodes that are truncated', (t: Traits) => t.truncation],
+  termination: ['episodes that terminate', (t: Traits) => t.termination],
+  'several-steps': ['episodes of several decisions', (t: Traits) => t.horizon > 1],
+  'several-iterations': ['at least 3 iterations', (_: Traits, iterations: number) => iterations >= 3],
+} as const satisfies Record<string, [string, (traits: Traits, iterations: number) => boolean]>;
+
+export type Need = keyof typeof meanings;
+
+/** The needs that are not met, in words. */
+export function unmetNeeds(needs: readonly Need[], traits: Traits, iterations: number): string[] {
+  const unmet: string[] = [];
+  for (const need of needs) {
+    const [words, holds] = meanings[need];
+    if (!holds(traits, iterations)) unmet.push(words);
+  }
+  return unmet;
+}
+
+const steps = 400;
+
+export function findTraits(settings: Settings, make?: GameMaker): Traits {
+  const game = (make ?? gameMaker(settings.game, settings.gameSettings))(1);
+  const { seats, candidates, actions, features, horizon } = game.shape;
+  const agents = agentNames(settings, game)
+    .map((_, agent) => agent)
+    .filter((agent) => isLearning(settings.players?.[agent] ?? learning));
+  const { head } = settings.network;
+  const traits: Traits = {
+    learning: agents,
+    separate: settings.sharing === 'separate',
+    together: false,
+    fixedHead: head === 'fixed' || (head === 'auto' && features === 0),
+    masks: false,
+    lists: false,
+    counts: false,
+    truncation: false,
+    termination: false,
+    actions,
+    candidates,
+    horizon,
+  };
+  const stream = RandomStream.of(0, 'traits');
+  const chosen = new Int32Array(seats);
+  let count = -1;
+  let begun = 0;
+  game.reset(0, RandomStream.of(0, 'traits', begun++));
+  for (let step = 0; step < steps; step++) {
+    let acting = 0;
+    for (let seat = 0; seat < seats; seat++) {
+      if (game.acting[seat] === 0) continue;
+      acting++;
+      const own = game.count[seat];
+      if (count >= 0 && own !== count) traits.counts = true;
+      count = own;
+      for (let c = 0; c < own; c++) {
+        if (game.legal[seat * candidates + c] === 0) traits.masks = true;
+        if (game.candidates[seat * candidates + c] !== c) traits.lists = true;
+      }
+      chosen[seat] = randomPlayer.act(game, seat, stream);
+    }
+    if (acting > 1 && agents.length > 1) traits.together = true;
+    game.step(chosen);
+    if (game.truncated.includes(1)) traits.truncation = true;
+    if (game.terminated.includes(1)) traits.termination = true;
+    if (game.over[0] === 1) game.reset(0, RandomStream.of(0, 'traits', begun++));
+  }
+  return traits;
+}
+
+/** How many iterations a run will about have. */
+export function expectedIterations(settings: Settings, traits: Traits): number {
+  const each = settings.collect === 'steps' ? settings.rollout : settings.rollout * traits.horizon;
+  return Math.max(1, Math.round(settings.steps / (settings.worlds * each * Math.max(1, traits.learning.length))));
+}

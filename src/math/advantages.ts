@@ -1,0 +1,96 @@
+/** Generalised advantage estimation over chains of rows, with the ways in which ends are commonly misread. `asRecorded` is the right one; the others exist to recognise faults. */
+import type { Chains } from './chains.ts';
+
+type Numbers = ArrayLike<number>;
+
+export interface CreditInputs {
+  chains: Chains;
+  reward: Numbers;
+  value: Numbers;
+  /** 1 where the episode ended by its rules; anything but 1 is no end. */
+  terminated: Numbers;
+  truncated: Numbers | null;
+  /** NaN where it is not known. */
+  nextValue: Numbers | null;
+}
+
+export type EndRule =
+  | 'asRecorded'
+  | 'ignored'
+  | 'carryIgnored'
+  | 'valueIgnored'
+  | 'early'
+  | 'late'
+  | 'earlyWithin'
+  | 'lateWithin'
+  | 'truncationTerminates'
+  | 'cutTerminates'
+  | 'allTerminate'
+  | 'terminationBootstraps';
+
+/** For every row: the row whose credit it carries (or -1), and what it bootstraps. */
+export interface Flow {
+  carry: Int32Array;
+  boot: Float64Array;
+}
+
+export function flow(inputs: CreditInputs, rule: EndRule): Flow {
+  const { chains, value, terminated, truncated, nextValue } = inputs;
+  const { rows, next, previous, streamNext, streamPrevious } = chains;
+  const carry = new Int32Array(rows).fill(-1);
+  const boot = new Float64Array(rows);
+  const known = (i: number) => (nextValue ? nextValue[i] : Number.NaN);
+  const ended = (i: number) => i >= 0 && (terminated[i] === 1 || truncated?.[i] === 1);
+  for (let i = 0; i < rows; i++) {
+    // Which row's end flags this row reads.
+    let flags = i;
+    let link = next;
+    if (rule === 'early') flags = streamNext[i];
+    else if (rule === 'late') flags = streamPrevious[i];
+    else if (rule === 'earlyWithin') flags = ended(i) ? i : next[i];
+    else if (rule === 'lateWithin') flags = previous[i];
+    if (rule === 'early' || rule === 'late') link = streamNext;
+    let term = flags >= 0 && terminated[flags] === 1;
+    const trunc = flags >= 0 && !term && truncated?.[flags] === 1;
+    if (rule === 'ignored') {
+      carry[i] = streamNext[i];
+      boot[i] = streamNext[i] >= 0 ? value[streamNext[i]] : known(i);
+      continue;
+    }
+    let cut = trunc;
+    if (rule === 'truncationTerminates' || rule === 'allTerminate') term ||= trunc;
+    if (rule === 'terminationBootstraps' && term) {
+      term = false;
+      cut = true;
+    }
+    if (term) boot[i] = 0;
+    else if (cut) boot[i] = known(i);
+    else if (link[i] >= 0) {
+      carry[i] = link[i];
+      boot[i] = value[link[i]];
+    } else boot[i] = rule === 'cutTerminates' || rule === 'allTerminate' ? 0 : known(i);
+    if (rule === 'carryIgnored' && (term || cut)) carry[i] = streamNext[i];
+    if (rule === 'valueIgnored' && (term || cut)) boot[i] = streamNext[i] >= 0 ? value[streamNext[i]] : known(i);
+  }
+  return { carry, boot };
+}
+
+/** Fills advantages; a row whose bootstrap is not known gets NaN, and so do the rows that carry its credit. */
+export function advantages(
+  inputs: Pick<CreditInputs, 'chains' | 'reward' | 'value'>,
+  { carry, boot }: Flow,
+  gamma: number,
+  lambda: number,
+  out: Float64Array,
+): Float64Array {
+  const { chains, reward, value } = inputs;
+  const { order } = chains;
+  for (let k = order.length - 1; k >= 0; k--) {
+    const i = order[k];
+    let credit = reward[i] - value[i];
+    if (gamma !== 0) credit += gamma * boot[i];
+    if (carry[i] >= 0 && gamma * lambda !== 0) credit += gamma * lambda * out[carry[i]];
+    out[i] = credit;
+  }
+  return out;
+}

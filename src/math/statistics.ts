@@ -1,0 +1,88 @@
+/** Plain statistics over numeric arrays. NaN entries are left out, so an unknown figure never spoils a known one. */
+
+export interface Spread {
+  count: number;
+  mean: number;
+  /** Standard deviation of the population, not of the sample. */
+  std: number;
+}
+
+export function spread(values: ArrayLike<number>, from = 0, to = values.length): Spread {
+  let count = 0;
+  let mean = 0;
+  let squares = 0;
+  for (let i = from; i < to; i++) {
+    const value = values[i];
+    if (Number.isNaN(value)) continue;
+    count++;
+    const change = value - mean;
+    mean += change / count;
+    squares += change * (value - mean);
+  }
+  return { count, mean: count > 0 ? mean : Number.NaN, std: count > 0 ? Math.sqrt(squares / count) : Number.NaN };
+}
+
+export function mean(values: ArrayLike<number>): number {
+  return spread(values).mean;
+}
+
+export function median(values: ArrayLike<number>): number {
+  return quantile(values, 0.5);
+}
+
+/** Linear between the two nearest entries; NaN where there is none. */
+export function quantile(values: ArrayLike<number>, share: number): number {
+  const sorted = Float64Array.from(values).filter((value) => !Number.isNaN(value)).sort();
+  if (sorted.length === 0) return Number.NaN;
+  const at = share * (sorted.length - 1);
+  const low = Math.floor(at);
+  const high = Math.ceil(at);
+  return sorted[low] === sorted[high] ? sorted[low] : sorted[low] + (at - low) * (sorted[high] - sorted[low]);
+}
+
+/** Sums of pairs, for a correlation or a line through them, without keeping the pairs. */
+export class Pairs {
+  count = 0;
+  private meanX = 0;
+  private meanY = 0;
+  private xx = 0;
+  private yy = 0;
+  private xy = 0;
+
+  add(x: number, y: number): void {
+    this.count++;
+    const dx = x - this.meanX;
+    const dy = y - this.meanY;
+    this.meanX += dx / this.count;
+    this.meanY += dy / this.count;
+    this.xx += dx * (x - this.meanX);
+    this.yy += dy * (y - this.meanY);
+    this.xy += dx * (y - this.meanY);
+  }
+
+  /** Pearson's correlation; NaN where either side does not vary. */
+  get correlation(): number {
+    return this.xx > 0 && this.yy > 0 ? this.xy / Math.sqrt(this.xx * this.yy) : Number.NaN;
+  }
+
+  get slope(): number {
+    return this.xx > 0 ? this.xy / this.xx : Number.NaN;
+  }
+
+  get intercept(): number {
+    return this.meanY - this.slope * this.meanX;
+  }
+
+  get spreadX(): number {
+    return Math.sqrt(this.xx / Math.max(1, this.count));
+  }
+
+  get spreadY(): number {
+    return Math.sqrt(this.yy / Math.max(1, this.count));
+  }
+}
+
+/** Fisher's z of a correlation, in standard errors from 0. */
+export function correlationZ(correlation: number, count: number): number {
+  return count > 3 ? Math.atanh(Math.max(-0.999999, Math.min(0.999999, correlation))) * Math.sqrt(count - 3) : 0;
+}

@@ -1,0 +1,34 @@
+/** Settings that fit a game better than the general defaults. What a user sets himself always wins. */
+import type { SettingsInput } from './settings.ts';
+
+const small = { steps: 60_000, worlds: 32, rollout: 32 };
+
+const recommended: Readonly<Record<string, SettingsInput>> = {
+  'probe-value': small,
+  'probe-observation': small,
+  'probe-discount': small,
+  'probe-action': small,
+  'probe-observation-action': small,
+  'stag-hunt': { steps: 2_000_000, worlds: 256, rollout: 32, ppo: { gamma: 0.95 } },
+  snowdrift: { steps: 2_000_000, worlds: 256, rollout: 32 },
+};
+
+/** The general defaults are not repeated here; an empty object means that they fit. */
+export function recommendedSettings(game: string): SettingsInput {
+  return recommended[game.split('/')[0]] ?? {};
+}
+
+/** Later ones win, field by field; lists are taken whole. */
+export function mergeSettings(...layers: readonly Record<string, unknown>[]): Record<string, unknown> {
+  const isObject = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const merged: Record<string, unknown> = {};
+  for (const layer of layers) {
+    for (const [key, value] of Object.entries(layer)) {
+      if (value === undefined) continue;
+      const before = merged[key];
+      merged[key] = isObject(before) && isObject(value) ? mergeSettings(before, value) : value;
+    }
+  }
+  return merged;
+}

@@ -1,0 +1,139 @@
+/** What a whole run must keep: the same bits on one thread and on two, killed and resumed or not, in flat memory, with a recording that validates. */
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEngine } from '../src/net/engine.ts';
+import { Recording } from '../src/recording/index.ts';
+import { folderStore } from '../src/recording/node.ts';
+import { validate } from '../src/recording/validate.ts';
+import { resumeFrom, trainInto } from '../src/training/node.ts';
+import type { TrainResult } from '../src/training/run.ts';
+import type { SettingsInput } from '../src/training/settings.ts';
+import { Trainer } from '../src/training/trainer.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'trueline-training-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const settings: SettingsInput = {
+  game: 'echo',
+  gameSettings: { seats: 3 },
+  worlds: 16,
+  rollout: 32,
+  steps: 16 * 32 * 3 * 12,
+  network: { hidden: [32, 32] },
+  checkpoint: 4,
+};
+
+const parameters = ({ trainer }: TrainResult) =>
+  trainer.learners.map(({ policy }) => policy.parameters.map((_, i) => Array.from(policy.read(i))));
+
+/** Every file of a recording by name, as bytes in base 64. */
+async function tables(run: string): Promise<Record<string, string>> {
+  const store = folderStore(run);
+  const files: Record<string, string> = {};
+  for (const path of await store.list()) {
+    if (path.startsWith('checkpoints')) continue;
+    const source = await store.open(path);
+    files[path] = Buffer.from(await source.read(0, source.size)).toString('base64');
+  }
+  return files;
+}
+
+describe('a run', () => {
+  it.each(['simd', 'relaxed'] as const)('is the same bit for bit on one thread and on two (%s)', async (kernel) => {
+    const results: unknown[] = [];
+    for (const threads of [1, 2] as const) {
+      const engine = await createEngine({ kernel, threads });
+      expect(engine.threads).toBe(threads);
+      const trainer = new Trainer({ ...settings, worlds: 64 }, { engine });
+      const reports = [];
+      for (let i = 0; i < 3; i++) reports.push(await trainer.iterate());
+      const bits = trainer.learners.map(({ policy }) => policy.parameters.map((_, k) => Array.from(policy.read(k))));
+      results.push({ reports, bits });
+      engine.dispose();
+    }
+    expect(results[1]).toEqual(results[0]);
+  });
+
+  it('that was killed goes on from its checkpoint to the same policies and the same recording, bit for bit', async () => {
+    const whole = await trainInto(join(folder, 'whole'), settings);
+    const killed = new Error('killed');
+    const dying = trainInto(join(folder, 'killed'), settings, {
+      onIteration: ({ iteration }) => {
+        // Two iterations after a checkpoint, so that there is work to lose.
+        if (iteration === 9) throw killed;
+      },
+    });
+    await expect(dying).rejects.toBe(killed);
+    const resumed = await resumeFrom(join(folder, 'killed'));
+    expect(parameters(resumed)).toEqual(parameters(whole));
+    expect(resumed.last?.readings).toEqual(whole.last?.readings);
+    expect(await tables(join(folder, 'killed'))).toEqual(await tables(join(folder, 'whole')));
+    whole.dispose();
+    resumed.dispose();
+  });
+
+  it('that is stopped finishes the iteration, saves, and goes on to the same end', async () => {
+    const whole = await trainInto(join(folder, 'whole-2'), settings);
+    const stop = new AbortController();
+    const stopped = await trainInto(join(folder, 'stopped'), settings, {
+      signal: stop.signal,
+      onIteration: ({ iteration }) => iteration === 4 && stop.abort(),
+    });
+    expect(stopped.stopped).toBe(true);
+    expect(stopped.trainer.iteration).toBe(5);
+    stopped.dispose();
+    const resumed = await resumeFrom(join(folder, 'stopped'), { threads: 1 });
+    expect(parameters(resumed)).toEqual(parameters(whole));
+    expect(resumed.stopped).toBe(false);
+    whole.dispose();
+    resumed.dispose();
+  });
+
+  it('refuses a folder that already holds a run, and one without a checkpoint', async () => {
+    await expect(trainInto(join(folder, 'whole'), settings)).rejects.toThrow(/already holds a run/);
+    await cp(join(folder, 'whole', 'manifest.json'), join(folder, 'empty', 'manifest.json'));
+    await expect(resumeFrom(join(folder, 'empty'))).rejects.toThrow(/holds no checkpoint/);
+  });
+
+  it('leaves a recording that validates, with nothing in it that the format does not know', async () => {
+    const found = await validate(await Recording.open(folderStore(join(folder, 'whole'))));
+    expect(found.problems).toEqual([]);
+    expect(found.unknown).toEqual([]);
+    expect(Object.keys(found.rows).sort()).toEqual([
+      'counters',
+      'episodes',
+      'replays',
+      'samples',
+      'scalars',
+      'steps',
+      'tensors',
+    ]);
+    const store = folderStore(join(folder, 'whole'));
+    expect((await store.list()).some((path) => path.includes('.tmp'))).toBe(false);
+  });
+});
+
+it('memory stays flat over 1000 iterations', async () => {
+  const engine = await createEngine();
+  const trainer = new Trainer({ ...settings, worlds: 8, rollout: 8, network: { hidden: [16] } }, { engine });
+  const used = () => {
+    globalThis.gc?.();
+    const { heapUsed, arrayBuffers, external } = process.memoryUsage();
+    return (heapUsed + arrayBuffers + external) / 2 ** 20;
+  };
+  for (let i = 0; i < 200; i++) await trainer.iterate();
+  const samples: number[] = [];
+  for (let i = 200; i < 1200; i++) {
+    await trainer.iterate();
+    if (i % 20 === 0) samples.push(used());
+  }
+  engine.dispose();
+  // The collector runs when it likes, so the floor of the first and of the last part are compared.
+  const floor = (part: number[]) => Math.min(...part);
+  expect(floor(samples.slice(-15)) - floor(samples.slice(0, 15))).toBeLessThan(2);
+});
