@@ -13,7 +13,7 @@ import { nativeUpdate } from './train/native.ts';
 import { ourForward, ourLoop, ourUpdate } from './train/ours.ts';
 import { fullSizes, narrow, type Sizes, updateFlops, wide } from './train/sizes.ts';
 import { tfjsLoop } from './train/tfjs-ppo.ts';
-import { Search, settingName, type TaskName, TorchProcess } from './train/torch.ts';
+import { finalists, Search, settingName, type TaskName, TorchPool } from './train/torch.ts';
 
 // Without OpenBLAS Debian's PyTorch falls back on the reference BLAS, which is many times slower.
 export const needs = ['python3-torch', 'python3-numpy', 'libopenblas0-pthread', 'libopenblas0-openmp'];
@@ -65,14 +65,30 @@ async function besidePyTorch(
   folder: string,
 ): Promise<Figure[]> {
   say('PyTorch: looking for the best settings of each task ...');
-  const search = new Search(sizes, say);
-  await search.run();
+  const pool = new TorchPool();
+  const search = new Search(pool, sizes, say);
+  try {
+    await search.run();
+    return await contests(say, engine, sizes, folder, search, pool);
+  } finally {
+    pool.keep(new Set());
+  }
+}
+
+async function contests(
+  say: (line: string) => void,
+  engine: Engine,
+  sizes: Sizes,
+  folder: string,
+  search: Search,
+  pool: TorchPool,
+): Promise<Figure[]> {
   const { full, rounds } = sizes;
   const update = (rows: number, hidden: number[], repeat: number) => ourUpdate(engine, rows, hidden, repeat);
   const many = full ? 2000 : 10;
   const { worlds, seats, steps, epochs, minibatches } = sizes.loop;
   const loop = `loop of ${worlds} x ${seats} x ${steps}, ${epochs} x ${minibatches} minibatches`;
-  const contests: Contest[] = [
+  const list: Contest[] = [
     {
       task: 'wide update',
       what: `update of ${sizes.wideRows} rows, 128-128`,
@@ -117,39 +133,34 @@ async function besidePyTorch(
     },
   ];
   const figures: Figure[] = [];
-  for (const contest of contests) {
+  for (const contest of list) {
     say(`${contest.what}: ours and PyTorch in turn ...`);
-    const { our, their, note } = await compete(search, contest);
+    const { our, their, note } = await compete(search, pool, contest);
     const hoped = contest.hoped ? `; goal ${contest.hoped}` : '';
     const goal = full && contest.least ? { least: contest.least } : undefined;
     figures.push(figure(`${contest.what}, times faster than PyTorch`, their / our, 'x', goal, `${note}${hoped}`));
   }
-  return [...figures, ...(await strawMan(say, engine, sizes, search, folder))];
+  return [...figures, ...(await strawMan(say, engine, sizes, search, pool, folder))];
 }
 
-/** The two best settings run again beside ours, because the search took each of them at another moment. */
-async function compete(search: Search, contest: Contest, more: (() => number)[] = []) {
-  const finalists = search.best(contest.task, 2);
-  const processes = finalists.map((finalist) => new TorchProcess(finalist.process));
-  try {
-    const theirs = finalists.map(({ request }, i) => async () => {
-      await pause(settle);
-      return processes[i].seconds({ ...request, repeat: contest.repeat });
-    });
-    const ours = async () => {
-      await pause(settle);
-      return contest.ours();
-    };
-    const contestants = [ours, ...theirs, ...more];
-    for (const contestant of contestants) await contestant();
-    const [our, ...others] = await interleaved(contest.rounds, contestants);
-    const torch = others.slice(0, finalists.length);
-    const their = Math.min(...torch);
-    const note = `${duration(our)} and ${duration(their)} (${settingName(finalists[torch.indexOf(their)])})`;
-    return { our, their, note, more: others.slice(finalists.length) };
-  } finally {
-    for (const torch of processes) torch.end();
-  }
+/** Ours, PyTorch's best settings and whoever else, in turn. */
+async function compete(search: Search, pool: TorchPool, contest: Contest, more: (() => number)[] = []) {
+  const best = search.best(contest.task, finalists);
+  const theirs = best.map(({ process, request }) => async () => {
+    await pause(settle);
+    return pool.get(process).seconds({ ...request, repeat: contest.repeat });
+  });
+  const ours = async () => {
+    await pause(settle);
+    return contest.ours();
+  };
+  const contestants = [ours, ...theirs, ...more];
+  for (const contestant of contestants) await contestant();
+  const [our, ...others] = await interleaved(contest.rounds, contestants);
+  const torch = others.slice(0, best.length);
+  const their = Math.min(...torch);
+  const note = `${duration(our)} and ${duration(their)} (${settingName(best[torch.indexOf(their)])})`;
+  return { our, their, note, more: others.slice(best.length) };
 }
 
 /** PyTorch against the machine's peak, and our share of what a native program reaches. */
@@ -158,6 +169,7 @@ async function strawMan(
   engine: Engine,
   sizes: Sizes,
   search: Search,
+  pool: TorchPool,
   folder: string,
 ): Promise<Figure[]> {
   const rows = sizes.strawRows;
@@ -170,7 +182,7 @@ async function strawMan(
     rounds: Math.ceil(sizes.rounds / 2) + 1,
     repeat: 3,
   };
-  const { our, their, more } = await compete(search, contest, native ? [native] : []);
+  const { our, their, more } = await compete(search, pool, contest, native ? [native] : []);
   const speed = (seconds: number) => updateFlops(rows, wide) / seconds / 1e9;
   const gigaflops = (seconds: number) => `${speed(seconds).toFixed(1)} GFLOP/s`;
   const figures = [

@@ -18,7 +18,11 @@ const rooms: Record<string, readonly string[]> = {
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
   (path) =>
-    path.endsWith('.ts') && !path.includes('assembly') && !path.endsWith('.test.ts') && !path.endsWith('.generated.ts') && !path.includes('fixtures'),
+    path.endsWith('.ts') &&
+    !path.includes('assembly') &&
+    !path.endsWith('.test.ts') &&
+    !path.endsWith('.generated.ts') &&
+    !path.includes('fixtures'),
 );
 const imports = (path: string) =>
   [...readFileSync(join(src, path), 'utf8').matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map(

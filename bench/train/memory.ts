@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { trainInto } from '../../src/training/node.ts';
 import { output } from '../support.ts';
 
@@ -13,7 +14,7 @@ interface Seen {
 }
 
 /** In the child: trains with guard and recording as they are by default. */
-export async function watchMemory(early: number, late: number): Promise<Seen[]> {
+async function watchMemory(early: number, late: number): Promise<Seen[]> {
   const folder = mkdtempSync(join(tmpdir(), 'trueline-memory-'));
   const seen: Seen[] = [];
   const collectGarbage = (globalThis as { gc?: () => void }).gc!;
@@ -39,10 +40,9 @@ export async function watchMemory(early: number, late: number): Promise<Seen[]> 
 
 /** Growth from the early look to the late one, in MiB. */
 export function memoryGrowth(early: number, late: number): { resident: number; held: number; atEnd: number } {
-  const self = JSON.stringify(new URL(import.meta.url).pathname);
-  const work = `const m = await import(${self}); console.log(JSON.stringify(await m.watchMemory(${early}, ${late}))); process.exit(0);`;
+  const program = fileURLToPath(import.meta.url);
   const [first, last]: Seen[] = JSON.parse(
-    output(process.execPath, ['--expose-gc', '--input-type=module', '-e', work]),
+    output(process.execPath, ['--expose-gc', program, String(early), String(late)]),
   );
   const mebi = 2 ** 20;
   return {
@@ -50,4 +50,9 @@ export function memoryGrowth(early: number, late: number): { resident: number; h
     held: (last.heap + last.arrays - first.heap - first.arrays) / mebi,
     atEnd: last.resident / mebi,
   };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [early, late] = process.argv.slice(2).map(Number);
+  console.log(JSON.stringify(await watchMemory(early, late)));
 }

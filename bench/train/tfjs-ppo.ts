@@ -30,6 +30,8 @@ function forward(x: tf.Tensor2D, [w1, b1, w2, b2, w3, b3]: tf.Variable[]): tf.Te
 
 /** Gives the seconds of one iteration: play, credit and all epochs. */
 export async function tfjsLoop(sizes: PpoSizes): Promise<() => number> {
+  // Without its checks of every tensor, and without its advice to install a native addon.
+  tf.enableProdMode();
   await tf.setBackend('cpu');
   const { worlds, steps, hidden, epochs, minibatches } = sizes;
   const actor = network(hidden, actions);

@@ -68,14 +68,17 @@ export function processSettings(): ProcessSettings[] {
   ];
 }
 
-export class TorchProcess {
+let torchPython: string | null = null;
+
+class TorchProcess {
   private readonly child: ChildProcess;
   private readonly lines: Interface;
   private readonly waiting: ((line: string) => void)[] = [];
   private ended: Error | null = null;
 
   constructor(readonly settings: ProcessSettings) {
-    this.child = spawn(python('torch'), [program, String(settings.threads)], {
+    torchPython ??= python('torch');
+    this.child = spawn(torchPython, [program, String(settings.threads)], {
       env: { ...process.env, ...settings.env },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -109,6 +112,26 @@ export class TorchProcess {
   }
 }
 
+/** Processes by their settings. They wait for requests without computing, so several may be alive at once. */
+export class TorchPool {
+  private readonly alive = new Map<string, TorchProcess>();
+
+  get(settings: ProcessSettings): TorchProcess {
+    const found = this.alive.get(settings.name) ?? new TorchProcess(settings);
+    this.alive.set(settings.name, found);
+    return found;
+  }
+
+  /** Ends all but those in use. */
+  keep(names: ReadonlySet<string>): void {
+    for (const [name, torch] of this.alive) {
+      if (names.has(name)) continue;
+      torch.end();
+      this.alive.delete(name);
+    }
+  }
+}
+
 /** The tasks that are compared; each lists what the process is asked, in one or several ways. */
 export const taskNames = [
   'wide update',
@@ -120,6 +143,9 @@ export const taskNames = [
 ] as const;
 export type TaskName = (typeof taskNames)[number];
 
+/** How many settings of a task run again beside ours, because the search took each of them at another moment. */
+export const finalists = 2;
+
 const adams = ['flat', 'single', 'foreach'];
 const graphs = ['script', 'split', 'split-script'];
 const samples = ['cdf', 'race', 'multinomial'];
@@ -130,6 +156,7 @@ export class Search {
   peak = 0;
 
   constructor(
+    private readonly pool: TorchPool,
     private readonly sizes: Sizes,
     private readonly say: (line: string) => void,
   ) {}
@@ -142,16 +169,15 @@ export class Search {
   async run(): Promise<void> {
     let hasOpenBlas = false;
     for (const settings of processSettings().slice(0, this.sizes.settings)) {
-      const torch = new TorchProcess(settings);
-      try {
-        const { blas } = (await torch.answer({ task: 'about' })) as { blas: string[] };
-        hasOpenBlas ||= blas.some((file) => file.includes('openblas'));
-        await this.try(torch);
-        const [first] = this.best('wide update', 1);
-        this.say(`  ${settings.name}: the best update so far takes ${(first.seconds * 1000).toFixed(1)} ms`);
-      } finally {
-        torch.end();
-      }
+      const torch = this.pool.get(settings);
+      const { blas } = (await torch.answer({ task: 'about' })) as { blas: string[] };
+      hasOpenBlas ||= blas.some((file) => file.includes('openblas'));
+      await this.try(torch);
+      const [first] = this.best('wide update', 1);
+      this.say(`  ${settings.name}: the best update so far takes ${(first.seconds * 1000).toFixed(1)} ms`);
+      this.pool.keep(
+        new Set(taskNames.flatMap((task) => this.best(task, finalists).map((tried) => tried.process.name))),
+      );
     }
     if (!hasOpenBlas)
       throw new Error(

@@ -7,6 +7,7 @@ import { convertCommand } from './convert.ts';
 import { demoCommand } from './demo.ts';
 import { exportCommand } from './export.ts';
 import { inspectCommand } from './inspect.ts';
+import { playCommand } from './play.ts';
 import { trainCommand } from './train.ts';
 import { validateCommand } from './validate.ts';
 
@@ -23,6 +24,7 @@ function program(): Command {
     .showHelpAfterError('(trueline --help lists the commands)')
     .addCommand(demoCommand())
     .addCommand(trainCommand())
+    .addCommand(playCommand())
     .addCommand(exportCommand())
     .addCommand(inspectCommand())
     .addCommand(validateCommand())

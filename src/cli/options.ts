@@ -18,3 +18,10 @@ export const json = () => new Option('--json', 'print the result as JSON');
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
+
+export function wholeNumber(text: string): number {
+  const value = Number(text.replaceAll('_', ''));
+  if (text.trim() === '' || !Number.isSafeInteger(value) || value < 0)
+    throw new InvalidArgumentError('A whole number is expected.');
+  return value;
+}

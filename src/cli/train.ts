@@ -1,6 +1,6 @@
 /** `trueline train`: trains into a folder, shows the readings as it goes, and says at the end what was learnt and where it is. */
 import { writeFile } from 'node:fs/promises';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number } from '../report/table.ts';
@@ -9,7 +9,7 @@ import { resumeFrom, trainInto } from '../training/node.ts';
 import type { ProgressReport, TrainHooks, TrainResult } from '../training/run.ts';
 import { describeSettings, settingsJsonSchema } from '../training/settings.ts';
 import { Live, readingsTable, returnsTable } from './live.ts';
-import { json, print } from './options.ts';
+import { json, print, wholeNumber } from './options.ts';
 import { checkGame, describeText, givenSettings, runSettings, type SettingFlags } from './settings.ts';
 
 interface Flags extends SettingFlags {
@@ -20,12 +20,6 @@ interface Flags extends SettingFlags {
   json?: boolean;
   evaluate: number;
 }
-
-const whole = (text: string) => {
-  const value = Number(text.replaceAll('_', ''));
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('A whole number is expected.');
-  return value;
-};
 
 export function trainCommand(): Command {
   return new Command('train')
@@ -39,8 +33,8 @@ export function trainCommand(): Command {
       (item: string, list: string[]) => [...list, item],
       [],
     )
-    .option('--seed <n>', 'names every random stream of the run', whole)
-    .option('--steps <n>', 'decisions of learning agents', whole)
+    .option('--seed <n>', 'names every random stream of the run', wholeNumber)
+    .option('--steps <n>', 'decisions of learning agents', wholeNumber)
     .option('--players <list>', 'who plays each seat: ppo, or a scripted player, separated by commas')
     .addOption(new Option('--sharing <how>', 'a policy for each agent, or one for all').choices(['separate', 'shared']))
     .addOption(new Option('--guard <mode>', 'what the live checks do').choices(['off', 'warn', 'strict']))
@@ -55,12 +49,12 @@ export function trainCommand(): Command {
     .addOption(
       new Option('--threads <n>', 'threads that compute; results do not depend on it')
         .choices(['1', '2'])
-        .argParser(whole),
+        .argParser(wholeNumber),
     )
     .addOption(new Option('--record <what>', 'which iterations are kept whole').choices(['all', 'cadence', 'off']))
     .option('--out <folder>', 'where the run goes; runs/<game>-<seed> unless given')
     .option('--resume <folder>', 'go on with a run that was stopped or killed')
-    .option('--evaluate <episodes>', 'fresh episodes of sampled play at the end', whole, 1000)
+    .option('--evaluate <episodes>', 'fresh episodes of sampled play at the end', wholeNumber, 1000)
     .option('--describe', 'print every setting with its default and meaning')
     .option('--schema [file]', 'print (or write) a JSON Schema of the settings, for editors')
     .addOption(json())

@@ -99,7 +99,15 @@ export class Transforms {
   }
 
   truncatedList(row: ReplayRow, count: number): number {
-    const found = this.other.of(this.base, this.baseRow(row), this.temperature(row), true, this.sampled, row.sample, count);
+    const found = this.other.of(
+      this.base,
+      this.baseRow(row),
+      this.temperature(row),
+      true,
+      this.sampled,
+      row.sample,
+      count,
+    );
     return found.logp(Math.min(row.action, found.count - 1));
   }
 
@@ -156,11 +164,13 @@ export class Transforms {
       if (fitted.update > 0 && agrees(this.tempered(row, fitted.update), fresh)) this.set('temperatureNew');
       if (agrees(this.other.of(this.base, base, temperature, false).logp(action), fresh)) this.set('unmasked');
       if (replayed.legal && sameList && !sampled.sameMask(sample, replayed, replay)) {
-        if (agrees(this.other.of(this.base, base, temperature, true, replayed, replay).logp(action), fresh)) this.set('maskUsed');
+        if (agrees(this.other.of(this.base, base, temperature, true, replayed, replay).logp(action), fresh))
+          this.set('maskUsed');
       }
       this.matchOrder(row, agrees);
       if (fitted.count > 0 && agrees(this.truncatedList(row, fitted.count), fresh)) this.set('defaultCount');
-    } else if (replayed.legal && sampled.legal && sameList && !sampled.sameMask(sample, replayed, replay)) this.set('maskUsed');
+    } else if (replayed.legal && sampled.legal && sameList && !sampled.sameMask(sample, replayed, replay))
+      this.set('maskUsed');
     const length = replayed.count(replay);
     if (fitted.count > 0 && length > 0 && length === fitted.count) this.set('defaultCount');
     if (lists && !sameList) this.matchLists(row, fitted);
@@ -236,7 +246,10 @@ export class Transforms {
     };
     if (fits((candidate) => sampled.id(row.sample, candidate)) && count === sampled.count(row.sample)) return;
     if (fits((candidate) => candidate)) this.set('prefix');
-    this.matchNeighbours(row, (other) => sampled.count(other) === count && fits((candidate) => sampled.id(other, candidate)));
+    this.matchNeighbours(
+      row,
+      (other) => sampled.count(other) === count && fits((candidate) => sampled.id(other, candidate)),
+    );
   }
 
   private matchNeighbours({ sample }: ReplayRow, fits: (other: number) => boolean): void {

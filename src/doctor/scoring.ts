@@ -65,7 +65,15 @@ export class Distribution {
   private legal = new Uint8Array(32);
 
   /** Rows of `scores` with an own mask where one is given; `limit` takes only the first candidates. */
-  of(scores: Scores, row: number, temperature: number, masked: boolean, mask?: Scores, maskRow = row, limit?: number): this {
+  of(
+    scores: Scores,
+    row: number,
+    temperature: number,
+    masked: boolean,
+    mask?: Scores,
+    maskRow = row,
+    limit?: number,
+  ): this {
     const whole = scores.count(row);
     this.count = limit === undefined ? whole : Math.min(whole, limit);
     if (this.logits.length < this.count) {
@@ -83,7 +91,9 @@ export class Distribution {
   }
 
   logp(candidate: number): number {
-    return candidate >= 0 && candidate < this.count ? this.buffer.logProbabilities[candidate] : Number.NEGATIVE_INFINITY;
+    return candidate >= 0 && candidate < this.count
+      ? this.buffer.logProbabilities[candidate]
+      : Number.NEGATIVE_INFINITY;
   }
 
   probability(candidate: number): number {

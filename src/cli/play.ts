@@ -1,0 +1,207 @@
+/** `trueline play`: games between scripted players and learnt policies, with returns per seat and name, and pictures of an episode. */
+import { Command } from 'commander';
+import { GridGame } from '../games/grid/grid.ts';
+import { randomPlay } from '../games/grid/random-play.ts';
+import { type Game, gameEntry, makeGame } from '../games/index.ts';
+import { animation, filmStrip, framePicture, hasPictures, type Picture, textFrame } from '../games/picture.ts';
+import { type Mean, meanByPlayer, meanBySeat, playEpisodes } from '../games/play.ts';
+import { makePlayer, type Player, playerNames } from '../games/players.ts';
+import { BadInput } from '../recording/bad-input.ts';
+import { writeWhole } from '../recording/node.ts';
+import { type Style, style, wantsColour } from '../report/style.ts';
+import { number, table } from '../report/table.ts';
+import { loadTrainer } from '../training/node.ts';
+import { policyPlayer } from '../training/policy-player.ts';
+import { json, print, wholeNumber } from './options.ts';
+import { parseSet } from './settings.ts';
+
+interface Flags {
+  policy?: string;
+  players?: string;
+  episodes: number;
+  seed: number;
+  deal?: boolean;
+  set: string[];
+  watch?: boolean;
+  svg?: string;
+  html?: string;
+  json?: boolean;
+}
+
+export function playCommand(): Command {
+  return new Command('play')
+    .description('Play a game: mean return per seat and name with intervals, and pictures of an episode.')
+    .argument('<game>', 'echo, stag-hunt, snowdrift, city ...')
+    .option('--policy <run>', 'a folder that trueline train wrote; its policies play the seats called ppo')
+    .option('--players <list>', 'who plays each seat, separated by commas; one name stands for all seats')
+    .option('--episodes <n>', 'how many episodes', wholeNumber, 1000)
+    .option('--seed <n>', 'names every random stream', wholeNumber, 1)
+    .option('--deal', 'deal the players to seats anew each episode')
+    .option(
+      '--set <name=value>',
+      'one setting of the game, such as width=8; may be repeated',
+      (item: string, list: string[]) => [...list, item],
+      [],
+    )
+    .option('--watch', 'show one episode in the terminal')
+    .option('--svg <file>', 'write one episode as a film strip')
+    .option('--html <file>', 'write one episode as a page that plays it')
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ trueline play stag-hunt --players nearest-stag --episodes 10000\n  $ trueline play stag-hunt --policy runs/stag-hunt-1 --html episode.html\n',
+    )
+    .action((game: string, flags: Flags) => play(game, flags).catch(asBadInput));
+}
+
+/** What a game or a player says about a wrong name is the user's to mend. */
+function asBadInput(error: unknown): never {
+  if (error instanceof RangeError || error instanceof TypeError) throw new BadInput(error.message.replace(/\.$/, ''));
+  throw error;
+}
+
+async function play(name: string, flags: Flags): Promise<void> {
+  const settings = Object.assign({}, ...flags.set.map(parseSet)) as Record<string, unknown>;
+  if (flags.episodes < 1) throw new BadInput('--episodes must be at least 1');
+  const loaded = flags.policy === undefined ? undefined : await loadTrainer(flags.policy);
+  const make = (worlds: number) => makeGame(name, settings, worlds);
+  const game = make(64);
+  const { seats } = game.shape;
+  const asked = (flags.players ?? (loaded ? 'ppo' : 'random')).split(',').map((item) => item.trim());
+  const names = asked.length === 1 ? Array.from({ length: seats }, () => asked[0]) : asked;
+  const players = names.map((item, seat) => makeSeatPlayer(item, seat, game, loaded?.trainer));
+  const begun = performance.now();
+  const fast = game instanceof GridGame && names.every((item) => item === 'random') && !flags.deal;
+  const result = fast ? randomReturns(make(1) as GridGame, flags) : returns(game, players, flags);
+  const seconds = (performance.now() - begun) / 1000;
+  if (flags.watch || flags.svg || flags.html) await pictures(name, make, players, flags);
+  loaded?.dispose();
+  if (flags.json) {
+    print(
+      JSON.stringify(
+        {
+          format: 'trueline/play/1',
+          game: name,
+          episodes: flags.episodes,
+          seconds,
+          seats: result.seats,
+          players: names.map((player, i) => ({ player, ...result.players[i] })),
+        },
+        null,
+        2,
+      ),
+    );
+    return;
+  }
+  const paint = style(wantsColour(process.stdout, process.env));
+  print(returnsText(game, names, result, flags, seconds, paint));
+}
+
+function makeSeatPlayer(
+  name: string,
+  seat: number,
+  game: Game,
+  trainer: Awaited<ReturnType<typeof loadTrainer>>['trainer'] | undefined,
+): Player {
+  if (name !== 'ppo' && name !== 'mappo' && name !== 'learn') return makePlayer(name, game);
+  if (!trainer)
+    throw new BadInput(
+      `the player ${name} needs a learnt policy: --policy RUN; scripted players are ${playerNames(game).join(', ')}`,
+    );
+  const { shape } = trainer.game;
+  const fits =
+    shape.observation === game.shape.observation &&
+    shape.actions === game.shape.actions &&
+    shape.features === game.shape.features;
+  if (!fits)
+    throw new BadInput(
+      `the run was trained on ${trainer.settings.game} with other settings; its policies do not fit this game`,
+    );
+  const learner = trainer.learners.find((item) => item.agents.includes(seat)) ?? trainer.learners[0];
+  return policyPlayer(learner);
+}
+
+interface Returns {
+  seats: Mean[];
+  players: Mean[];
+}
+
+function returns(game: Game, players: readonly Player[], flags: Flags): Returns {
+  const played = playEpisodes(game, players, flags.episodes, flags.seed, { deal: flags.deal });
+  return { seats: meanBySeat(played), players: meanByPlayer(played) };
+}
+
+function randomReturns(game: GridGame, flags: Flags): Returns {
+  const { sum, products, episodes } = randomPlay(game, flags.episodes, flags.seed);
+  const seats = Array.from(sum, (total, seat) => {
+    const mean = total / episodes;
+    const variance = (products[seat * sum.length + seat] - episodes * mean * mean) / (episodes - 1);
+    return { mean, halfWidth: 1.96 * Math.sqrt(variance / episodes), episodes };
+  });
+  return { seats, players: seats };
+}
+
+function returnsText(
+  game: Game,
+  names: string[],
+  result: Returns,
+  flags: Flags,
+  seconds: number,
+  paint: Style,
+): string {
+  const { roles } = game.shape;
+  const interval = ({ mean, halfWidth }: Mean) => [
+    number(mean),
+    Number.isNaN(halfWidth) ? '' : `+- ${number(halfWidth)}`,
+  ];
+  const seatRows = result.seats.map((mean, seat) => [
+    roles?.[seat] ?? `seat ${seat + 1}`,
+    flags.deal ? 'dealt' : names[seat],
+    ...interval(mean),
+  ]);
+  const lines = [
+    `${paint.bold(game.name)}  ${number(flags.episodes)} episodes in ${seconds.toFixed(1)} s, seed ${flags.seed}`,
+    table(['seat', 'player', 'return', '95 %'].map(paint.dim), seatRows, ['left', 'left', 'right']),
+  ];
+  if (flags.deal) {
+    const rows = result.players.map((mean, i) => [`player_${i + 1}`, names[i], ...interval(mean)]);
+    lines.push('', table(['name', 'player', 'return', '95 %'].map(paint.dim), rows, ['left', 'left', 'right']));
+  }
+  return lines.join('\n');
+}
+
+async function pictures(
+  name: string,
+  make: (worlds: number) => Game,
+  players: readonly Player[],
+  flags: Flags,
+): Promise<void> {
+  const game = make(1);
+  if (!hasPictures(game))
+    throw new BadInput(`${gameEntry(name).name} has no pictures; stag-hunt, snowdrift and city have`);
+  const frames: Picture[] = [];
+  const texts: string[] = [];
+  playEpisodes(game, players, 1, flags.seed, {
+    onStep: () => {
+      frames.push(framePicture(game, 0));
+      texts.push(textFrame(game, 0));
+    },
+  });
+  // A month of the city has many decisions; a picture is worth it only where something has changed.
+  const changed = frames.filter((frame, i) => i === 0 || frame.svg !== frames[i - 1].svg);
+  if (flags.watch) for (const text of texts.filter((item, i) => i === 0 || item !== texts[i - 1])) print(`${text}\n`);
+  const write = (file: string, text: string) => writeWhole(file, [new TextEncoder().encode(text)]);
+  if (flags.svg) await write(flags.svg, filmStrip(changed, 6).svg);
+  if (flags.html) await write(flags.html, page(name, animation(changed), flags, players));
+}
+
+function page(name: string, film: Picture, flags: Flags, players: readonly Player[]): string {
+  const safe = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const title = safe(`${name}: one episode, seed ${flags.seed}`);
+  const who = safe(players.map((player) => player.name).join(', '));
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
+<style>body{font:16px system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#22262a}svg{max-width:100%;height:auto}</style></head>
+<body><h1>${title}</h1><p>Played by ${who}.</p>${film.svg}</body></html>
+`;
+}

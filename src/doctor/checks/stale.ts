@@ -1,0 +1,111 @@
+/** Whether rows of earlier iterations enter an update, as declared by source_iteration or as seen by rows that repeat. */
+import { type Check, confidence, fewestRows, logpTolerance, type Pass } from '../check.ts';
+import { figure, type Outcome } from '../diagnosis.ts';
+import type { Iteration } from '../iteration.ts';
+
+export const stale: Check = {
+  id: 'fresh-rows',
+  group: 'replay',
+  question: "Does an update use its own iteration's rows?",
+  needs: [['replays.new_logp'], ['samples.old_logp']],
+  causes: ['stale-samples'],
+  start: () => new StalePass(),
+};
+
+interface Kept {
+  number: number;
+  old: Float64Array;
+  keys: Set<number>;
+}
+
+class StalePass implements Pass {
+  private looked = 0;
+  private declared = 0;
+  private matched = 0;
+  private repeated = 0;
+  private readonly lags = new Map<number, number>();
+  private onset = Number.POSITIVE_INFINITY;
+  private readonly policies = new Set<number>();
+  private earlier: Kept[] = [];
+
+  iteration(iteration: Iteration): void {
+    const { samples, replays } = iteration;
+    if (!samples) return;
+    if (replays) this.replays(iteration);
+    const episode = samples.column('episode')!;
+    const t = samples.column('t')!;
+    const agent = samples.column('agent')!;
+    const keys = new Set<number>();
+    let again = 0;
+    for (let i = 0; i < samples.rows && samples.rows <= 100_000; i++) {
+      const key = (episode[i] * 65536 + t[i]) * 64 + agent[i];
+      if (this.earlier.some((kept) => kept.keys.has(key))) again++;
+      keys.add(key);
+    }
+    if (again > 0.02 * samples.rows) {
+      this.repeated += again;
+      this.onset = Math.min(this.onset, iteration.number);
+    }
+    this.earlier = [
+      { number: iteration.number, old: Float64Array.from(samples.measured('old_logp')!), keys },
+      ...this.earlier,
+    ].slice(0, 2);
+  }
+
+  private replays({ samples, replays, number, before }: Iteration): void {
+    const source = replays!.column('source_iteration');
+    const used = replays!.column('old_logp');
+    const sample = replays!.column('sample')!;
+    const policy = replays!.column('policy');
+    const stored = samples!.measured('old_logp')!;
+    for (let i = 0; i < replays!.rows; i++) {
+      this.looked++;
+      let from = Number.NaN;
+      if (source && !Number.isNaN(source[i])) {
+        if (source[i] < number) from = source[i];
+      } else if (used && before?.[i] && Math.abs(used[i] - stored[sample[i]]) > logpTolerance) {
+        const found = this.earlier.find((kept) => Math.abs(kept.old[sample[i]] - used[i]) < 1e-6);
+        if (found) from = found.number;
+        this.matched += found ? 1 : 0;
+      }
+      if (Number.isNaN(from)) continue;
+      this.declared++;
+      this.lags.set(number - from, (this.lags.get(number - from) ?? 0) + 1);
+      this.onset = Math.min(this.onset, number);
+      if (policy) this.policies.add(policy[i]);
+    }
+  }
+
+  finish(): Outcome {
+    const share = this.declared / Math.max(1, this.looked);
+    const measured = {
+      rows: this.looked,
+      of_earlier_iterations: this.declared,
+      repeated_rows: this.repeated,
+      share: figure(share),
+    };
+    const expected = { of_earlier_iterations: 0, repeated_rows: 0 };
+    const rows = Math.max(this.declared, this.repeated);
+    if (rows < fewestRows) return { status: 'pass', measured, expected, findings: [] };
+    const lag = [...this.lags].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 1;
+    return {
+      status: 'fail',
+      measured,
+      expected,
+      findings: [
+        {
+          cause: 'stale-samples',
+          confidence: confidence(1, rows),
+          agents: [],
+          onset: this.onset,
+          rows,
+          transform: `rows collected ${lag} iteration${lag === 1 ? '' : 's'} earlier`,
+          before: share,
+          after: 0,
+          summary: `${rows} rows used in updates were collected by an earlier iteration's policy.`,
+          evidence: [{ check: 'fresh-rows', measured, expected }],
+        },
+      ],
+    };
+  }
+}

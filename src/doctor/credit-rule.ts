@@ -1,0 +1,115 @@
+/** The discount and lambda under which recorded advantages come out right. Declared ones are tried first; others are searched only where those fail. */
+import type { EndRule } from '../math/advantages.ts';
+import { spread } from '../math/statistics.ts';
+import { creditTolerance } from './check.ts';
+import type { Iteration } from './iteration.ts';
+import type { Run } from './run.ts';
+
+export interface CreditRule {
+  gamma: number;
+  lambda: number;
+  /** Whether the figures are the declared ones. */
+  declared: boolean;
+}
+
+/** How far apart two advantages of this iteration may be and still be the same. */
+export function creditSlack(iteration: Iteration, truth: ArrayLike<number>): number {
+  const { std } = spread(truth);
+  const value = iteration.samples?.column('value');
+  let largest = 0;
+  for (let i = 0; value && i < value.length; i++)
+    if (Math.abs(value[i]) > largest && Number.isFinite(value[i])) largest = Math.abs(value[i]);
+  return creditTolerance * (std || 0) + 2e-6 * largest + 1e-9;
+}
+
+/** Share of the known rows in which both agree. */
+export function agreement(a: ArrayLike<number>, b: ArrayLike<number>, slack: number): number {
+  let known = 0;
+  let same = 0;
+  for (let i = 0; i < a.length; i++) {
+    const gap = Math.abs(a[i] - b[i]);
+    if (Number.isNaN(gap)) continue;
+    known++;
+    if (gap <= slack) same++;
+  }
+  return known > 0 ? same / known : 0;
+}
+
+const gammas = [0.99, 0.95, 0.9, 0.98, 0.995, 0.997, 0.999, 1, 0.97, 0.8, 0.5, 0];
+const lambdas = [0.95, 0.9, 0.97, 0.98, 0.99, 1, 0.92, 0.8, 0.5, 0];
+
+/** Fits to one iteration's recorded advantages; without any it falls back on what is declared. */
+export function findCreditRule(run: Run, iteration: Iteration, rules: readonly EndRule[]): CreditRule | null {
+  const gamma = run.number('gamma');
+  const lambda = run.number('lambda');
+  const declared = { gamma, lambda, declared: true };
+  const recorded = iteration.samples?.column('advantage');
+  const known = Number.isFinite(gamma) && Number.isFinite(lambda);
+  if (!recorded) return known ? declared : null;
+  const share = (g: number, l: number, rule: EndRule = 'asRecorded') => {
+    const truth = iteration.advantages(rule, g, l)!;
+    return agreement(truth, recorded, creditSlack(iteration, truth));
+  };
+  if (known && share(gamma, lambda) >= 0.98) return declared;
+  let best = { share: 0, gamma: known ? gamma : 0.99, lambda: known ? lambda : 0.95 };
+  for (const rule of rules) {
+    for (const g of Number.isFinite(gamma) ? [gamma, ...gammas] : gammas)
+      for (const l of Number.isFinite(lambda) ? [lambda, ...lambdas] : lambdas) {
+        const found = share(g, l, rule);
+        if (found > best.share + 0.02) best = { share: found, gamma: g, lambda: l };
+      }
+    if (best.share >= 0.98) break;
+    if (rule === 'asRecorded') {
+      const refined = refine(iteration, recorded, best.gamma, best.lambda);
+      if (share(refined.gamma, refined.lambda) >= 0.98) return { ...refined, declared: false };
+    }
+    // Ends are only misread under figures that somebody declared or that fit exactly.
+    if (known) break;
+  }
+  if (known && best.share < 0.98) return declared;
+  return { gamma: best.gamma, lambda: best.lambda, declared: best.gamma === gamma && best.lambda === lambda };
+}
+
+/** Coordinate search on the median error. */
+function refine(
+  iteration: Iteration,
+  recorded: ArrayLike<number>,
+  gamma: number,
+  lambda: number,
+): { gamma: number; lambda: number } {
+  const error = (g: number, l: number) => {
+    const truth = iteration.advantages('asRecorded', g, l)!;
+    let sum = 0;
+    let count = 0;
+    for (let i = 0; i < truth.length; i++) {
+      const gap = Math.abs(truth[i] - recorded[i]);
+      if (Number.isNaN(gap)) continue;
+      sum += Math.sqrt(gap);
+      count++;
+    }
+    return count > 0 ? sum / count : Number.POSITIVE_INFINITY;
+  };
+  const inside = (x: number) => Math.max(0, Math.min(1, x));
+  let least = error(gamma, lambda);
+  for (let step = 0.05; step > 1e-6; step /= 2) {
+    for (let moved = true, tries = 0; moved && tries < 8; tries++) {
+      moved = false;
+      for (const [dg, dl] of [
+        [step, 0],
+        [-step, 0],
+        [0, step],
+        [0, -step],
+        [step, -step],
+        [-step, step],
+      ]) {
+        const found = error(inside(gamma + dg), inside(lambda + dl));
+        if (!(found < least)) continue;
+        least = found;
+        gamma = inside(gamma + dg);
+        lambda = inside(lambda + dl);
+        moved = true;
+      }
+    }
+  }
+  return { gamma, lambda };
+}

@@ -1,0 +1,345 @@
+/** Faults that move parameters other than by the gradient, and numbers that are none. */
+import type { Learner, TrainJob } from '../agents/ppo.ts';
+import type { RandomStream } from '../math/random.ts';
+import type { Policy } from '../net/types.ts';
+import type { Batch } from '../training/batch.ts';
+import { afterActing } from './distribution-old.ts';
+import { between, type Fault, magnitude, rounded, whole } from './fault.ts';
+import { changePrepared, copied, iterationOf, preparedStruck } from './rows.ts';
+import { Scope } from './scope.ts';
+import { replaceOptimiser } from './surrogate.ts';
+
+const readAll = (policy: Policy) => policy.parameters.map((_, index) => policy.read(index));
+
+function writeAll(policy: Policy, values: readonly Float32Array[]): void {
+  values.forEach((value, index) => {
+    policy.write(index, value);
+  });
+}
+
+/** Every so many iterations, counted from the onset; never in the first, which has nothing earlier to return to. */
+function due(scope: Scope, every: number, iteration: number): boolean {
+  return iteration > 0 && scope.begun(iteration) && (iteration - scope.onset) % every === 0;
+}
+
+/** Loads the parameters that a policy had in the run's first iteration. */
+function reloaded(id: string, sentence: string, when: 'collect' | 'prepare'): Fault {
+  return {
+    id,
+    cause: 'parameters-overwritten',
+    stage: when,
+    sentence,
+    shows: when === 'collect' ? ['samples.logits'] : ['replays.new_logp'],
+    needs: ['several-iterations'],
+    make(stream, context) {
+      const scope = Scope.draw(stream, context, { agents: 'policies', onset: false });
+      const every = context.iterations > 6 ? whole(stream, 1, 3) : 1;
+      const first = new Map<number, Float32Array[]>();
+      const visit = (learner: Learner, iteration: number) => {
+        const kept = first.get(learner.index);
+        if (!kept) first.set(learner.index, readAll(learner.policy));
+        else if (scope.learner(learner) && due(scope, every, iteration)) writeAll(learner.policy, kept);
+      };
+      return {
+        strength: { ...scope.strength, every },
+        stages: (clean) =>
+          when === 'collect'
+            ? {
+                collect(collector, batch) {
+                  for (const learner of collector.learners) visit(learner, collector.iteration);
+                  clean.collect(collector, batch);
+                },
+              }
+            : {
+                prepare(batch, rows, count, learner, ppo, into) {
+                  visit(learner, iterationOf(batch));
+                  return clean.prepare(batch, rows, count, learner, ppo, into);
+                },
+              },
+      };
+    },
+  };
+}
+
+/** A change of parameters in the step itself, so that the step's own measure of change sees it. */
+export function overwrittenInStep(
+  of: Pick<Fault, 'id' | 'sentence' | 'needs'> & Partial<Pick<Fault, 'cause'>>,
+  draw: (stream: RandomStream) => {
+    strength: Record<string, number>;
+    /** Changes what is to be written; false leaves the parameters alone. */
+    change: (values: Float32Array[], job: TrainJob, jobs: readonly TrainJob[]) => boolean;
+  },
+): Fault {
+  return {
+    cause: 'parameters-overwritten',
+    ...of,
+    stage: 'step',
+    shows: ['tensors.delta', 'replays.after_logp'],
+    make(stream, context) {
+      const scope = Scope.draw(stream, context, { agents: 'policies' });
+      const { strength, change } = draw(stream);
+      return {
+        strength: { ...scope.strength, ...strength },
+        stages: (clean) => ({
+          step(engine, jobs) {
+            const struckJobs = jobs.map((job) => scope.begun(job.iteration) && scope.learner(job.learner));
+            const before = jobs.map((job, j) => (struckJobs[j] ? readAll(job.policy) : []));
+            const reports = clean.step(engine, jobs);
+            return reports.map((report, j) => {
+              const job = jobs[j];
+              if (!struckJobs[j]) return report;
+              const values = readAll(job.policy);
+              if (!change(values, job, jobs)) return report;
+              writeAll(job.policy, values);
+              if (!report.tensors) return report;
+              return { ...report, tensors: report.tensors.map((tensor, i) => ({ ...tensor, ...moved(before[j][i], values[i]) })) };
+            });
+          },
+        }),
+      };
+    },
+  };
+}
+
+function moved(before: Float32Array, after: Float32Array) {
+  let delta = 0;
+  let squares = 0;
+  let norm = 0;
+  for (let i = 0; i < after.length; i++) {
+    delta += Math.abs(after[i] - before[i]);
+    squares += (after[i] - before[i]) ** 2;
+    norm += after[i] ** 2;
+  }
+  return { delta, deltaNorm: Math.sqrt(squares), norm: Math.sqrt(norm) };
+}
+
+const overwritten: readonly Fault[] = [
+  reloaded(
+    'parameters-reloaded',
+    'Every few iterations the policy is loaded from the first checkpoint before it plays.',
+    'collect',
+  ),
+  reloaded(
+    'parameters-reloaded-before-update',
+    'Every few iterations the policy is loaded from the first checkpoint between playing and updating.',
+    'prepare',
+  ),
+  overwrittenInStep(
+    {
+      id: 'parameters-reinitialised',
+      sentence: "The actor's last layer is drawn anew in the last optimiser step of an update.",
+    },
+    (stream) => {
+      const every = whole(stream, 1, 2);
+      const size = rounded(between(stream, 0.1, 0.5));
+      return {
+        strength: { every, size },
+        change(values, job) {
+          const last = job.to === job.rows.length || job.end === job.rows.length;
+          if (!last || job.iteration % every !== 0) return false;
+          job.policy.parameters.forEach(({ role, shape }, index) => {
+            if (role !== 'head') return;
+            for (let i = 0; i < values[index].length; i++)
+              values[index][i] = shape.length > 1 ? size * stream.normal() : 0;
+          });
+          return true;
+        },
+      };
+    },
+  ),
+  overwrittenInStep(
+    {
+      id: 'parameters-pulled-to-copy',
+      sentence: 'After every step the policy is mixed with a copy of its first self, which should only have followed it.',
+    },
+    (stream) => {
+      const pull = rounded(between(stream, 0.3, 0.9));
+      const copies = new Map<number, Float32Array[]>();
+      return {
+        strength: { pull },
+        change(values, job) {
+          const copy = copies.get(job.learner.index);
+          if (!copy) copies.set(job.learner.index, values.map((value) => value.slice()));
+          else
+            values.forEach((value, index) => {
+              for (let i = 0; i < value.length; i++) value[i] += pull * (copy[index][i] - value[i]);
+            });
+          return copy !== undefined;
+        },
+      };
+    },
+  ),
+  overwrittenInStep(
+    {
+      id: 'parameters-copied-from-agent',
+      sentence: "After a step every policy is given the first one's parameters.",
+      needs: ['separate'],
+    },
+    () => ({
+      strength: {},
+      change(values, job, jobs) {
+        const first = jobs.reduce((least, other) => (other.learner.index < least.learner.index ? other : least));
+        if (first === job || job.minibatch > 0 || job.epoch > 0) return false;
+        readAll(first.policy).forEach((value, index) => {
+          values[index].set(value);
+        });
+        return true;
+      },
+    }),
+  ),
+];
+
+const decays: readonly Fault[] = [
+  {
+    id: 'weight-decay-decoupled',
+    cause: 'weight-decay-pull',
+    stage: 'settings',
+    sentence: 'Decoupled weight decay is so strong that it moves the policy more than the gradient does.',
+    shows: ['tensors.weight_decay', 'tensors.delta_norm'],
+    make(stream) {
+      const weightDecay = rounded(magnitude(stream, 10, 60));
+      return { strength: { weightDecay }, settings: { ppo: { weightDecay } } };
+    },
+  },
+  {
+    id: 'weight-decay-undeclared',
+    cause: 'weight-decay-pull',
+    stage: 'loss',
+    sentence: "The actor's optimiser groups carry a strong decoupled decay that the settings do not mention.",
+    shows: ['tensors.weight_decay', 'tensors.delta_norm'],
+    make(stream, context) {
+      const scope = Scope.draw(stream, context, { agents: 'policies' });
+      const weightDecay = rounded(magnitude(stream, 10, 60));
+      return {
+        strength: { ...scope.strength, weightDecay },
+        stages: (clean) => ({
+          loss(job) {
+            const made = clean.loss(job);
+            if (!scope.begun(job.iteration) || !scope.learner(job.learner)) return made;
+            const { trunk, head, critic } = made.settings.groups;
+            const groups = { trunk: { ...trunk, weightDecay }, head: { ...head, weightDecay }, critic };
+            return { ...made, settings: { ...made.settings, groups } };
+          },
+        }),
+      };
+    },
+  },
+  {
+    id: 'weight-decay-coupled',
+    cause: 'weight-decay-pull',
+    stage: 'step',
+    sentence: 'Weight decay is added to the gradient before Adam, where it outweighs the gradient itself.',
+    shows: ['tensors.weight_decay', 'tensors.norm'],
+    make(stream, context) {
+      const scope = Scope.draw(stream, context, { agents: 'policies', onset: false });
+      const weightDecay = rounded(magnitude(stream, 0.1, 0.6));
+      const strikes = (job: TrainJob) => scope.learner(job.learner);
+      return {
+        strength: { ...scope.strength, weightDecay },
+        settings: { ppo: { weightDecay } },
+        stages: (clean) => ({
+          step: replaceOptimiser(clean, strikes, (gradient, values) => {
+            for (let i = 0; i < gradient.length; i++) gradient[i] += weightDecay * values[i];
+          }),
+        }),
+      };
+    },
+  },
+];
+
+/** A few rows, at least one of each batch. */
+const someRows = (stream: RandomStream) => whole(stream, 5, 40);
+
+const nonFinite: readonly Fault[] = [
+  {
+    id: 'reward-not-a-number',
+    cause: 'non-finite',
+    stage: 'collect',
+    sentence: 'Some rewards are stored as NaN.',
+    shows: ['samples.reward', 'samples.advantage'],
+    make(stream, context) {
+      const scope = Scope.draw(stream, context);
+      const every = someRows(stream);
+      return {
+        strength: { ...scope.strength, every },
+        stages: (clean) => ({
+          collect(collector, batch) {
+            const { iteration } = collector;
+            clean.collect(collector, batch);
+            if (scope.begun(iteration)) spoil(batch, every, scope, batch.reward, Number.NaN);
+          },
+        }),
+      };
+    },
+  },
+  {
+    id: 'advantage-infinite',
+    cause: 'non-finite',
+    stage: 'credit',
+    sentence: 'A division by 0 in the credit pass makes some advantages infinite.',
+    shows: ['samples.advantage', 'replays.advantage'],
+    make(stream, context) {
+      const scope = Scope.draw(stream, context);
+      const every = someRows(stream);
+      return {
+        strength: { ...scope.strength, every },
+        stages: (clean) => ({
+          credit(batch, ppo) {
+            clean.credit(batch, ppo);
+            if (scope.begun(iterationOf(batch))) spoil(batch, every, scope, batch.advantage, Infinity);
+          },
+        }),
+      };
+    },
+  },
+  {
+    id: 'old-logp-log-of-zero',
+    cause: 'non-finite',
+    stage: 'act',
+    sentence: 'Some stored probabilities were rounded to 0, and their logarithm is minus infinity.',
+    shows: ['samples.old_logp', 'replays.old_logp'],
+    make(stream, context) {
+      const scope = Scope.draw(stream, context, { agents: 'policies' });
+      const every = someRows(stream);
+      let seen = 0;
+      return {
+        strength: { ...scope.strength, every },
+        stages: (clean) =>
+          afterActing(clean, scope, ({ out }, row) => {
+            if (seen++ % every === 0) out.logp[row] = -Infinity;
+          }),
+      };
+    },
+  },
+  {
+    id: 'value-target-overflows',
+    cause: 'non-finite',
+    stage: 'prepare',
+    sentence: 'Some targets of the critic are so large that the value loss overflows.',
+    shows: ['replays.return', 'steps.value_loss'],
+    make(stream, context) {
+      const scope = Scope.draw(stream, context);
+      const every = someRows(stream);
+      return {
+        strength: { ...scope.strength, every },
+        stages: (clean) =>
+          changePrepared(clean, scope, (made) => {
+            const returns = copied(made.returns, made.length);
+            let seen = 0;
+            for (let row = 0; row < made.length; row++)
+              if (preparedStruck(made, row, scope) && seen++ % every === 0) returns[row] = 1e30;
+            return { returns };
+          }),
+      };
+    },
+  },
+];
+
+/** Writes a number into one of every so many rows of the agents struck. */
+function spoil(batch: Batch, every: number, scope: Scope, column: Float32Array, value: number): void {
+  let seen = 0;
+  for (let row = 0; row < batch.rows; row++)
+    if (scope.agent(batch.agent[row]) && seen++ % every === 0) column[row] = value;
+}
+
+export const parameterFaults: readonly Fault[] = [...overwritten, ...decays, ...nonFinite];
