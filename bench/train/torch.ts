@@ -179,7 +179,7 @@ export class Search {
         new Set(taskNames.flatMap((task) => this.best(task, finalists).map((tried) => tried.process.name))),
       );
     }
-    if (!hasOpenBlas)
+    if (!hasOpenBlas && this.sizes.full)
       throw new Error(
         'PyTorch runs on the reference BLAS, some forty times slower than OpenBLAS, and would be a straw man; apt-get install libopenblas0-pthread',
       );

@@ -73,15 +73,16 @@ export interface UpdateResult {
   steps: number;
   skipped: number;
   stoppedEarly: boolean;
-  /** k2 on (at most afterRows rows of) the last minibatch after the last step; NaN where it was not measured. */
+  /** k2 on (at most 1024 rows of) the last minibatch after the last step; NaN where it was not measured. */
   klAfter: number;
   learningRate: number;
 }
 
 /** Below this share of valid rows a minibatch is skipped. */
 export const leastValid = 0.9;
-/** Rows on which the KL after an update is measured. */
-export const afterRows = 1024;
+/** Rows on which the KL after an update is measured: where the learning rate follows it, and where it is only read. */
+const afterRows = 1024;
+const glanceRows = 256;
 
 export function updateSettings(learner: Learner, plan: UpdatePlan): UpdateSettings {
   const { ppo } = plan;
@@ -306,7 +307,7 @@ function finish(run: Running, plan: UpdatePlan, stages: UpdateStages): void {
   if (!latest) return;
   learner.updates++;
   if (adaptiveKl === null && !plan.measureAfter) return;
-  const to = Math.min(latest.to, latest.from + afterRows);
+  const to = Math.min(latest.to, latest.from + (adaptiveKl === null ? glanceRows : afterRows));
   const { logp, entropy, value } = work.out;
   stages.evaluate(latest, latest.from, to, { logp, entropy, value });
   let sum = 0;

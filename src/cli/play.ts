@@ -1,5 +1,6 @@
 /** `trueline play`: games between scripted players and learnt policies, with returns per seat and name, and pictures of an episode. */
 import { Command } from 'commander';
+import { City } from '../games/city/game.ts';
 import { GridGame } from '../games/grid/grid.ts';
 import { randomPlay } from '../games/grid/random-play.ts';
 import { type Game, gameEntry, makeGame } from '../games/index.ts';
@@ -181,18 +182,23 @@ async function pictures(
     throw new BadInput(`${gameEntry(name).name} has no pictures; stag-hunt, snowdrift and city have`);
   const frames: Picture[] = [];
   const texts: string[] = [];
+  let month = -1;
   playEpisodes(game, players, 1, flags.seed, {
     onStep: () => {
+      // A month of the city has many decisions and is worth one picture: the map as its last one left it.
+      if (game instanceof City && game.city.month[0] === month) {
+        frames.pop();
+        texts.pop();
+      }
+      if (game instanceof City) month = game.city.month[0];
       frames.push(framePicture(game, 0));
       texts.push(textFrame(game, 0));
     },
   });
-  // A month of the city has many decisions; a picture is worth it only where something has changed.
-  const changed = frames.filter((frame, i) => i === 0 || frame.svg !== frames[i - 1].svg);
-  if (flags.watch) for (const text of texts.filter((item, i) => i === 0 || item !== texts[i - 1])) print(`${text}\n`);
+  if (flags.watch) for (const text of texts) print(`${text}\n`);
   const write = (file: string, text: string) => writeWhole(file, [new TextEncoder().encode(text)]);
-  if (flags.svg) await write(flags.svg, filmStrip(changed, 6).svg);
-  if (flags.html) await write(flags.html, page(name, animation(changed), flags, players));
+  if (flags.svg) await write(flags.svg, filmStrip(frames, 6).svg);
+  if (flags.html) await write(flags.html, page(name, animation(frames), flags, players));
 }
 
 function page(name: string, film: Picture, flags: Flags, players: readonly Player[]): string {

@@ -28,6 +28,8 @@ export class Iteration {
     this.tensors = slice.tables.tensors ?? null;
     for (const rows of [this.samples, this.replays, this.steps, this.tensors])
       for (const name of rows?.known() ?? []) run.seen.add(`${rows!.table}.${name}`);
+    const agent = this.samples?.column('agent');
+    for (let i = 0; agent && i < agent.length; i++) if (agent[i] >= run.agentCount) run.agentCount = agent[i] + 1;
   }
 
   /** A deliberate diagnostic change was in force. */

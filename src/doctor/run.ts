@@ -14,10 +14,13 @@ export class Run {
   readonly tensors: TensorInfo[];
   /** Columns in which something was known, as table.column. */
   readonly seen = new Set<string>();
+  /** Agents declared, or seen in the rows where more are. */
+  agentCount: number;
   private readonly settings: Record<string, unknown>;
 
   constructor(readonly manifest: Manifest) {
     this.agents = (manifest.agents ?? []).map((agent) => agent.name);
+    this.agentCount = Math.max(1, this.agents.length);
     this.policies = (manifest.policies ?? []).map((policy) => policy.name);
     this.tensors = (manifest.tensors ?? []).map((tensor) => ({
       name: tensor.name,

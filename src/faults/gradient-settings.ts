@@ -25,11 +25,11 @@ function withRates(settings: UpdateSettings, roles: readonly Role[], rate: (own:
   return { ...settings, groups };
 }
 
-/** A rate with which all steps of the run together move a logit by about 1e-6 to 1e-5: a step moves every parameter by at most the rate, and a logit has about a hundred. */
+/** A rate with which all steps of the run together move a logit by less than 1e-3: a step moves every parameter by at most the rate, and a logit has about a hundred. */
 function invisibleRate(stream: Stream, { settings, iterations }: FaultContext): number {
   const steps = iterations * settings.ppo.epochs * settings.ppo.minibatches;
-  const rate = magnitude(stream, 1e-6, 1e-5) / (100 * steps);
-  return rounded(Math.max(1e-11, Math.min(1e-8, rate)));
+  const rate = magnitude(stream, 1e-4, 1e-3) / (100 * steps);
+  return rounded(Math.max(1e-10, Math.min(1e-7, rate)));
 }
 
 const tooSmall: readonly Fault[] = [
@@ -70,7 +70,7 @@ const tooSmall: readonly Fault[] = [
     sentence: "Adam's epsilon is so large that it swallows every step.",
     shows: ['tensors.delta', 'steps.delta_logits'],
     make(stream) {
-      const adamEpsilon = rounded(magnitude(stream, 1e4, 1e6));
+      const adamEpsilon = rounded(magnitude(stream, 1e3, 1e5));
       return { strength: { adamEpsilon }, settings: { ppo: { adamEpsilon, adaptiveKl: null } } };
     },
   },
@@ -84,7 +84,7 @@ const tooLarge: readonly Fault[] = [
     sentence: 'The learning rate is set so high that every step overshoots.',
     shows: ['tensors.delta', 'steps.kl_after'],
     make(stream) {
-      const learningRate = rounded(magnitude(stream, 0.05, 0.3));
+      const learningRate = rounded(magnitude(stream, 0.3, 3));
       return {
         strength: { learningRate },
         settings: {
@@ -101,7 +101,7 @@ const tooLarge: readonly Fault[] = [
     shows: ['tensors.delta', 'tensors.learning_rate'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies' });
-      const learningRate = rounded(magnitude(stream, 0.05, 0.3));
+      const learningRate = rounded(magnitude(stream, 0.3, 3));
       return {
         strength: { ...scope.strength, learningRate },
         settings: { ppo: { adaptiveKl: null, targetKl: null } },

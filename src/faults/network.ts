@@ -108,19 +108,12 @@ function inputFault(
     stage: 'game',
     sentence,
     shows: ['samples.obs', 'steps.embed_std'],
-    make(stream) {
-      let drawn: ReturnType<typeof draw> | null = null;
+    make(stream, { traits }) {
+      const { strength, see } = draw(stream, traits.observation);
       return {
-        // How many entries there are is known only once there is a game.
-        strength: {},
+        strength,
         settings: { network: { activation: 'tanh' } },
-        stages: (clean) => ({
-          game(game) {
-            const inner = clean.game(game);
-            drawn ??= draw(stream, inner.shape.observation);
-            return wrapGame(inner, { observation: drawn.see });
-          },
-        }),
+        stages: (clean) => ({ game: (game) => wrapGame(clean.game(game), { observation: see }) }),
       };
     },
   };

@@ -156,8 +156,11 @@ const misreported: readonly Fault[] = [
     },
     (stream) => {
       const side = stream.uniform() < 0.5 ? 1 : -1;
+      // A narrow band, because where no ratio leaves it there is nothing to misreport.
+      const clip = rounded(between(stream, 0.02, 0.06));
       return {
-        strength: { side },
+        strength: { side, clip },
+        settings: { ppo: { clip } },
         change: (_, job) => ({
           clipFraction: meanOver(0, job.to - job.from, (i) =>
             Number(side * Math.expm1(logRatio(job, i)) > job.settings.clip),

@@ -21,6 +21,8 @@ export interface Traits {
   counts: boolean;
   truncation: boolean;
   termination: boolean;
+  /** Length of an observation. */
+  observation: number;
   actions: number;
   candidates: number;
   horizon: number;
@@ -60,7 +62,7 @@ const steps = 400;
 
 export function findTraits(settings: Settings, make?: GameMaker): Traits {
   const game = (make ?? gameMaker(settings.game, settings.gameSettings))(1);
-  const { seats, candidates, actions, features, horizon } = game.shape;
+  const { seats, candidates, actions, features, horizon, observation } = game.shape;
   const agents = agentNames(settings, game)
     .map((_, agent) => agent)
     .filter((agent) => isLearning(settings.players?.[agent] ?? learning));
@@ -75,6 +77,7 @@ export function findTraits(settings: Settings, make?: GameMaker): Traits {
     counts: false,
     truncation: false,
     termination: false,
+    observation,
     actions,
     candidates,
     horizon,

@@ -1,5 +1,7 @@
 /** Pages of docs/ that are made from the program's own tables, so that they cannot differ from it. */
 import { type ColumnSpec, tables } from '../recording/columns.ts';
+import { type Reading, readings } from '../training/readings.ts';
+import { describeSettings } from '../training/settings.ts';
 
 export interface Page {
   path: string;
@@ -7,7 +9,11 @@ export interface Page {
 }
 
 export function generatedPages(): Page[] {
-  return [{ path: 'docs/columns.md', text: columnsPage() }];
+  return [
+    { path: 'docs/columns.md', text: columnsPage() },
+    { path: 'docs/readings.md', text: readingsPage() },
+    { path: 'docs/settings.md', text: settingsPage() },
+  ];
 }
 
 function columnsPage(): string {
@@ -42,4 +48,50 @@ function type(column: ColumnSpec): string {
 
 function marks(column: ColumnSpec): string {
   return [column.required ? 'required' : '', column.key ? 'key' : ''].filter(Boolean).join(', ');
+}
+
+function readingsPage(): string {
+  const lines = [
+    '# What do the readings mean?',
+    '',
+    'Each is recomputed from the rows over all minibatches of an update. A band is where healthy runs usually are; it informs, and being outside of it is not a',
+    'fault: many healthy runs sit below it. This page is made from the table that the program uses (`src/training/readings.ts`) by `node scripts/docs.mjs`.',
+    '',
+    '| reading | unit | how it is computed | usual band | what it tells |',
+    '| --- | --- | --- | --- | --- |',
+  ];
+  for (const reading of readings)
+    lines.push(
+      `| \`${reading.name}\` | ${reading.unit} | ${cell(reading.formula)} | ${band(reading)} | ${reading.explanation} |`,
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+function band({ band }: Reading): string {
+  if (!band) return '';
+  const [low, high] = band;
+  if (low === Number.MIN_VALUE) return 'above 0';
+  if (low === null) return `at most ${high}`;
+  return high === null ? `at least ${low}` : `${low} to ${high}`;
+}
+
+function settingsPage(): string {
+  const lines = [
+    '# Which settings does a run have?',
+    '',
+    'A setting is given as `--set NAME=VALUE`, or in a `--config` file. `trueline train --describe` prints the same list; this page is made from it by `node scripts/docs.mjs`.',
+    '',
+    '| setting | default | meaning |',
+    '| --- | --- | --- |',
+  ];
+  for (const { path, default: value, description, choices } of describeSettings()) {
+    const shown = value === undefined ? '' : `\`${JSON.stringify(value)}\``;
+    lines.push(`| \`${path}\` | ${shown}${choices ? ` of ${choices.join(', ')}` : ''} | ${cell(description)} |`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** A bar would end the cell of a table. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
 }

@@ -1,5 +1,6 @@
 /** The rows of one iteration. A batch owns all its columns: it is re-ordered, sliced and copied only whole, so no column can follow an order of its own. */
 import type { Game } from '../games/game.ts';
+import { type ColumnArray, copyRows } from './gather.ts';
 
 export interface BatchShape {
   readonly observation: number;
@@ -17,8 +18,6 @@ export function batchShape(game: Game, criticState: number): BatchShape {
   const extras = (game.extras ?? []).map(({ name, width }) => ({ name, width }));
   return { observation, criticState, candidates, features, extras };
 }
-
-type ColumnArray = Int32Array | Float32Array | Float64Array | Uint8Array;
 
 /** One place for every column: its type and how many values a row has. */
 function layout(shape: BatchShape) {
@@ -241,83 +240,3 @@ export class Batch {
 }
 
 const counts = new Int32Array(65_536);
-
-/** One copy of the loop for each kind of array, because the compiler makes fast code only of a loop that sees one kind. */
-function copyRows(
-  into: ColumnArray,
-  at: number,
-  from: ColumnArray,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
-  if (width === 0) return;
-  if (into instanceof Float32Array) copyFloats(into, at, from as Float32Array, rows, count, width);
-  else if (into instanceof Int32Array) copyInts(into, at, from as Int32Array, rows, count, width);
-  else if (into instanceof Uint8Array) copyBytes(into, at, from as Uint8Array, rows, count, width);
-  else copyDoubles(into, at, from as Float64Array, rows, count, width);
-}
-
-function copyFloats(
-  into: Float32Array,
-  at: number,
-  from: Float32Array,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
-  let target = at * width;
-  for (let i = 0; i < count; i++) {
-    const source = rows[i] * width;
-    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
-    target += width;
-  }
-}
-
-function copyInts(
-  into: Int32Array,
-  at: number,
-  from: Int32Array,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
-  let target = at * width;
-  for (let i = 0; i < count; i++) {
-    const source = rows[i] * width;
-    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
-    target += width;
-  }
-}
-
-function copyBytes(
-  into: Uint8Array,
-  at: number,
-  from: Uint8Array,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
-  let target = at * width;
-  for (let i = 0; i < count; i++) {
-    const source = rows[i] * width;
-    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
-    target += width;
-  }
-}
-
-function copyDoubles(
-  into: Float64Array,
-  at: number,
-  from: Float64Array,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
-  let target = at * width;
-  for (let i = 0; i < count; i++) {
-    const source = rows[i] * width;
-    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
-    target += width;
-  }
-}

@@ -218,17 +218,26 @@ function answer(collector: Collector, asked: Decisions, batch: Batch): void {
 /** The very observation, list, mask and features that the decision was made from. */
 function copyDecision(game: Game, place: number, batch: Batch, row: number): void {
   const { observation, candidates, features } = game.shape;
-  for (let i = 0; i < observation; i++)
-    batch.observation[row * observation + i] = game.observation[place * observation + i];
+  copySpan(game.observation, place * observation, batch.observation, row * observation, observation);
   const count = game.count[place];
-  batch.count[row] = count;
   const from = place * candidates;
   const to = row * candidates;
-  for (let c = 0; c < candidates; c++) {
-    batch.candidates[to + c] = c < count ? game.candidates[from + c] : -1;
-    batch.legal[to + c] = c < count ? game.legal[from + c] : 0;
+  batch.count[row] = count;
+  const lists = batch.candidates;
+  const masks = batch.legal;
+  for (let c = 0; c < count; c++) {
+    lists[to + c] = game.candidates[from + c];
+    masks[to + c] = game.legal[from + c];
   }
-  for (let f = 0; f < count * features; f++) batch.features[to * features + f] = game.features[from * features + f];
+  for (let c = count; c < candidates; c++) {
+    lists[to + c] = -1;
+    masks[to + c] = 0;
+  }
+  copySpan(game.features, from * features, batch.features, to * features, count * features);
+}
+
+function copySpan(from: Float32Array, source: number, into: Float32Array, target: number, width: number): void {
+  for (let i = 0; i < width; i++) into[target + i] = from[source + i];
 }
 
 /** Gives each place what the step paid to its latest decision, and closes the rows of those whose episode ended. */

@@ -175,13 +175,14 @@ export class Guard {
     return false;
   }
 
+  /** x times 0 is 0 for every finite x and NaN for the rest, so one sum tells whether there is any to look for. */
   private finite(batch: Batch, name: string, column: Float32Array, width: number): void {
-    for (let i = 0; i < batch.rows * width; i++) {
-      // x - x is 0 for every finite x and NaN for the rest.
-      if (column[i] - column[i] === 0) continue;
-      this.report('not-finite', `${this.row(batch, Math.floor(i / width))}: ${name} is ${column[i]}.`);
-      return;
-    }
+    const length = batch.rows * width;
+    let sum = 0;
+    for (let i = 0; i < length; i++) sum += column[i] * 0;
+    if (sum === 0) return;
+    const at = column.subarray(0, length).findIndex((value) => !Number.isFinite(value));
+    this.report('not-finite', `${this.row(batch, Math.floor(at / width))}: ${name} is ${column[at]}.`);
   }
 
   private report(kind: GuardKind, sentence: string, count = 1): void {

@@ -3,6 +3,7 @@ import { clampAdvantages, type Learner, type LearnerRows, normaliseAdvantages } 
 import type { PpoSettings } from '../agents/settings.ts';
 import type { Batch } from './batch.ts';
 import { assignCredit } from './credit.ts';
+import { copyRows } from './gather.ts';
 
 /** The rows of the learner's own agents, in batch order. */
 export function selectRows(batch: Batch, learner: Learner, rows: Int32Array): number {
@@ -95,38 +96,18 @@ export function prepareRows(
   for (let i = 0; i < count; i++) candidates += batch.count[rows[i]];
   reserve(into, batch, count, candidates, pointer);
   into.length = count;
-  let at = 0;
-  let feature = 0;
-  into.offsets[0] = 0;
-  for (let i = 0; i < count; i++) {
-    const row = rows[i];
-    copy(batch.observation, row * shape.observation, into.obs, i * shape.observation, shape.observation);
-    if (shape.criticState > 0)
-      copy(batch.criticState, row * shape.criticState, into.state, i * shape.criticState, shape.criticState);
-    const first = row * shape.candidates;
-    const choices = batch.count[row];
-    let legal = 0;
-    for (let c = 0; c < choices; c++) {
-      into.subset[at + c] = batch.candidates[first + c];
-      into.legal[at + c] = batch.legal[first + c];
-      legal += batch.legal[first + c];
-    }
-    if (pointer) {
-      copy(batch.features, first * shape.features, into.features, feature, choices * shape.features);
-      feature += choices * shape.features;
-    }
-    at += choices;
-    into.offsets[i + 1] = at;
-    into.action[i] = batch.action[row];
-    into.oldLogp[i] = batch.oldLogp[row];
-    into.advantage[i] = batch.advantage[row];
-    into.returns[i] = batch.return[row];
-    into.oldValue[i] = batch.value[row];
-    into.iteration[i] = batch.iteration[row];
-    into.sample[i] = batch.sample[row];
-    into.agent[i] = batch.agent[row];
-    into.logCount[i] = Math.log(legal);
-  }
+  copyRows(into.obs, 0, batch.observation, rows, count, shape.observation);
+  copyRows(into.state, 0, batch.criticState, rows, count, shape.criticState);
+  copyRows(into.action, 0, batch.action, rows, count, 1);
+  copyRows(into.oldLogp, 0, batch.oldLogp, rows, count, 1);
+  copyRows(into.advantage, 0, batch.advantage, rows, count, 1);
+  copyRows(into.returns, 0, batch.return, rows, count, 1);
+  copyRows(into.oldValue, 0, batch.value, rows, count, 1);
+  copyRows(into.iteration, 0, batch.iteration, rows, count, 1);
+  copyRows(into.sample, 0, batch.sample, rows, count, 1);
+  copyRows(into.agent, 0, batch.agent, rows, count, 1);
+  packLists(batch, rows, count, into);
+  if (pointer) packFeatures(batch, rows, count, into.features);
   learner.normaliser.toCritic(into.returns, count, into.returns);
   learner.normaliser.toCritic(into.oldValue, count, into.oldValue);
   if (ppo.advantageNormalisation === 'batch') {
@@ -145,6 +126,34 @@ export function identity(count: number): Int32Array {
   return kept;
 }
 
-function copy(from: Float32Array, source: number, into: Float32Array, target: number, width: number): void {
-  for (let i = 0; i < width; i++) into[target + i] = from[source + i];
+/** Candidate lists and masks, one row's after the other's. */
+function packLists(batch: Batch, rows: Int32Array, count: number, into: LearnerRows): void {
+  const { candidates, legal } = batch;
+  const { offsets, subset, logCount } = into;
+  const mask = into.legal;
+  let at = 0;
+  offsets[0] = 0;
+  for (let i = 0; i < count; i++) {
+    const first = rows[i] * batch.shape.candidates;
+    const choices = batch.count[rows[i]];
+    let possible = 0;
+    for (let c = 0; c < choices; c++) {
+      subset[at + c] = candidates[first + c];
+      mask[at + c] = legal[first + c];
+      possible += legal[first + c];
+    }
+    at += choices;
+    offsets[i + 1] = at;
+    logCount[i] = Math.log(possible);
+  }
+}
+
+function packFeatures(batch: Batch, rows: Int32Array, count: number, into: Float32Array): void {
+  const { features, shape } = batch;
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    const first = rows[i] * shape.candidates * shape.features;
+    const end = first + batch.count[rows[i]] * shape.features;
+    for (let f = first; f < end; f++) into[at++] = features[f];
+  }
 }

@@ -213,6 +213,64 @@ describe('the recording of a run', () => {
     for (let row = 0; row < replays.rows; row++) expect(source[row]).toBe(policy[row] === 0 ? 0 : iteration[row]);
   });
 
+  it('gives readings that follow from the rows of all minibatches', async () => {
+    const { table, reports } = await recorded(1);
+    const replays = await table('replays');
+    const samples = await table('samples');
+    const column = (name: string) => replays.numbers(name);
+    const [policy, sample, newLogp, oldLogp, entropy, epoch, minibatch] = [
+      'policy',
+      'sample',
+      'new_logp',
+      'old_logp',
+      'entropy',
+      'epoch',
+      'minibatch',
+    ].map(column);
+    const rows = [...policy.keys()].filter((row) => policy[row] === 1);
+    const mean = (over: number[], value: (row: number) => number) =>
+      over.reduce((sum, row) => sum + value(row), 0) / over.length;
+    const log = (row: number) => newLogp[row] - oldLogp[row];
+    const reading = reports[0].readings[1];
+    expect(reading.k1).toBeCloseTo(
+      mean(rows, (row) => -log(row)),
+      6,
+    );
+    expect(reading.k2).toBeCloseTo(
+      mean(rows, (row) => 0.5 * log(row) ** 2),
+      6,
+    );
+    expect(reading.k3).toBeCloseTo(
+      mean(rows, (row) => Math.exp(log(row)) - 1 - log(row)),
+      6,
+    );
+    const ratio = mean(rows, (row) => Math.exp(log(row)));
+    expect(reading.ratio_mean).toBeCloseTo(ratio, 6);
+    expect(reading.ratio_std).toBeCloseTo(Math.sqrt(mean(rows, (row) => (Math.exp(log(row)) - ratio) ** 2)), 4);
+    expect(reading.entropy).toBeCloseTo(
+      mean(rows, (row) => entropy[row]),
+      5,
+    );
+    const legal = (row: number) => replays.list('legal', row).reduce((sum, one) => sum + one, 0);
+    const choosing = rows.filter((row) => legal(row) > 1);
+    expect(reading.entropy_ratio).toBeCloseTo(
+      mean(choosing, (row) => entropy[row] / Math.log(legal(row))),
+      5,
+    );
+    // The samples' own advantages are the recomputed ones here, because nothing is broken.
+    const credit = (row: number) => samples.numbers('advantage')[sample[row]];
+    const later = rows.filter((row) => epoch[row] > 0 || minibatch[row] > 0);
+    const [x, y] = [mean(later, log), mean(later, credit)];
+    const covariance = mean(later, (row) => (log(row) - x) * (credit(row) - y));
+    const spreads = Math.sqrt(mean(later, (row) => (log(row) - x) ** 2) * mean(later, (row) => (credit(row) - y) ** 2));
+    expect(reading.credit_correlation).toBeCloseTo(covariance / spreads, 4);
+    const own = [...samples.numbers('agent').keys()].filter((row) => samples.numbers('agent')[row] === 1);
+    const returned = (row: number) => samples.numbers('return')[row];
+    const error = (row: number) => returned(row) - samples.numbers('value')[row];
+    const variance = (value: (row: number) => number) => mean(own, (row) => (value(row) - mean(own, value)) ** 2);
+    expect(reading.explained_variance).toBeCloseTo(1 - variance(error) / variance(returned), 4);
+  });
+
   it('keeps the first iterations and then every so-many-th whole', () => {
     const { recording } = readSettings({});
     expect([0, 1, 2, 3, 9, 10, 11, 20].map((iteration) => keptWhole(recording, iteration))).toEqual([

@@ -235,7 +235,7 @@ export function otherAgent(
   truth: ArrayLike<number>,
   target: ArrayLike<number>,
 ): Float64Array | null {
-  if (iteration.run.agents.length === 1) return null;
+  if (iteration.run.agentCount === 1) return null;
   const out = new Float64Array(truth.length).fill(Number.NaN);
   for (let i = 0; i < truth.length; i++)
     for (const other of iteration.others(i))

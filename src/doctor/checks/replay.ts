@@ -112,7 +112,7 @@ class ReplayPass implements Pass {
     const transforms = new Transforms(iteration, base, baseIsReplay, sampled, replayed, close);
     const stride = Math.max(1, Math.ceil(noticed.length / triedRows));
     const tried = noticed.filter((_, i) => i % stride === 0);
-    const fitted = fit(iteration, transforms, tried, sampled, replayed, close);
+    const fitted = fitRows(iteration, transforms, tried, sampled, replayed, close);
     this.fits.push(fitted);
     for (const row of tried) {
       const matches = transforms.match(row, fitted);
@@ -227,7 +227,7 @@ class ReplayPass implements Pass {
 const percent = (share: number) => `${figure(100 * share)} %`;
 
 /** The one temperature, and the one K, that explain most of the rows tried. */
-function fit(
+function fitRows(
   iteration: Iteration,
   transforms: Transforms,
   rows: ReplayRow[],

@@ -1,0 +1,223 @@
+/** Whether the critic sees and learns the row's own: its value before the first step, and its target. Values may be in other units, as long as one line maps all of them. */
+import { lagged } from '../../math/chains.ts';
+import { Pairs } from '../../math/statistics.ts';
+import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../check.ts';
+import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import type { Iteration } from '../iteration.ts';
+import type { Run } from '../run.ts';
+import { lags } from './credit.ts';
+
+export const critic: Check = {
+  id: 'critic',
+  group: 'credit',
+  question: "Are the critic's input and target the row's own?",
+  needs: [
+    ['replays.value', 'replays.return'],
+    ['samples.value', 'samples.return'],
+  ],
+  causes: ['critic-context-misaligned', 'value-scale-mismatch'],
+  start: (run) => new CriticPass(run),
+};
+
+const names = [
+  ...lags.map((lag) => `lag ${lag} within (episode, agent)`),
+  ...lags.slice(0, 4).map((lag) => `lag ${lag} within the (env, agent) stream`),
+  'another agent at the same (episode, t)',
+];
+
+interface Side {
+  looked: number;
+  wrong: number;
+  /** Rows that each transform brings onto the line. */
+  explained: Float64Array;
+  onset: number;
+  agents: Set<number>;
+  /** Slope and intercept, update by update. */
+  slopes: number[];
+  scaled: number;
+}
+
+const side = (): Side => ({
+  looked: 0,
+  wrong: 0,
+  explained: new Float64Array(names.length),
+  onset: Number.POSITIVE_INFINITY,
+  agents: new Set(),
+  slopes: [],
+  scaled: 0,
+});
+
+class CriticPass implements Pass {
+  private readonly value = side();
+  private readonly target = side();
+  /** Whether the policy replayed its rows, so that the parameters were those of sampling. */
+  private replayed = 0;
+  private moved = 0;
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { samples, replays, before } = iteration;
+    if (!samples || !replays || !before || iteration.probed) return;
+    const fresh = replays.measured('new_logp')!;
+    const old = samples.measured('old_logp')!;
+    const sample = replays.column('sample')!;
+    const source = replays.column('source_iteration');
+    const weight = replays.column('weight');
+    const epoch = replays.column('epoch')!;
+    const usable = (i: number) =>
+      sample[i] < samples.rows && !(source && source[i] !== iteration.number && !Number.isNaN(source[i]));
+    const first: number[] = [];
+    const targets: number[] = [];
+    for (let i = 0; i < replays.rows; i++) {
+      if (!usable(i)) continue;
+      if (before[i]) {
+        first.push(i);
+        if (Math.abs(fresh[i] - old[sample[i]]) <= 1e-4) this.replayed++;
+        else this.moved++;
+      }
+      if (epoch[i] === 0 && weight?.[i] !== 0) targets.push(i);
+    }
+    this.compare(iteration, this.value, replays.column('value'), samples.column('value'), first);
+    this.compare(iteration, this.target, replays.column('return'), samples.column('return'), targets);
+  }
+
+  private compare(
+    iteration: Iteration,
+    into: Side,
+    used: ArrayLike<number> | null,
+    stored: ArrayLike<number> | null,
+    rows: number[],
+  ): void {
+    if (!used || !stored) return;
+    const agent = iteration.samples!.column('agent')!;
+    const sample = iteration.replays!.column('sample')!;
+    const policy = iteration.replays!.column('policy');
+    const byPolicy = new Map<number, number[]>();
+    for (const row of rows) {
+      if (!Number.isFinite(used[row]) || !Number.isFinite(stored[sample[row]])) continue;
+      const key = policy ? policy[row] : 0;
+      const list = byPolicy.get(key);
+      if (list) list.push(row);
+      else byPolicy.set(key, [row]);
+    }
+    for (const list of byPolicy.values()) {
+      if (list.length < fewestRows) continue;
+      const line = new Pairs();
+      for (const row of list) line.add(stored[sample[row]], used[row]);
+      into.looked += list.length;
+      if (!(line.spreadY > 1e-7 * Math.max(1, Math.abs(used[list[0]])))) continue;
+      const off = Math.sqrt(Math.max(0, 1 - line.correlation ** 2));
+      if (off <= 10 * creditTolerance || line.spreadX <= 1e-9) {
+        into.slopes.push(line.slope);
+        if (Math.abs(line.slope - 1) > 0.1) into.scaled += list.length;
+        continue;
+      }
+      into.wrong += list.length;
+      into.onset = Math.min(into.onset, iteration.number);
+      for (const row of list) into.agents.add(agent[sample[row]]);
+      this.search(iteration, into, used, stored, list);
+    }
+  }
+
+  private search(
+    iteration: Iteration,
+    into: Side,
+    used: ArrayLike<number>,
+    stored: ArrayLike<number>,
+    list: number[],
+  ): void {
+    const { chains } = iteration;
+    const sample = iteration.replays!.column('sample')!;
+    if (!chains) return;
+    const vectors = [
+      ...lags.map((lag) => lagged(stored, chains.next, chains.previous, lag)),
+      ...lags.slice(0, 4).map((lag) => lagged(stored, chains.streamNext, chains.streamPrevious, lag)),
+      Float64Array.from(stored, (_, row) => stored[iteration.others(row)[0] ?? -1] ?? Number.NaN),
+    ];
+    vectors.forEach((vector, v) => {
+      const line = new Pairs();
+      for (const row of list) if (Number.isFinite(vector[sample[row]])) line.add(vector[sample[row]], used[row]);
+      if (line.count < Math.max(fewestRows, 0.3 * list.length) || !(line.correlation > 0)) return;
+      // Shifted rows at the ends of episodes have no partner and pull the fit; most must lie on the line.
+      const { slope, intercept } = line;
+      let on = 0;
+      for (const row of list) {
+        const x = vector[sample[row]];
+        if (Number.isFinite(x) && Math.abs(slope * x + intercept - used[row]) <= 0.02 * line.spreadY) on++;
+      }
+      into.explained[v] += on >= 0.8 * line.count ? list.length : 0;
+    });
+  }
+
+  finish(): Outcome {
+    const share = (of: Side) => of.wrong / Math.max(1, of.looked);
+    const measured = {
+      values: this.value.looked,
+      values_of_other_rows: this.value.wrong,
+      targets: this.target.looked,
+      targets_of_other_rows: this.target.wrong,
+    };
+    const expected = { values_of_other_rows: 0, targets_of_other_rows: 0 };
+    if (this.value.looked + this.target.looked === 0)
+      return { status: 'not-checked', measured, expected, findings: [] };
+    const findings: Finding[] = [];
+    for (const [what, of] of [
+      ['value', this.value],
+      ['target', this.target],
+    ] as const) {
+      if (of.wrong < fewestRows) continue;
+      let best = 0;
+      for (let v = 1; v < names.length; v++) if (of.explained[v] > of.explained[best] * 1.02) best = v;
+      const fit = of.explained[best] / of.wrong;
+      // Without a transform the value must be compared with the very parameters that made it.
+      if (fit < 0.5 && (what === 'target' || this.replayed < 0.9 * (this.replayed + this.moved))) continue;
+      findings.push({
+        cause: 'critic-context-misaligned',
+        confidence: fit >= 0.5 ? confidence(fit, of.wrong) : Math.min(0.6, confidence(1, of.wrong)),
+        agents: [...of.agents].sort((a, b) => a - b),
+        onset: of.onset,
+        rows: of.wrong,
+        ...(fit >= 0.5 ? { transform: names[best] } : {}),
+        before: share(of),
+        after: share(of) * (1 - Math.max(0, fit)),
+        summary: `The critic's ${what} does not follow the row's own on ${of.wrong} rows${fit >= 0.5 ? `; it follows that of ${names[best]}` : ' although the policy replays them exactly'}.`,
+        evidence: [{ check: 'critic', measured, expected }],
+      });
+      break;
+    }
+    const scaled = this.scaled();
+    if (scaled && findings.length === 0) findings.push(scaled);
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings };
+  }
+
+  /** One side in other units than the other, update after update: a normaliser's own drift comes to rest, a missing one does not. */
+  private scaled(): Finding | null {
+    const steady = (slopes: number[]) => slopes.slice(Math.min(3, slopes.length >> 1));
+    const [a, b] = [steady(this.value.slopes), steady(this.target.slopes)];
+    const off = (slopes: number[]) =>
+      slopes.length >= 2 && slopes.every((slope) => Math.abs(Math.log(Math.abs(slope))) > 0.3);
+    const on = (slopes: number[]) => slopes.length === 0 || slopes.every((slope) => Math.abs(slope - 1) < 0.1);
+    if (!((off(a) && on(b)) || (off(b) && on(a)))) return null;
+    const [what, slopes] = off(a) ? ['value', a] : ['target', b];
+    const rows = off(a) ? this.value.scaled : this.target.scaled;
+    return {
+      cause: 'value-scale-mismatch',
+      confidence: Math.min(0.9, confidence(1, rows)),
+      agents: [],
+      onset: 0,
+      rows,
+      transform: `${what} divided by ${figure(slopes[slopes.length - 1])}`,
+      before: Math.abs(slopes[slopes.length - 1] - 1),
+      after: 0,
+      summary: `In the update the critic's ${what} is in other units than in the samples (slope ${figure(slopes[slopes.length - 1])}), while the other side is not.`,
+      evidence: [
+        {
+          check: 'critic',
+          measured: { slopes: slopes.slice(-5).map((slope) => Number(figure(slope))) },
+          expected: { slope: 1 },
+        },
+      ],
+    };
+  }
+}

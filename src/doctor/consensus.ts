@@ -1,0 +1,120 @@
+/** Whether one line through a cell of rows maps one column to another. Found by consensus, so a share of wrong rows does not hide the line of the right ones. */
+
+export interface Line {
+  slope: number;
+  intercept: number;
+  /** Rows of the cell on the line. */
+  matched: number;
+}
+
+export interface Cells {
+  /** Row numbers by cell. */
+  lists: Int32Array[];
+}
+
+export function cellsOf(rows: ArrayLike<number>, key: (row: number) => number, fewest: number): Cells {
+  const lists = new Map<number, number[]>();
+  for (let i = 0; i < rows.length; i++) {
+    const k = key(rows[i]);
+    if (Number.isNaN(k)) continue;
+    const list = lists.get(k);
+    if (list) list.push(rows[i]);
+    else lists.set(k, [rows[i]]);
+  }
+  return { lists: [...lists.values()].filter((list) => list.length >= fewest).map((list) => Int32Array.from(list)) };
+}
+
+/** Where y was cut off; infinite where it was not. */
+export interface Clamp {
+  low: number;
+  high: number;
+}
+
+const tries = 24;
+
+/** The line y = slope x + intercept that most rows of the cell lie on. `sign` restricts the slope. */
+export function consensus(
+  x: ArrayLike<number>,
+  y: ArrayLike<number>,
+  cell: Int32Array,
+  slack: number,
+  clamp: Clamp,
+  sign: 1 | -1,
+): Line {
+  const usable: number[] = [];
+  let [n, sx, sy, sxx, sxy] = [0, 0, 0, 0, 0];
+  for (const row of cell) {
+    if (!Number.isFinite(x[row]) || !Number.isFinite(y[row]) || y[row] <= clamp.low || y[row] >= clamp.high) continue;
+    usable.push(row);
+    n++;
+    sx += x[row];
+    sy += y[row];
+  }
+  const none = { slope: Number.NaN, intercept: Number.NaN, matched: 0 };
+  if (n < 3) return none;
+  for (const row of usable) {
+    sxx += (x[row] - sx / n) ** 2;
+    sxy += (x[row] - sx / n) * (y[row] - sy / n);
+  }
+  if (!(sxx > 0)) return none;
+  const spread = Math.sqrt(sxx / n);
+  let best: Line = none;
+  const attempt = (slope: number, intercept: number) => {
+    // A flat line says nothing about x.
+    if (!(slope * sign > 0) || Math.abs(slope) * spread < 10 * slack) return;
+    const matched = countOn(x, y, cell, slope, intercept, slack, clamp);
+    if (matched > best.matched) best = { slope, intercept, matched };
+  };
+  const slope = sxy / sxx;
+  attempt(slope, sy / n - (slope * sx) / n);
+  // Pairs at fixed strides: no randomness, so equal rows give equal results.
+  for (let k = 0; k < tries && best.matched < 0.97 * cell.length; k++) {
+    const a = usable[(k * 7919) % n];
+    const b = usable[(k * 104729 + (n >> 1) + k) % n];
+    if (Math.abs(x[a] - x[b]) < 0.2 * spread) continue;
+    const s = (y[a] - y[b]) / (x[a] - x[b]);
+    attempt(s, y[a] - s * x[a]);
+  }
+  return best;
+}
+
+export function isOn(x: number, y: number, slope: number, intercept: number, slack: number, clamp: Clamp): boolean {
+  const line = slope * x + intercept;
+  return Math.abs(Math.max(clamp.low, Math.min(clamp.high, line)) - y) <= slack;
+}
+
+function countOn(
+  x: ArrayLike<number>,
+  y: ArrayLike<number>,
+  cell: Int32Array,
+  slope: number,
+  intercept: number,
+  slack: number,
+  clamp: Clamp,
+): number {
+  let count = 0;
+  for (const row of cell) if (isOn(x[row], y[row], slope, intercept, slack, clamp)) count++;
+  return count;
+}
+
+/** An extreme that several rows share is a clamp. */
+export function findClamp(y: ArrayLike<number>, rows: ArrayLike<number>): Clamp {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < rows.length; i++) {
+    const value = y[rows[i]];
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  let [lows, highs] = [0, 0];
+  for (let i = 0; i < rows.length; i++) {
+    if (y[rows[i]] === low) lows++;
+    if (y[rows[i]] === high) highs++;
+  }
+  // Only a clamp is the same on both sides, or many rows deep.
+  const both = Math.abs(low + high) < 1e-6 * Math.abs(high);
+  const few = 0.25 * rows.length;
+  return {
+    low: lows > 1 && lows < few && both ? low : Number.NEGATIVE_INFINITY,
+    high: highs > 1 && highs < few && both ? high : Number.POSITIVE_INFINITY,
+  };
+}
