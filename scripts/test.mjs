@@ -7,5 +7,5 @@ ensureInstalled();
 ensureBuilt();
 runTool('typescript/bin/tsc', ['-p', 'tsconfig.json']);
 runTool('@biomejs/biome/bin/biome', ['check', '.']);
-ensureDebian(['python3-numpy']);
+ensureDebian(['python3-numpy', 'python3-torch', 'chromium']);
 runVitest(process.argv.slice(2));

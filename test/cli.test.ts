@@ -159,6 +159,6 @@ describe('help', () => {
     const commands = [...list.matchAll(/^ {2}(\w+)[ |]/gm)].map((match) => match[1]).filter((name) => name !== 'help');
     expect(commands.length).toBeGreaterThanOrEqual(4);
     for (const command of commands)
-      expect(trueline(command, '--help').stdout, command).toMatch(/Example:\n {2}\$ trueline /);
+      expect(trueline(command, '--help').stdout, command).toMatch(/Examples?:\n {2}\$ trueline /);
   });
 });

@@ -3,6 +3,7 @@ import { advantages, type CreditInputs, type EndRule, type Flow, flow } from '..
 import { buildChains, type Chains } from '../math/chains.ts';
 import type { Numbers, Rows } from './rows.ts';
 import type { Run } from './run.ts';
+import { type StepStat, stepStats } from './step-stats.ts';
 import type { Slice } from './stream.ts';
 
 export class Iteration {
@@ -15,6 +16,8 @@ export class Iteration {
   private keptBefore: Uint8Array | null | undefined;
   private keptCredit: CreditInputs | null | undefined;
   private keptPairs: Map<number, number[]> | null = null;
+  private keptStats: Map<number, StepStat> | null = null;
+  private keptLogCount: Float64Array | null | undefined;
   private readonly flows = new Map<EndRule, Flow>();
 
   constructor(
@@ -35,6 +38,33 @@ export class Iteration {
   /** A deliberate diagnostic change was in force. */
   get probed(): boolean {
     return this.steps?.texts('probe')?.some((name) => name !== '') ?? false;
+  }
+
+  /** Figures of every optimiser step, recomputed from its rows; by `stepKey`. */
+  get stats(): Map<number, StepStat> {
+    this.keptStats ??= stepStats(this);
+    return this.keptStats;
+  }
+
+  /** Per sample, the logarithm of how many candidates could be chosen. */
+  get logCount(): Float64Array | null {
+    if (this.keptLogCount !== undefined) return this.keptLogCount;
+    const legal = this.samples?.list('legal');
+    const lists = legal ?? this.samples?.list('logits') ?? this.samples?.list('subset');
+    const count = this.samples?.column('num_actions');
+    this.keptLogCount = null;
+    if (!this.samples || (!lists && !count)) return null;
+    const out = new Float64Array(this.samples.rows);
+    for (let i = 0; i < out.length; i++) {
+      let choices = count ? count[i] : lists!.offsets[i + 1] - lists!.offsets[i];
+      if (legal && legal.offsets[i + 1] > legal.offsets[i]) {
+        choices = 0;
+        for (let k = legal.offsets[i]; k < legal.offsets[i + 1]; k++) if (legal.values[k] === 1) choices++;
+      }
+      out[i] = Math.log(Math.max(1, choices));
+    }
+    this.keptLogCount = out;
+    return out;
   }
 
   get chains(): Chains | null {

@@ -77,11 +77,7 @@ function shuffledWithinAgents(made: LearnerRows, stream: Stream): Int32Array {
 }
 
 /** Advantages along the minibatch, changed in every step. */
-function inMinibatch(
-  id: string,
-  sentence: string,
-  source: (job: TrainJob, stream: Stream) => Int32Array,
-): Fault {
+function inMinibatch(id: string, sentence: string, source: (job: TrainJob, stream: Stream) => Int32Array): Fault {
   return {
     id,
     cause: 'advantage-shuffled',
@@ -132,7 +128,9 @@ function lagSource(lag: number, within: 'episode' | 'world') {
   return (made: LearnerRows, from: Prepared) => {
     const lagged = laggedRows(nextRows(from.batch, within), lag);
     const place = preparedRowOf(from);
-    return Int32Array.from({ length: made.length }, (_, i) => (lagged[from.rows[i]] < 0 ? -1 : place[lagged[from.rows[i]]]));
+    return Int32Array.from({ length: made.length }, (_, i) =>
+      lagged[from.rows[i]] < 0 ? -1 : place[lagged[from.rows[i]]],
+    );
   };
 }
 
@@ -232,19 +230,27 @@ function otherAgentFault(
 }
 
 const swapped: readonly Fault[] = [
-  otherAgentFault('advantage-of-next-agent', "Each agent uses another agent's advantage of the same step.", (stream, learning) => {
-    const turn = whole(stream, 1, learning.length - 1);
-    return { strength: { turn }, other: turned(learning, turn) };
-  }),
-  otherAgentFault('advantage-of-pair-swapped', "Two agents use each other's advantages; the rest use their own.", (stream, learning) => {
-    const first = stream.below(learning.length);
-    const second = (first + whole(stream, 1, learning.length - 1)) % learning.length;
-    const pair = [learning[first], learning[second]];
-    return {
-      strength: { pair: pair.join(' ') },
-      other: (agent) => (agent === pair[0] ? pair[1] : agent === pair[1] ? pair[0] : agent),
-    };
-  }),
+  otherAgentFault(
+    'advantage-of-next-agent',
+    "Each agent uses another agent's advantage of the same step.",
+    (stream, learning) => {
+      const turn = whole(stream, 1, learning.length - 1);
+      return { strength: { turn }, other: turned(learning, turn) };
+    },
+  ),
+  otherAgentFault(
+    'advantage-of-pair-swapped',
+    "Two agents use each other's advantages; the rest use their own.",
+    (stream, learning) => {
+      const first = stream.below(learning.length);
+      const second = (first + whole(stream, 1, learning.length - 1)) % learning.length;
+      const pair = [learning[first], learning[second]];
+      return {
+        strength: { pair: pair.join(' ') },
+        other: (agent) => (agent === pair[0] ? pair[1] : agent === pair[1] ? pair[0] : agent),
+      };
+    },
+  ),
   otherAgentFault('advantage-of-first-agent', "Every agent uses one agent's advantages.", (stream, learning) => {
     const one = learning[stream.below(learning.length)];
     return { strength: { agent: one }, other: () => one };

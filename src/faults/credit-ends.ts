@@ -227,7 +227,11 @@ const returns: readonly Fault[] = [
 ];
 
 /** The stages that bring a critic's word into the units of the rewards. */
-function valueStages(clean: Stages, seen: (learner: Learner) => Learner, after: (values: Float32Array, n: number) => void) {
+function valueStages(
+  clean: Stages,
+  seen: (learner: Learner) => Learner,
+  after: (values: Float32Array, n: number) => void,
+) {
   return {
     act(learner, rows, uniforms, out, temperature) {
       clean.act(seen(learner), rows, uniforms, out, temperature);

@@ -179,8 +179,16 @@ function fillZeros(batch: Batch, row: number): void {
 }
 
 const paddings: readonly Fault[] = [
-  padding('padding-zeros', 'Episodes are padded with rows of zeros to one length, and the padding enters the loss.', true),
-  padding('padding-repeats', 'Episodes are padded by repeating their last row, and the padding enters the loss.', false),
+  padding(
+    'padding-zeros',
+    'Episodes are padded with rows of zeros to one length, and the padding enters the loss.',
+    true,
+  ),
+  padding(
+    'padding-repeats',
+    'Episodes are padded by repeating their last row, and the padding enters the loss.',
+    false,
+  ),
 ];
 
 /** The critic's input of other rows of the batch. */
@@ -309,11 +317,15 @@ const selections: readonly Fault[] = [
     (_, learning) => ({ strength: { agent: learning[0] }, agents: () => [learning[0]] }),
     'all',
   ),
-  selectFault('trained-on-other-agent-too', "A policy is updated with its own rows and another agent's.", (stream, learning) => {
-    const turn = whole(stream, 1, learning.length - 1);
-    const other = turned(learning, turn);
-    return { strength: { turn }, agents: (own) => [own, other(own)] };
-  }),
+  selectFault(
+    'trained-on-other-agent-too',
+    "A policy is updated with its own rows and another agent's.",
+    (stream, learning) => {
+      const turn = whole(stream, 1, learning.length - 1);
+      const other = turned(learning, turn);
+      return { strength: { turn }, agents: (own) => [own, other(own)] };
+    },
+  ),
 ];
 
 export const rowFaults: readonly Fault[] = [...phantoms, ...paddings, ...critics, ...selections];

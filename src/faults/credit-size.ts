@@ -80,12 +80,7 @@ const signs: readonly Fault[] = [
 ];
 
 /** Takes the mean of each group away, among rows that are struck. */
-function demean(
-  advantage: Float32Array,
-  made: LearnerRows,
-  scope: Scope,
-  group: (row: number) => number,
-): void {
+function demean(advantage: Float32Array, made: LearnerRows, scope: Scope, group: (row: number) => number): void {
   const sums = new Map<number, { sum: number; rows: number[] }>();
   for (let row = 0; row < made.length; row++) {
     if (!preparedStruck(made, row, scope)) continue;
@@ -114,7 +109,7 @@ const demeaned: readonly Fault[] = [
     {
       id: 'advantage-demeaned-by-place',
       cause: 'advantage-group-demeaned',
-      sentence: "The mean advantage of each place in the candidate list is subtracted from the rows that chose it.",
+      sentence: 'The mean advantage of each place in the candidate list is subtracted from the rows that chose it.',
     },
     () => ({ change: (advantage, made, _, scope) => demean(advantage, made, scope, (row) => made.action[row]) }),
   ),
@@ -125,7 +120,8 @@ const demeanedByGroup: Fault = {
   id: 'advantage-demeaned-by-group',
   cause: 'advantage-group-demeaned',
   stage: 'prepare',
-  sentence: 'Rows are labelled by the kind of thing that was chosen, and the mean advantage of each kind is subtracted.',
+  sentence:
+    'Rows are labelled by the kind of thing that was chosen, and the mean advantage of each kind is subtracted.',
   shows: ['samples.group', 'replays.advantage'],
   make(stream, context) {
     const scope = Scope.draw(stream, context);
@@ -253,7 +249,12 @@ const unnormalised: readonly Fault[] = [
     false,
     true,
   ),
-  rawAdvantages('advantage-centred-only', 'Advantages lose their mean and keep their spread, with large rewards.', true, true),
+  rawAdvantages(
+    'advantage-centred-only',
+    'Advantages lose their mean and keep their spread, with large rewards.',
+    true,
+    true,
+  ),
 ];
 
 /** What the user declared: no normalisation, with rewards for which that is too much. */
@@ -283,4 +284,3 @@ export const sizeFaults: readonly Fault[] = [
   ...unnormalised,
   declaredNone,
 ];
-

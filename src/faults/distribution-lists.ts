@@ -58,7 +58,8 @@ const reordered: readonly Fault[] = [
   listFault({
     id: 'subset-sorted',
     cause: 'subset-not-replayed',
-    sentence: 'The update sorts each candidate list by identifier, while the action still counts in the order of sampling.',
+    sentence:
+      'The update sorts each candidate list by identifier, while the action still counts in the order of sampling.',
     shows: ['replays.new_logp', 'replays.subset'],
     needs: ['lists'],
     draw: plain((lists, row) => {
@@ -161,7 +162,8 @@ const borrowed: readonly Fault[] = [
   listFault({
     id: 'subset-of-next-row',
     cause: 'subset-borrowed',
-    sentence: 'The update scores the candidate list of a neighbouring decision of the same agent, where that list allows the action.',
+    sentence:
+      'The update scores the candidate list of a neighbouring decision of the same agent, where that list allows the action.',
     shows: ['replays.new_logp', 'replays.subset'],
     needs: ['lists'],
     draw: (stream) => {
@@ -203,7 +205,8 @@ const masks: readonly Fault[] = [
   listFault({
     id: 'mask-inverted',
     cause: 'mask-not-replayed',
-    sentence: 'The update reads the mask the other way round: of the legal candidates only the one taken keeps its probability.',
+    sentence:
+      'The update reads the mask the other way round: of the legal candidates only the one taken keeps its probability.',
     shows: ['replays.new_logp', 'replays.legal'],
     needs: ['masks'],
     draw: plain((lists, row) => changeMask(lists, row, (legal) => 1 - legal)),
@@ -251,7 +254,8 @@ const sampled: Fault = {
   id: 'subset-prefix-sampled',
   cause: 'subset-not-replayed',
   stage: 'act',
-  sentence: 'Sampling takes the first K of the global logits, while the update gathers those that the candidate list names.',
+  sentence:
+    'Sampling takes the first K of the global logits, while the update gathers those that the candidate list names.',
   shows: ['samples.logits', 'samples.old_logp'],
   needs: ['lists', 'fixed-head'],
   make(stream, context) {

@@ -102,21 +102,29 @@ const wrongOld: readonly Fault[] = [
     () => ({ value: (acted, row) => distribution(acted, row, false)[acted.out.action[row]] }),
     ['masks'],
   ),
-  oldLogpFault('old-logp-of-greedy', 'The stored log-probability is that of the likeliest candidate, whatever was taken.', () => ({
-    value: (acted, row) => Math.max(...distribution(acted, row, true)),
-  })),
-  oldLogpFault('old-logp-of-other-action', 'The stored log-probability is that of another legal candidate.', (stream) => {
-    const places = whole(stream, 1, 3);
-    return {
-      strength: { places },
-      value: (acted, row) => {
-        const choices = legalChoices(acted, row);
-        const own = choices.indexOf(acted.out.action[row]);
-        const turn = choices.length > 1 ? 1 + ((places - 1) % (choices.length - 1)) : 0;
-        return distribution(acted, row, true)[choices[(own + turn) % choices.length]];
-      },
-    };
-  }),
+  oldLogpFault(
+    'old-logp-of-greedy',
+    'The stored log-probability is that of the likeliest candidate, whatever was taken.',
+    () => ({
+      value: (acted, row) => Math.max(...distribution(acted, row, true)),
+    }),
+  ),
+  oldLogpFault(
+    'old-logp-of-other-action',
+    'The stored log-probability is that of another legal candidate.',
+    (stream) => {
+      const places = whole(stream, 1, 3);
+      return {
+        strength: { places },
+        value: (acted, row) => {
+          const choices = legalChoices(acted, row);
+          const own = choices.indexOf(acted.out.action[row]);
+          const turn = choices.length > 1 ? 1 + ((places - 1) % (choices.length - 1)) : 0;
+          return distribution(acted, row, true)[choices[(own + turn) % choices.length]];
+        },
+      };
+    },
+  ),
   oldLogpFault('old-logp-clipped', 'The stored log-probability is cut off from below.', (stream) => {
     const floor = -rounded(between(stream, 0.2, 0.6));
     return { strength: { floor }, value: ({ out }, row) => Math.max(floor, out.logp[row]) };

@@ -28,7 +28,11 @@ function stepFault(
 }
 
 /** A `step` that runs with other settings than the recorded ones. */
-function stepWith(clean: Stages, strikes: Strikes, change: (settings: UpdateSettings, job: TrainJob) => UpdateSettings) {
+function stepWith(
+  clean: Stages,
+  strikes: Strikes,
+  change: (settings: UpdateSettings, job: TrainJob) => UpdateSettings,
+) {
   return ((engine, jobs) =>
     clean.step(
       engine,
@@ -56,7 +60,10 @@ const detached: readonly Fault[] = [
       shows: ['tensors.grad_norm', 'steps.policy_grad_norm'],
     },
     (clean, strikes) => {
-      const without = { ...clean, step: stepWith(clean, strikes, (settings) => ({ ...settings, entropyCoefficient: 0 })) };
+      const without = {
+        ...clean,
+        step: stepWith(clean, strikes, (settings) => ({ ...settings, entropyCoefficient: 0 })),
+      };
       const step = replaceSurrogate(without, strikes, noPush);
       return { step };
     },
@@ -87,7 +94,9 @@ const unboundFaults: readonly Fault[] = [
     "The optimiser was made before the actor, and holds only the critic's parameters.",
     ['trunk', 'head'],
   ),
-  unbound('trunk-unbound', 'optimizer-unbound', "No optimiser holds the parameters of the actor's hidden layers.", ['trunk']),
+  unbound('trunk-unbound', 'optimizer-unbound', "No optimiser holds the parameters of the actor's hidden layers.", [
+    'trunk',
+  ]),
   unbound('head-unbound', 'head-unbound', "No optimiser holds the parameters of the actor's last layer.", ['head']),
 ];
 

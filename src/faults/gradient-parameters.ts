@@ -3,11 +3,11 @@ import type { Learner, TrainJob } from '../agents/ppo.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { Policy } from '../net/types.ts';
 import type { Batch } from '../training/batch.ts';
+import type { Stages } from '../training/stages.ts';
 import { afterActing } from './distribution-old.ts';
 import { between, type Fault, magnitude, rounded, whole } from './fault.ts';
 import { changePrepared, copied, iterationOf, preparedStruck } from './rows.ts';
 import { Scope } from './scope.ts';
-import { replaceOptimiser } from './surrogate.ts';
 
 const readAll = (policy: Policy) => policy.parameters.map((_, index) => policy.read(index));
 
@@ -69,6 +69,7 @@ export function overwrittenInStep(
     /** Changes what is to be written; false leaves the parameters alone. */
     change: (values: Float32Array[], job: TrainJob, jobs: readonly TrainJob[]) => boolean;
   },
+  onset = true,
 ): Fault {
   return {
     cause: 'parameters-overwritten',
@@ -76,7 +77,7 @@ export function overwrittenInStep(
     stage: 'step',
     shows: ['tensors.delta', 'replays.after_logp'],
     make(stream, context) {
-      const scope = Scope.draw(stream, context, { agents: 'policies' });
+      const scope = Scope.draw(stream, context, { agents: 'policies', onset });
       const { strength, change } = draw(stream);
       return {
         strength: { ...scope.strength, ...strength },
@@ -92,7 +93,10 @@ export function overwrittenInStep(
               if (!change(values, job, jobs)) return report;
               writeAll(job.policy, values);
               if (!report.tensors) return report;
-              return { ...report, tensors: report.tensors.map((tensor, i) => ({ ...tensor, ...moved(before[j][i], values[i]) })) };
+              return {
+                ...report,
+                tensors: report.tensors.map((tensor, i) => ({ ...tensor, ...moved(before[j][i], values[i]) })),
+              };
             });
           },
         }),
@@ -150,7 +154,8 @@ const overwritten: readonly Fault[] = [
   overwrittenInStep(
     {
       id: 'parameters-pulled-to-copy',
-      sentence: 'After every step the policy is mixed with a copy of its first self, which should only have followed it.',
+      sentence:
+        'After every step the policy is mixed with a copy of its first self, which should only have followed it.',
     },
     (stream) => {
       const pull = rounded(between(stream, 0.3, 0.9));
@@ -159,7 +164,11 @@ const overwritten: readonly Fault[] = [
         strength: { pull },
         change(values, job) {
           const copy = copies.get(job.learner.index);
-          if (!copy) copies.set(job.learner.index, values.map((value) => value.slice()));
+          if (!copy)
+            copies.set(
+              job.learner.index,
+              values.map((value) => value.slice()),
+            );
           else
             values.forEach((value, index) => {
               for (let i = 0; i < value.length; i++) value[i] += pull * (copy[index][i] - value[i]);
@@ -189,15 +198,57 @@ const overwritten: readonly Fault[] = [
   ),
 ];
 
+/** Writes the decay into the actor's optimiser groups, where the recording shows it. */
+function withDecay(clean: Stages, strikes: (job: TrainJob) => boolean, weightDecay: number): Pick<Stages, 'loss'> {
+  return {
+    loss(job) {
+      const made = clean.loss(job);
+      if (!strikes(job)) return made;
+      const { trunk, head, critic } = made.settings.groups;
+      const groups = { trunk: { ...trunk, weightDecay }, head: { ...head, weightDecay }, critic };
+      return { ...made, settings: { ...made.settings, groups } };
+    },
+  };
+}
+
+/** After a step without decay, every parameter of the actor shrinks by rate times decay. */
+function decoupledStep(clean: Stages, strikes: (job: TrainJob) => boolean): Stages['step'] {
+  return (engine, jobs) => {
+    const before = jobs.map((job) => (strikes(job) ? readAll(job.policy) : null));
+    const reports = clean.step(
+      engine,
+      jobs.map((job) => (strikes(job) ? { ...job, settings: { ...job.settings, groups: undecayed(job) } } : job)),
+    );
+    return reports.map((report, j) => {
+      const { policy, settings } = jobs[j];
+      const earlier = before[j];
+      if (!earlier) return report;
+      const after = readAll(policy).map((values, index) => {
+        const { learningRate, weightDecay } = settings.groups[policy.parameters[index].role];
+        return values.map((value, i) => value - learningRate * weightDecay * earlier[index][i]);
+      });
+      writeAll(policy, after);
+      const tensors = report.tensors?.map((tensor, i) => ({ ...tensor, ...moved(earlier[i], after[i]) }));
+      return tensors ? { ...report, tensors } : report;
+    });
+  };
+}
+
+function undecayed({ settings }: TrainJob): TrainJob['settings']['groups'] {
+  const { trunk, head, critic } = settings.groups;
+  const without = (group: typeof trunk) => ({ ...group, weightDecay: 0 });
+  return { trunk: without(trunk), head: without(head), critic: without(critic) };
+}
+
 const decays: readonly Fault[] = [
   {
-    id: 'weight-decay-decoupled',
+    id: 'weight-decay-coupled',
     cause: 'weight-decay-pull',
     stage: 'settings',
-    sentence: 'Decoupled weight decay is so strong that it moves the policy more than the gradient does.',
-    shows: ['tensors.weight_decay', 'tensors.delta_norm'],
+    sentence: 'Weight decay is so strong that inside Adam it outweighs the gradient.',
+    shows: ['tensors.weight_decay', 'tensors.norm'],
     make(stream) {
-      const weightDecay = rounded(magnitude(stream, 10, 60));
+      const weightDecay = rounded(magnitude(stream, 0.1, 0.6));
       return { strength: { weightDecay }, settings: { ppo: { weightDecay } } };
     },
   },
@@ -205,42 +256,33 @@ const decays: readonly Fault[] = [
     id: 'weight-decay-undeclared',
     cause: 'weight-decay-pull',
     stage: 'loss',
-    sentence: "The actor's optimiser groups carry a strong decoupled decay that the settings do not mention.",
-    shows: ['tensors.weight_decay', 'tensors.delta_norm'],
+    sentence: "The actor's optimiser groups carry a strong decay that the settings do not mention.",
+    shows: ['tensors.weight_decay', 'tensors.norm'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies' });
-      const weightDecay = rounded(magnitude(stream, 10, 60));
+      const weightDecay = rounded(magnitude(stream, 0.1, 0.6));
+      const strikes = (job: TrainJob) => scope.begun(job.iteration) && scope.learner(job.learner);
       return {
         strength: { ...scope.strength, weightDecay },
-        stages: (clean) => ({
-          loss(job) {
-            const made = clean.loss(job);
-            if (!scope.begun(job.iteration) || !scope.learner(job.learner)) return made;
-            const { trunk, head, critic } = made.settings.groups;
-            const groups = { trunk: { ...trunk, weightDecay }, head: { ...head, weightDecay }, critic };
-            return { ...made, settings: { ...made.settings, groups } };
-          },
-        }),
+        stages: (clean) => withDecay(clean, strikes, weightDecay),
       };
     },
   },
   {
-    id: 'weight-decay-coupled',
+    id: 'weight-decay-decoupled',
     cause: 'weight-decay-pull',
     stage: 'step',
-    sentence: 'Weight decay is added to the gradient before Adam, where it outweighs the gradient itself.',
-    shows: ['tensors.weight_decay', 'tensors.norm'],
+    sentence: 'Decay beside Adam shrinks the actor more in every step than the gradient moves it.',
+    shows: ['tensors.weight_decay', 'tensors.delta_norm'],
     make(stream, context) {
-      const scope = Scope.draw(stream, context, { agents: 'policies', onset: false });
-      const weightDecay = rounded(magnitude(stream, 0.1, 0.6));
-      const strikes = (job: TrainJob) => scope.learner(job.learner);
+      const scope = Scope.draw(stream, context, { agents: 'policies' });
+      const weightDecay = rounded(magnitude(stream, 10, 60));
+      const strikes = (job: TrainJob) => scope.begun(job.iteration) && scope.learner(job.learner);
       return {
         strength: { ...scope.strength, weightDecay },
-        settings: { ppo: { weightDecay } },
         stages: (clean) => ({
-          step: replaceOptimiser(clean, strikes, (gradient, values) => {
-            for (let i = 0; i < gradient.length; i++) gradient[i] += weightDecay * values[i];
-          }),
+          ...withDecay(clean, strikes, weightDecay),
+          step: decoupledStep(clean, strikes),
         }),
       };
     },

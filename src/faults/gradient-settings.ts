@@ -1,5 +1,6 @@
 /** Faults that are mostly a number: step sizes, the KL stop, coefficients of the loss. The range drawn from is where the number does its harm whatever the game. */
 import type { TrainJob } from '../agents/ppo.ts';
+import type { PpoSettings } from '../agents/settings.ts';
 import type { Role, UpdateSettings } from '../net/types.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, type FaultContext, magnitude, rounded } from './fault.ts';
@@ -76,6 +77,11 @@ const tooSmall: readonly Fault[] = [
   },
 ];
 
+/** Nothing that would hold large steps back: many passes, a wide clip, no KL stop. A larger rate alone saturates the network, and then nothing moves any more. */
+function overshooting(ppo: PpoSettings): Partial<PpoSettings> {
+  return { epochs: Math.max(8, ppo.epochs), clip: Math.max(0.5, ppo.clip), adaptiveKl: null, targetKl: null };
+}
+
 const tooLarge: readonly Fault[] = [
   {
     id: 'learning-rate-huge',
@@ -83,12 +89,12 @@ const tooLarge: readonly Fault[] = [
     stage: 'settings',
     sentence: 'The learning rate is set so high that every step overshoots.',
     shows: ['tensors.delta', 'steps.kl_after'],
-    make(stream) {
-      const learningRate = rounded(magnitude(stream, 0.3, 3));
+    make(stream, { settings }) {
+      const learningRate = rounded(magnitude(stream, 0.04, 0.08));
       return {
         strength: { learningRate },
         settings: {
-          ppo: { learningRate, headLearningRate: null, criticLearningRate: null, adaptiveKl: null, targetKl: null },
+          ppo: { learningRate, headLearningRate: null, criticLearningRate: null, ...overshooting(settings.ppo) },
         },
       };
     },
@@ -101,10 +107,10 @@ const tooLarge: readonly Fault[] = [
     shows: ['tensors.delta', 'tensors.learning_rate'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies' });
-      const learningRate = rounded(magnitude(stream, 0.3, 3));
+      const learningRate = rounded(magnitude(stream, 0.04, 0.08));
       return {
         strength: { ...scope.strength, learningRate },
-        settings: { ppo: { adaptiveKl: null, targetKl: null } },
+        settings: { ppo: overshooting(context.settings.ppo) },
         stages: (clean) =>
           lossWith(clean, scope, (settings) => withRates(settings, ['trunk', 'head'], () => learningRate)),
       };
@@ -138,7 +144,7 @@ const entropies: readonly Fault[] = [
     sentence: 'The entropy coefficient is so large that choices stay spread out whatever they earn.',
     shows: ['steps.loss', 'replays.after_logp'],
     make(stream) {
-      const entropyCoefficient = rounded(magnitude(stream, 1, 10));
+      const entropyCoefficient = rounded(magnitude(stream, 3, 30));
       return { strength: { entropyCoefficient }, settings: { ppo: { entropyCoefficient } } };
     },
   },
@@ -150,7 +156,7 @@ const entropies: readonly Fault[] = [
     shows: ['steps.loss', 'replays.after_logp'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies' });
-      const entropyCoefficient = rounded(magnitude(stream, 1, 10));
+      const entropyCoefficient = rounded(magnitude(stream, 3, 30));
       return {
         strength: { ...scope.strength, entropyCoefficient },
         stages: (clean) => lossWith(clean, scope, (settings) => ({ ...settings, entropyCoefficient })),
@@ -175,12 +181,16 @@ const values: readonly Fault[] = [
     id: 'value-coefficient-huge',
     cause: 'value-loss-dominates',
     stage: 'settings',
-    sentence: "One gradient limit holds for actor and critic, and the critic's coefficient is so large that nothing is left for the actor.",
+    sentence:
+      "One gradient limit holds for actor and critic, and the critic's coefficient is so large that nothing is left for the actor.",
     shows: ['steps.grad_norm', 'tensors.delta'],
     make(stream, { settings }) {
-      const valueCoefficient = rounded(magnitude(stream, 1e5, 1e7));
+      const valueCoefficient = rounded(magnitude(stream, 3e4, 3e6));
       const maxGradNorm = settings.ppo.maxGradNorm ?? 0.5;
-      return { strength: { valueCoefficient }, settings: { ppo: { valueCoefficient, maxGradNorm, gradClip: 'global' } } };
+      return {
+        strength: { valueCoefficient },
+        settings: { ppo: { valueCoefficient, maxGradNorm, gradClip: 'global' } },
+      };
     },
   },
   {
@@ -190,12 +200,18 @@ const values: readonly Fault[] = [
     sentence: 'One gradient limit holds for actor and critic, and raw returns are so large that the critic uses it up.',
     shows: ['steps.grad_norm', 'tensors.delta'],
     make(stream, { settings }) {
-      const scale = rounded(magnitude(stream, 1e4, 1e6));
+      const scale = rounded(magnitude(stream, 3e3, 1e5));
       const maxGradNorm = settings.ppo.maxGradNorm ?? 0.5;
       return {
         strength: { scale },
         settings: {
-          ppo: { valueNormalisation: false, maxGradNorm, gradClip: 'global', valueLoss: 'mse', advantageNormalisation: 'batch' },
+          ppo: {
+            valueNormalisation: false,
+            maxGradNorm,
+            gradClip: 'global',
+            valueLoss: 'mse',
+            advantageNormalisation: 'batch',
+          },
         },
         stages: (clean) => ({ game: (game) => wrapGame(clean.game(game), { reward: (reward) => reward * scale }) }),
       };

@@ -10,7 +10,11 @@ import { Scope } from './scope.ts';
 type Stream = Parameters<Fault['make']>[0];
 
 /** The head's output is divided before anything else sees it, in sampling and in the update alike; logits are recorded as they come out. */
-function scaledHead(clean: Stages, divisor: number, strikes: (learner: Learner, iteration: number) => boolean): Partial<Stages> {
+function scaledHead(
+  clean: Stages,
+  divisor: number,
+  strikes: (learner: Learner, iteration: number) => boolean,
+): Partial<Stages> {
   let iteration = 0;
   const scaled = (job: TrainJob): TrainJob => ({
     ...job,
@@ -50,10 +54,7 @@ function scaledHead(clean: Stages, divisor: number, strikes: (learner: Learner, 
   };
 }
 
-function headFault(
-  of: Pick<Fault, 'id' | 'cause' | 'sentence'>,
-  draw: (stream: Stream) => number,
-): Fault {
+function headFault(of: Pick<Fault, 'id' | 'cause' | 'sentence'>, draw: (stream: Stream) => number): Fault {
   return {
     ...of,
     stage: 'act',
@@ -71,14 +72,19 @@ function headFault(
 
 const flat: readonly Fault[] = [
   headFault(
-    { id: 'head-scaled-away', cause: 'policy-head-flat', sentence: 'The logits are multiplied by so small a factor that all choices stay alike.' },
+    {
+      id: 'head-scaled-away',
+      cause: 'policy-head-flat',
+      sentence: 'The logits are multiplied by so small a factor that all choices stay alike.',
+    },
     (stream) => rounded(magnitude(stream, 3e3, 1e5)),
   ),
   overwrittenInStep(
     {
       id: 'head-clamped',
       cause: 'policy-head-flat',
-      sentence: "After every step the last layer's parameters are clamped to a tiny range, so that all choices stay alike.",
+      sentence:
+        "After every step the last layer's parameters are clamped to a tiny range, so that all choices stay alike.",
     },
     (stream) => {
       const most = rounded(magnitude(stream, 1e-7, 1e-5));
@@ -94,13 +100,18 @@ const flat: readonly Fault[] = [
         },
       };
     },
+    // A policy that had learnt would be thrown back by the clamp, which is another fault.
+    false,
   ),
 ];
 
 function inputFault(
   id: string,
   sentence: string,
-  draw: (stream: Stream, entries: number) => { strength: Record<string, number>; see: (value: number, entry: number) => number },
+  draw: (
+    stream: Stream,
+    entries: number,
+  ) => { strength: Record<string, number>; see: (value: number, entry: number) => number },
 ): Fault {
   return {
     id,
@@ -120,19 +131,31 @@ function inputFault(
 }
 
 const saturated: readonly Fault[] = [
-  inputFault('input-scaled', 'Observations are multiplied so much that every unit of the first layer is saturated.', (stream) => {
-    const factor = rounded(magnitude(stream, 1e3, 1e5));
-    return { strength: { factor }, see: (value) => value * factor };
-  }),
-  inputFault('input-offset', 'Observations carry a large offset, beside which what they say does not count.', (stream) => {
-    const offset = rounded(magnitude(stream, 300, 3000));
-    return { strength: { offset }, see: (value) => value + offset };
-  }),
-  inputFault('input-one-feature', 'One entry of the observation is in other units and saturates the first layer alone.', (stream, entries) => {
-    const entry = stream.below(entries);
-    const size = rounded(magnitude(stream, 3e3, 1e5));
-    return { strength: { entry, size }, see: (value, at) => (at === entry ? size * (1 + value) : value) };
-  }),
+  inputFault(
+    'input-scaled',
+    'Observations are multiplied so much that every unit of the first layer is saturated.',
+    (stream) => {
+      const factor = rounded(magnitude(stream, 1e3, 1e5));
+      return { strength: { factor }, see: (value) => value * factor };
+    },
+  ),
+  inputFault(
+    'input-offset',
+    'Observations carry a large offset, beside which what they say does not count.',
+    (stream) => {
+      const offset = rounded(magnitude(stream, 300, 3000));
+      return { strength: { offset }, see: (value) => value + offset };
+    },
+  ),
+  inputFault(
+    'input-one-feature',
+    'One entry of the observation is in other units and saturates the first layer alone.',
+    (stream, entries) => {
+      const entry = stream.below(entries);
+      const size = rounded(magnitude(stream, 3e3, 1e5));
+      return { strength: { entry, size }, see: (value, at) => (at === entry ? size * (1 + value) : value) };
+    },
+  ),
 ];
 
 const collapsed: readonly Fault[] = [
@@ -148,26 +171,31 @@ const collapsed: readonly Fault[] = [
     },
   },
   headFault(
-    { id: 'head-sharpened', cause: 'policy-collapsed', sentence: 'The logits are multiplied so much that every choice is certain.' },
+    {
+      id: 'head-sharpened',
+      cause: 'policy-collapsed',
+      sentence: 'The logits are multiplied so much that every choice is certain.',
+    },
     (stream) => rounded(magnitude(stream, 1e-5, 1e-4)),
   ),
   {
-    id: 'head-bias-on-one-action',
+    id: 'head-bias-decides',
     cause: 'policy-collapsed',
     stage: 'collect',
-    sentence: "The head's bias puts all probability on one action from the first step on.",
+    sentence:
+      "The head's bias ranks the actions so strongly that one is certain from the first step on, whatever is seen.",
     shows: ['samples.logits', 'samples.action'],
     needs: ['fixed-head'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies', onset: false });
       const bias = rounded(between(stream, 20, 40));
-      const drawn = stream.uniform();
+      const ranks = stream.shuffle(Int32Array.from({ length: context.traits.actions }, (_, rank) => rank));
       return {
         strength: { ...scope.strength, bias },
         stages: (clean) => ({
           collect(collector, batch) {
             if (collector.iteration === 0)
-              for (const learner of collector.learners) if (scope.learner(learner)) addBias(learner, bias, drawn);
+              for (const learner of collector.learners) if (scope.learner(learner)) addBias(learner, bias, ranks);
             clean.collect(collector, batch);
           },
         }),
@@ -176,12 +204,14 @@ const collapsed: readonly Fault[] = [
   },
 ];
 
-function addBias({ policy }: Learner, bias: number, drawn: number): void {
-  policy.parameters.forEach(({ role, shape, size }, index) => {
+/** Whatever the list and the mask leave, the first of the ranking has all probability. */
+function addBias({ policy }: Learner, bias: number, ranks: Int32Array): void {
+  policy.parameters.forEach(({ role, shape }, index) => {
     if (role !== 'head' || shape.length > 1) return;
-    const values = policy.read(index);
-    values[Math.floor(drawn * size)] += bias;
-    policy.write(index, values);
+    policy.write(
+      index,
+      policy.read(index).map((value, action) => value + bias * ranks[action]),
+    );
   });
 }
 

@@ -1,7 +1,5 @@
-/** Other losses and other optimisers than the engine has, made from what it has: a policy loss is given by its slope in each row's log-probability. */
+/** Other policy losses than the engine has, made from the one it has: a loss is given by its slope in each row's log-probability. */
 import type { TrainJob } from '../agents/ppo.ts';
-import { clipScales, type RoleSquares } from '../net/report.ts';
-import type { Engine, Policy, StepReport, TensorReport } from '../net/types.ts';
 import type { Stages } from '../training/stages.ts';
 
 /** The log-probabilities of a job's rows under the policy as it is now, by row of the whole update; other rows keep their old ones. */
@@ -97,86 +95,4 @@ function measured(clean: Stages, job: TrainJob): MinibatchFigures {
     advantages[i - from] = rows.advantage[order[i]] * settings.advantageScale;
   }
   return { ratios, advantages, clip: settings.clip };
-}
-
-interface Moments {
-  steps: number;
-  first: Float64Array[];
-  second: Float64Array[];
-}
-
-/** A `step` of Adam outside the engine, in which the clipped gradient of each parameter may be changed before it is used. */
-export function replaceOptimiser(
-  clean: Stages,
-  strikes: (job: TrainJob) => boolean,
-  change: (gradient: Float32Array, values: Float32Array, job: TrainJob, parameter: number) => void,
-): Stages['step'] {
-  const kept = new WeakMap<Policy, Moments>();
-  return (engine: Engine, jobs: readonly TrainJob[]) => {
-    const still = { learningRate: 0, weightDecay: 0 };
-    const groups = { trunk: still, head: still, critic: still };
-    const reports = clean.step(
-      engine,
-      jobs.map((job) => (strikes(job) ? { ...job, settings: { ...job.settings, groups } } : job)),
-    );
-    return reports.map((report, j): StepReport => {
-      const job = jobs[j];
-      if (!strikes(job) || !report.finite) return report;
-      const moments = kept.get(job.policy) ?? noMoments(job.policy);
-      kept.set(job.policy, moments);
-      const tensors = adam(job, moments, change);
-      return job.measureTensors ? { ...report, tensors } : report;
-    });
-  };
-}
-
-function noMoments(policy: Policy): Moments {
-  const zeros = () => policy.parameters.map(({ size }) => new Float64Array(size));
-  return { steps: 0, first: zeros(), second: zeros() };
-}
-
-function adam(job: TrainJob, moments: Moments, change: Parameters<typeof replaceOptimiser>[2]): TensorReport[] {
-  const { policy, settings } = job;
-  const { beta1, beta2, eps } = settings.adam;
-  const gradients = policy.parameters.map((_, index) => policy.gradient(index));
-  const squares: RoleSquares = { trunk: 0, head: 0, critic: 0 };
-  policy.parameters.forEach(({ role }, index) => {
-    for (const slope of gradients[index]) squares[role] += slope * slope;
-  });
-  const scales = clipScales(settings, squares);
-  const step = ++moments.steps;
-  return policy.parameters.map(({ role }, index) => {
-    const gradient = gradients[index].map((slope) => slope * scales[role]);
-    const values = policy.read(index);
-    const before = values.slice();
-    const seen = gradient.slice();
-    change(gradient, values, job, index);
-    const rate = settings.groups[role].learningRate / (1 - beta1 ** step);
-    const correction = Math.sqrt(1 - beta2 ** step);
-    const first = moments.first[index];
-    const second = moments.second[index];
-    for (let i = 0; i < values.length; i++) {
-      first[i] = beta1 * first[i] + (1 - beta1) * gradient[i];
-      second[i] = beta2 * second[i] + (1 - beta2) * gradient[i] * gradient[i];
-      values[i] = before[i] - (rate * first[i]) / (Math.sqrt(second[i]) / correction + eps);
-    }
-    policy.write(index, values);
-    return tensorReport(seen, before, policy.read(index));
-  });
-}
-
-export function tensorReport(gradient: Float32Array, before: Float32Array, after: Float32Array): TensorReport {
-  const report: TensorReport = { gradNorm: 0, gradNonzero: 0, delta: 0, deltaNorm: 0, norm: 0 };
-  for (let i = 0; i < after.length; i++) {
-    const moved = after[i] - before[i];
-    report.gradNorm += gradient[i] ** 2;
-    if (gradient[i] !== 0) report.gradNonzero++;
-    report.delta += Math.abs(moved);
-    report.deltaNorm += moved * moved;
-    report.norm += after[i] ** 2;
-  }
-  report.gradNorm = Math.sqrt(report.gradNorm);
-  report.deltaNorm = Math.sqrt(report.deltaNorm);
-  report.norm = Math.sqrt(report.norm);
-  return report;
 }

@@ -1,6 +1,7 @@
 /** Healthy runs of every kind pass the strict guard: a false alarm would stop them. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeGame } from '../games/index.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import { memoryStore, Recording, RecordingWriter } from '../recording/index.ts';
@@ -86,5 +87,9 @@ describe('a healthy run', () => {
     );
     expect(found.problems).toEqual([]);
     expect(found.rows.replays).toBeGreaterThan(found.rows.samples);
+    // Columns that only this game has are kept beside the ones of the format.
+    const extras = makeGame('city').extras!.map((column) => `samples.${column.name}`);
+    expect(extras.length).toBeGreaterThan(0);
+    expect(found.unknown).toEqual(expect.arrayContaining(extras));
   });
 });

@@ -78,7 +78,7 @@ export class Trainer {
   private readonly collector: Collector;
   private readonly batch: Batch;
   private readonly seats: Seat[];
-  private readonly engine: Engine;
+  readonly engine: Engine;
   private recorder: Recorder | null = null;
   private watch: Watch;
   private own = new Int32Array(0);

@@ -1,6 +1,6 @@
 /** Runs the program and other commands the way a user would. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
@@ -46,4 +46,9 @@ export function findPython(...modules: string[]): string | undefined {
     const probe = spawnSync(python, ['-c', `import ${modules.join(', ')}`]);
     return probe.status === 0;
   });
+}
+
+/** A Chromium to open pages in, if there is one. */
+export function findChromium(): string | undefined {
+  return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 }

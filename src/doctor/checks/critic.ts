@@ -4,7 +4,6 @@ import { Pairs } from '../../math/statistics.ts';
 import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
-import type { Run } from '../run.ts';
 import { lags } from './credit.ts';
 
 export const critic: Check = {
@@ -16,7 +15,7 @@ export const critic: Check = {
     ['samples.value', 'samples.return'],
   ],
   causes: ['critic-context-misaligned', 'value-scale-mismatch'],
-  start: (run) => new CriticPass(run),
+  start: () => new CriticPass(),
 };
 
 const names = [
@@ -53,8 +52,6 @@ class CriticPass implements Pass {
   /** Whether the policy replayed its rows, so that the parameters were those of sampling. */
   private replayed = 0;
   private moved = 0;
-
-  constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
     const { samples, replays, before } = iteration;

@@ -107,7 +107,7 @@ class NormalisationPass implements Pass {
       latest_mean: figure(this.latest.mean),
       latest_spread: figure(this.latest.std),
     };
-    const expected = this.declared ? { mean: 0, spread: 1 } : { constant: 0 };
+    const expected: Outcome['expected'] = this.declared ? { mean: 0, spread: 1 } : { constant: 0 };
     const findings: Finding[] = [];
     const add = (cause: string, count: number, onset: number, transform: string, summary: string, sure: number) =>
       findings.push({

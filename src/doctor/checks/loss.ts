@@ -1,0 +1,178 @@
+/** Losses recomputed from their rows against the reported ones: summed, negated, or made of all pairs, each leaves its own number. */
+import { type Check, confidence, type Pass } from '../check.ts';
+import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import type { Iteration } from '../iteration.ts';
+import type { Run } from '../run.ts';
+import { reportedSteps, type StepStat } from '../step-stats.ts';
+
+export const loss: Check = {
+  id: 'loss',
+  group: 'gradient',
+  question: 'Is the policy loss what its rows give?',
+  needs: [['steps.policy_loss', 'steps.loss'], ['replays.new_logp'], ['replays.advantage']],
+  causes: ['loss-summed', 'broadcast-mismatch', 'advantage-sign-flipped', 'metric-misreported'],
+  start: (run) => new LossPass(run),
+};
+
+type Formula = 'mean' | 'unclipped' | 'sum' | 'outer' | 'negated' | 'other';
+const causes: Partial<Record<Formula, [string, string]>> = {
+  sum: ['loss-summed', 'sum over the minibatch'],
+  outer: ['broadcast-mismatch', 'mean over all pairs of a ratio and an advantage'],
+  negated: ['advantage-sign-flipped', 'sign of the policy loss'],
+};
+
+interface Count {
+  count: number;
+  onset: number;
+  rows: number;
+  policies: Set<number>;
+  measured: number;
+  expected: number;
+}
+
+class LossPass implements Pass {
+  private readonly counts = new Map<Formula, Count>();
+  private steps = 0;
+  private readonly values = {
+    mean: 0,
+    outer: 0,
+    onset: Number.POSITIVE_INFINITY,
+    rows: 0,
+    policies: new Set<number>(),
+  };
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    if (iteration.probed) return;
+    const reported = iteration.steps?.column('policy_loss');
+    const steps = reportedSteps(iteration);
+    if (reported)
+      for (const { row, stat } of steps) {
+        if (!Number.isFinite(reported[row]) || !Number.isFinite(stat.loss) || stat.rows < 4) continue;
+        const formula = this.formula(reported[row], stat);
+        if (!formula) continue;
+        this.steps++;
+        const own = this.counts.get(formula) ?? {
+          count: 0,
+          onset: Number.POSITIVE_INFINITY,
+          rows: 0,
+          policies: new Set(),
+          measured: 0,
+          expected: 0,
+        };
+        this.counts.set(formula, own);
+        own.count++;
+        own.rows += stat.rows;
+        own.onset = Math.min(own.onset, iteration.number);
+        own.policies.add(stat.policy);
+        own.measured = reported[row];
+        own.expected = stat.loss;
+      }
+    this.valueLosses(iteration, steps);
+  }
+
+  /** Which formula gives the reported number; null where several do and the step tells nothing. */
+  private formula(reported: number, stat: StepStat): Formula | null {
+    const noise = 2e-5 * stat.meanAbsolute;
+    const fits = (value: number, slack = noise) => Math.abs(reported - value) <= 2e-3 * Math.abs(value) + slack;
+    const healthy = fits(stat.loss) ? 'mean' : fits(stat.unclippedLoss) ? 'unclipped' : null;
+    const wrong: Formula[] = [];
+    if (fits(-stat.loss) || fits(-stat.unclippedLoss)) wrong.push('negated');
+    if (fits(stat.weight * stat.loss, noise * Math.sqrt(stat.rows)) && stat.rows > 1) wrong.push('sum');
+    if (fits(stat.outerLoss)) wrong.push('outer');
+    if (healthy && wrong.length === 0) return healthy;
+    if (healthy) return null;
+    return wrong[0] ?? 'other';
+  }
+
+  /** The critic's loss may be in other units, the same for all steps of an update; only the formula that keeps the quotient constant is the one in use. */
+  private valueLosses(iteration: Iteration, steps: ReturnType<typeof reportedSteps>): void {
+    const reported = iteration.steps?.column('value_loss');
+    if (!reported) return;
+    for (const policy of new Set(steps.map(({ stat }) => stat.policy))) {
+      const own = steps.filter(
+        ({ row, stat }) => stat.policy === policy && reported[row] > 0 && stat.valueLoss > 0 && stat.rows >= 4,
+      );
+      if (own.length < 4) continue;
+      const varies = (pick: (stat: StepStat) => number) => {
+        const quotients = own.map(({ row, stat }) => reported[row] / pick(stat));
+        const mean = quotients.reduce((sum, value) => sum + value, 0) / quotients.length;
+        return Math.max(...quotients.map((value) => Math.abs(value / mean - 1)));
+      };
+      const mean = varies((stat) => stat.valueLoss);
+      const outer = varies((stat) => stat.outerValueLoss);
+      if (outer < 2e-3 && mean > 2e-2) {
+        this.values.outer++;
+        this.values.onset = Math.min(this.values.onset, iteration.number);
+        this.values.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);
+        this.values.policies.add(policy);
+      } else this.values.mean++;
+    }
+  }
+
+  finish(): Outcome {
+    const share = (formula: Formula) => (this.counts.get(formula)?.count ?? 0) / Math.max(1, this.steps);
+    const measured: Outcome['measured'] = { steps: this.steps };
+    for (const [formula, { count }] of this.counts) measured[formula] = count;
+    const expected = { mean: this.steps };
+    const findings: Finding[] = [];
+    const evidence = [{ check: 'loss', measured, expected }];
+    for (const formula of ['sum', 'outer', 'negated'] as const) {
+      const own = this.counts.get(formula);
+      if (!own || own.count < 3 || (share(formula) < 0.15 && own.count < 0.5 * this.stepsFrom(own.onset))) continue;
+      const [cause, transform] = causes[formula]!;
+      findings.push({
+        cause,
+        confidence: confidence(
+          Math.min(1, own.count / Math.max(1, this.steps - (this.counts.get('mean')?.count ?? 0))),
+          own.count * 4,
+        ),
+        agents: [...own.policies].flatMap((policy) => this.run.agentsOf(policy)),
+        onset: own.onset,
+        rows: own.rows,
+        transform,
+        before: Math.abs(own.measured / own.expected - 1),
+        after: 0,
+        summary: `The reported policy loss is ${figure(own.measured)} where the mean over its rows gives ${figure(own.expected)}; on ${own.count} steps it agrees with: ${transform}.`,
+        evidence,
+      });
+    }
+    if (
+      this.values.outer > 0 &&
+      this.values.outer >= this.values.mean * 0.2 &&
+      !findings.some(({ cause }) => cause === 'broadcast-mismatch')
+    )
+      findings.push({
+        cause: 'broadcast-mismatch',
+        confidence: confidence(1, this.values.outer * 8),
+        agents: [...this.values.policies].flatMap((policy) => this.run.agentsOf(policy)),
+        onset: this.values.onset,
+        rows: this.values.rows,
+        transform: 'mean over all pairs of a value and a return',
+        summary: 'The value loss follows the mean over all pairs of a value and a return, not over rows.',
+        evidence,
+      });
+    const other = this.counts.get('other');
+    if (findings.length === 0 && other && other.count >= 4 && share('other') > 0.5 && this.run.declares('clip'))
+      findings.push({
+        cause: 'metric-misreported',
+        confidence: 0.6,
+        agents: [],
+        onset: other.onset,
+        rows: other.rows,
+        before: Math.abs(other.measured / other.expected - 1),
+        summary: `The reported policy loss (${figure(other.measured)}) is not what the rows give (${figure(other.expected)}).`,
+        evidence,
+      });
+    if (this.steps === 0 && this.values.mean + this.values.outer === 0)
+      return { status: 'not-checked', measured, expected, findings: [], note: 'no step tells the formulas apart' };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings };
+  }
+
+  private stepsFrom(onset: number): number {
+    return onset > 0
+      ? Math.max(3, this.counts.get('mean')?.count ? this.steps - this.counts.get('mean')!.count : this.steps)
+      : this.steps;
+  }
+}

@@ -1,0 +1,219 @@
+/** Reported KL, clip fraction and entropy against what the rows of the same step give. */
+import { type Check, confidence, type Pass } from '../check.ts';
+import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import type { Iteration } from '../iteration.ts';
+import { reportedSteps, type StepStat } from '../step-stats.ts';
+
+export const metrics: Check = {
+  id: 'metrics',
+  group: 'reading',
+  question: 'Are KL, clip fraction and entropy reported as they are?',
+  needs: [['steps.approx_kl', 'steps.clip_fraction', 'steps.entropy'], ['replays.new_logp']],
+  causes: ['kl-estimator-cancels', 'metric-misreported'],
+  start: () => new MetricsPass(),
+};
+
+type Pick = (stat: StepStat, context: Context) => number;
+
+interface Context {
+  first: StepStat;
+  last: StepStat;
+  epochLast: StepStat;
+  mean: (pick: (stat: StepStat) => number, epoch?: number) => number;
+}
+
+interface Metric {
+  column: string;
+  /** Forms that say what they claim to. */
+  right: Record<string, Pick>;
+  /** Forms that are known to mislead. */
+  wrong: Record<string, Pick>;
+  /** Whether a step tells the forms apart. */
+  tells: (stat: StepStat, reported: number) => boolean;
+  slack: (stat: StepStat) => number;
+}
+
+const means = (name: string, pick: (stat: StepStat) => number): Record<string, Pick> => ({
+  [name]: pick,
+  [`${name}, mean of the epoch`]: (stat, context) => context.mean(pick, stat.epoch),
+  [`${name}, mean of the update`]: (_, context) => context.mean(pick),
+});
+
+const edges = (name: string, pick: (stat: StepStat) => number): Record<string, Pick> => ({
+  [`${name} of the last minibatch only`]: (_, context) => pick(context.last),
+  [`${name} of the epoch's last minibatch only`]: (_, context) => pick(context.epochLast),
+  [`${name} before the first step`]: (_, context) => pick(context.first),
+});
+
+const table: readonly Metric[] = [
+  {
+    column: 'approx_kl',
+    right: {
+      ...means('k3', (stat) => stat.k3),
+      ...means('k2', (stat) => stat.k2),
+      ...means('k1', (stat) => stat.k1),
+      ...means('k3 after the step', (stat) => stat.after3),
+      ...means('k2 after the step', (stat) => stat.after2),
+      ...means('k1 after the step', (stat) => stat.after1),
+    },
+    wrong: {
+      ...edges('k3', (stat) => stat.k3),
+      ...edges('k2', (stat) => stat.k2),
+      'half of k2': (stat) => stat.k2 / 2,
+      'k1 with the wrong sign': (stat) => -stat.k1,
+      'the sum over rows': (stat) => stat.k3 * stat.weight,
+    },
+    tells: (stat) => !stat.before && stat.k2 > 1e-5,
+    slack: () => 2e-6,
+  },
+  {
+    column: 'clip_fraction',
+    right: {
+      ...means('share outside the clip range', (stat) => stat.clipFraction),
+      ...means('share on which the clip binds', (stat) => stat.clipBinding),
+    },
+    wrong: edges('clip fraction', (stat) => stat.clipFraction),
+    tells: (stat, reported) => !stat.before && (stat.clipFraction > 0 || reported > 0),
+    slack: (stat) => 1.5 / stat.rows,
+  },
+  {
+    column: 'entropy',
+    right: means('entropy', (stat) => stat.entropy),
+    wrong: {
+      ...edges('entropy', (stat) => stat.entropy),
+      'entropy in bits': (stat) => stat.entropy / Math.LN2,
+      'logarithm of the number of candidates': (stat) => stat.logCount,
+      'entropy with the wrong sign': (stat) => -stat.entropy,
+      'the sum over rows': (stat) => stat.entropy * stat.weight,
+    },
+    tells: (stat) => stat.entropy > 1e-3,
+    slack: () => 1e-5,
+  },
+];
+
+class Tally {
+  steps = 0;
+  wrong = 0;
+  onset = Number.POSITIVE_INFINITY;
+  readonly fits = new Map<string, number>();
+  readonly wrongFits = new Map<string, number>();
+  rows = 0;
+  reported = Number.NaN;
+  recomputed = Number.NaN;
+}
+
+class MetricsPass implements Pass {
+  private readonly tallies = new Map<string, Tally>();
+  private readonly cancelling = { equal: 0, noisy: 0, looked: 0, rows: 0, onset: Number.POSITIVE_INFINITY };
+
+  iteration(iteration: Iteration): void {
+    if (iteration.probed) return;
+    const steps = reportedSteps(iteration);
+    for (const policy of new Set(steps.map(({ stat }) => stat.policy))) {
+      const own = steps.filter(({ stat }) => stat.policy === policy);
+      for (const metric of table) this.metric(iteration, metric, own);
+    }
+  }
+
+  private metric(iteration: Iteration, metric: Metric, steps: ReturnType<typeof reportedSteps>): void {
+    const reported = iteration.steps!.column(metric.column);
+    if (!reported) return;
+    const tally = this.tallies.get(metric.column) ?? new Tally();
+    this.tallies.set(metric.column, tally);
+    const stats = steps.map(({ stat }) => stat);
+    const mean = (pick: (stat: StepStat) => number, epoch?: number) => {
+      let [sum, weight] = [0, 0];
+      for (const stat of stats) {
+        if (epoch !== undefined && stat.epoch !== epoch) continue;
+        sum += stat.weight * pick(stat);
+        weight += stat.weight;
+      }
+      return sum / weight;
+    };
+    for (const { row, stat } of steps) {
+      const value = reported[row];
+      if (!Number.isFinite(value) || stat.rows < 4 || !metric.tells(stat, value)) continue;
+      const epochLast = stats.filter(({ epoch }) => epoch === stat.epoch).at(-1)!;
+      const context: Context = { first: stats[0], last: stats.at(-1)!, epochLast, mean };
+      const close = (other: number) => Math.abs(value - other) <= metric.slack(stat) + 0.01 * Math.abs(other);
+      tally.steps++;
+      let right = false;
+      for (const [name, pick] of Object.entries(metric.right)) {
+        if (!close(pick(stat, context))) continue;
+        right = true;
+        tally.fits.set(name, (tally.fits.get(name) ?? 0) + 1);
+      }
+      if (metric.column === 'approx_kl') this.cancels(iteration, stat, value);
+      if (right) continue;
+      tally.wrong++;
+      tally.rows += stat.rows;
+      tally.onset = Math.min(tally.onset, iteration.number);
+      tally.reported = value;
+      tally.recomputed = Object.values(metric.right)[0](stat, context);
+      for (const [name, pick] of Object.entries(metric.wrong))
+        if (close(pick(stat, context))) tally.wrongFits.set(name, (tally.wrongFits.get(name) ?? 0) + 1);
+    }
+  }
+
+  private cancels(iteration: Iteration, stat: StepStat, reported: number): void {
+    const { cancelling } = this;
+    cancelling.looked++;
+    const same = (value: number) => Math.abs(reported - value) <= 1e-6 + 1e-3 * Math.abs(value);
+    if (!same(stat.k1) || same(stat.k3) || same(stat.k2)) return;
+    cancelling.equal++;
+    cancelling.rows += stat.rows;
+    if (stat.k1Error <= 0.5 * stat.k2) return;
+    cancelling.noisy++;
+    cancelling.onset = Math.min(cancelling.onset, iteration.number);
+  }
+
+  finish(): Outcome {
+    const measured: Outcome['measured'] = {};
+    const findings: Finding[] = [];
+    for (const [column, tally] of this.tallies) {
+      measured[`${column}.steps`] = tally.steps;
+      measured[`${column}.disagreeing`] = tally.wrong;
+      const late = tally.onset > 0 && tally.wrong >= 8 && tally.wrong >= 0.1 * tally.steps;
+      if (tally.wrong < 4 || !(tally.wrong >= 0.5 * tally.steps || late)) continue;
+      const best = [...tally.wrongFits].sort((a, b) => b[1] - a[1])[0];
+      const fit = best ? best[1] / tally.wrong : 0;
+      findings.push({
+        cause: 'metric-misreported',
+        confidence: fit > 0.5 ? confidence(fit, tally.wrong * 2) : 0.6,
+        agents: [],
+        onset: tally.onset,
+        rows: tally.rows,
+        ...(fit > 0.5 ? { transform: best[0] } : {}),
+        before: tally.wrong / tally.steps,
+        after: (tally.wrong / tally.steps) * (1 - fit),
+        summary: `${column} is reported as ${figure(tally.reported)} where the rows give ${figure(tally.recomputed)}${fit > 0.5 ? `; it agrees with: ${best[0]}` : ''}.`,
+        evidence: [
+          {
+            check: 'metrics',
+            measured: { steps: tally.steps, disagreeing: tally.wrong },
+            expected: { disagreeing: 0 },
+          },
+        ],
+      });
+    }
+    const { equal, noisy, looked, rows, onset } = this.cancelling;
+    measured.kl_equals_k1 = equal;
+    if (equal >= 3 && equal >= 0.5 * looked && noisy >= 0.5 * equal)
+      findings.push({
+        cause: 'kl-estimator-cancels',
+        confidence: confidence(equal / looked, noisy * 2),
+        agents: [],
+        onset,
+        rows,
+        transform: 'k3 in place of k1',
+        summary: `The reported KL is the mean of old - new; on ${noisy} of ${looked} steps its standard error exceeds half of k2, so it is mostly noise.`,
+        evidence: [
+          { check: 'metrics', measured: { equals_k1: equal, mostly_noise: noisy }, expected: { mostly_noise: 0 } },
+        ],
+      });
+    const steps = [...this.tallies.values()].reduce((sum, tally) => sum + tally.steps, 0);
+    if (steps === 0)
+      return { status: 'not-checked', measured, expected: {}, findings: [], note: 'no step tells the forms apart' };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected: { disagreeing: 0 }, findings };
+  }
+}
