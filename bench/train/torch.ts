@@ -22,6 +22,7 @@ export type Request = Record<string, unknown> & { task: string };
 export interface Tried {
   process: ProcessSettings;
   request: Request;
+  way: Way;
   seconds: number;
 }
 
@@ -143,11 +144,17 @@ export const taskNames = [
 ] as const;
 export type TaskName = (typeof taskNames)[number];
 
+/**
+ * `plain` is one program for both networks, as PPO is written in PyTorch. `split` runs the two networks on two Python threads, which torch
+ * lets compute at once; few write it so, but it is shown beside the other.
+ */
+export type Way = 'plain' | 'split';
+
 /** How many settings of a task run again beside ours, because the search took each of them at another moment. */
 export const finalists = 2;
 
 const adams = ['flat', 'single', 'foreach'];
-const graphs = ['script', 'split', 'split-script'];
+const graphs: Record<Way, string[]> = { plain: ['eager', 'script'], split: ['split', 'split-script'] };
 const samples = ['cdf', 'race', 'multinomial'];
 
 export class Search {
@@ -162,8 +169,14 @@ export class Search {
   ) {}
 
   /** The fastest few of a task, the fastest first. */
-  best(task: TaskName, count: number): Tried[] {
-    return [...this.tried.get(task)!].sort((a, b) => a.seconds - b.seconds).slice(0, count);
+  best(task: TaskName, way: Way, count: number): Tried[] {
+    const own = this.tried.get(task)!.filter((tried) => tried.way === way);
+    return own.sort((a, b) => a.seconds - b.seconds).slice(0, count);
+  }
+
+  /** Those that run again: the best plain settings, and the best split one where there is one. */
+  finalists(task: TaskName): Tried[] {
+    return [...this.best(task, 'plain', finalists), ...this.best(task, 'split', 1)];
   }
 
   async run(): Promise<void> {
@@ -173,11 +186,10 @@ export class Search {
       const { blas } = (await torch.answer({ task: 'about' })) as { blas: string[] };
       hasOpenBlas ||= blas.some((file) => file.includes('openblas'));
       await this.try(torch);
-      const [first] = this.best('wide update', 1);
+      const [first] = this.best('wide update', 'plain', 1);
       this.say(`  ${settings.name}: the best update so far takes ${(first.seconds * 1000).toFixed(1)} ms`);
-      this.pool.keep(
-        new Set(taskNames.flatMap((task) => this.best(task, finalists).map((tried) => tried.process.name))),
-      );
+      const running = taskNames.flatMap((task) => this.finalists(task));
+      this.pool.keep(new Set(running.map((tried) => tried.process.name)));
     }
     if (!hasOpenBlas && this.sizes.full)
       throw new Error(
@@ -190,40 +202,39 @@ export class Search {
     const repeat = sizes.full ? 20 : 2;
     const gemm = await torch.seconds({ task: 'peak', repeat });
     this.peak = Math.max(this.peak, (2 * 1024 ** 3) / gemm / 1e9);
-    const wideBest = await this.update(torch, 'wide update', wide, sizes.wideRows, 2);
-    const narrowBest = await this.update(torch, 'narrow update', narrow, sizes.narrowRows, sizes.full ? 10 : 2);
-    await this.time(torch, 'straw update', { ...wideBest, rows: sizes.strawRows, repeat: 2 });
     const forward = { task: 'forward', inputs: observation, hidden: wide, rows: 4, repeat: sizes.full ? 400 : 10 };
     for (const script of [true, false])
       for (const sample of samples) await this.time(torch, 'forward', { ...forward, script, sample });
-    for (const [task, { graph, adam }, hidden] of [
-      ['wide loop', wideBest, wide],
-      ['narrow loop', narrowBest, narrow],
-    ] as const) {
-      const loop = { task: 'loop', inputs: observation, hidden, graph, adam, ...sizes.loop };
-      for (const sample of ['cdf', 'race']) await this.time(torch, task, { ...loop, script: true, sample }, 1);
-    }
+    await this.updateAndLoop(torch, wide, sizes.wideRows, 2);
+    await this.updateAndLoop(torch, narrow, sizes.narrowRows, sizes.full ? 10 : 2);
   }
 
-  /** First the optimisers, then with the best of them the ways to run the graph. */
-  private async update(
-    torch: TorchProcess,
-    task: TaskName,
-    hidden: number[],
-    rows: number,
-    repeat: number,
-  ): Promise<Request> {
+  /** First the optimisers, then with the best of them the ways to run the graph, and the loop with the best update of each way. */
+  private async updateAndLoop(torch: TorchProcess, hidden: number[], rows: number, repeat: number): Promise<void> {
+    const { sizes } = this;
+    const width = hidden === wide ? 'wide' : 'narrow';
     const common = { task: 'update', inputs: observation, hidden, rows, repeat };
-    let best: { request: Request; seconds: number } | null = null;
-    const consider = async (graph: string, adam: string) => {
-      const request = { ...common, graph, adam };
-      const seconds = await this.time(torch, task, request);
-      if (!best || seconds < best.seconds) best = { request, seconds };
-      return best;
-    };
-    for (const adam of adams) await consider('eager', adam);
-    for (const graph of graphs) await consider(graph, (best! as { request: Request }).request.adam as string);
-    return (best! as { request: Request }).request;
+    let adam = adams[0];
+    let least = Number.POSITIVE_INFINITY;
+    for (const one of adams) {
+      const seconds = await this.time(torch, `${width} update`, { ...common, graph: 'eager', adam: one });
+      if (seconds < least) adam = one;
+      least = Math.min(least, seconds);
+    }
+    for (const way of ['plain', 'split'] as const) {
+      let graph = graphs[way][0];
+      let best = way === 'plain' ? least : Number.POSITIVE_INFINITY;
+      for (const one of graphs[way].slice(way === 'plain' ? 1 : 0)) {
+        const seconds = await this.time(torch, `${width} update`, { ...common, graph: one, adam });
+        if (seconds < best) graph = one;
+        best = Math.min(best, seconds);
+      }
+      const loop = { task: 'loop', inputs: observation, hidden, graph, adam, ...sizes.loop, script: true };
+      for (const sample of way === 'plain' ? ['cdf', 'race'] : ['race'])
+        await this.time(torch, `${width} loop`, { ...loop, sample }, 1);
+      if (width === 'wide' && way === 'plain')
+        await this.time(torch, 'straw update', { ...common, graph, adam, rows: sizes.strawRows });
+    }
   }
 
   /** The least of three after a warm-up; a setting that is hopeless at once is not tried again. */
@@ -232,7 +243,8 @@ export class Search {
     const known = Math.min(...all.map((tried) => tried.seconds));
     let seconds = await torch.seconds(request);
     for (let i = 0; i < times && seconds < 3 * known; i++) seconds = Math.min(seconds, await torch.seconds(request));
-    all.push({ process: torch.settings, request, seconds });
+    const way = String(request.graph).startsWith('split') ? 'split' : 'plain';
+    all.push({ process: torch.settings, request, way, seconds });
     return seconds;
   }
 }

@@ -90,7 +90,7 @@ const tooLarge: readonly Fault[] = [
     sentence: 'The learning rate is set so high that every step overshoots.',
     shows: ['tensors.delta', 'steps.kl_after'],
     make(stream, { settings }) {
-      const learningRate = rounded(magnitude(stream, 0.04, 0.08));
+      const learningRate = rounded(magnitude(stream, 0.05, 0.09));
       return {
         strength: { learningRate },
         settings: {
@@ -107,7 +107,7 @@ const tooLarge: readonly Fault[] = [
     shows: ['tensors.delta', 'tensors.learning_rate'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies' });
-      const learningRate = rounded(magnitude(stream, 0.04, 0.08));
+      const learningRate = rounded(magnitude(stream, 0.05, 0.09));
       return {
         strength: { ...scope.strength, learningRate },
         settings: { ppo: overshooting(context.settings.ppo) },

@@ -14,6 +14,7 @@ import { oldFaults } from './distribution-old.ts';
 import { updateFaults } from './distribution-update.ts';
 import type { Fault, Strength } from './fault.ts';
 import { flowFaults } from './gradient-flow.ts';
+import { notFiniteFaults } from './gradient-not-finite.ts';
 import { parameterFaults } from './gradient-parameters.ts';
 import { settingFaults } from './gradient-settings.ts';
 import { networkFaults } from './network.ts';
@@ -35,6 +36,7 @@ export const faults: readonly Fault[] = [
   ...rowFaults,
   ...flowFaults,
   ...parameterFaults,
+  ...notFiniteFaults,
   ...settingFaults,
   ...networkFaults,
   ...readingFaults,

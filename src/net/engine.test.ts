@@ -155,6 +155,25 @@ describe('an engine', () => {
     }
   });
 
+  it.each(kernels)(
+    'leaves the critic out where no values are asked for, and gives the rest as before (%s)',
+    async (kernel) => {
+      const engine = await engineOf({ kernel, threads: 1 });
+      const policy = engine.policy(shape, RandomStream.of(2));
+      const rows = randomRows(shape, 30, 7, RandomStream.of(3));
+      const whole = rowOutputs(rows);
+      policy.evaluate(rows, identity(30), 0, 30, whole);
+      const { logp, entropy } = rowOutputs(rows);
+      policy.evaluate(rows, identity(30), 0, 30, { logp, entropy });
+      expect([logp, entropy]).toEqual([whole.logp, whole.entropy]);
+      // The next call that asks for values has them again.
+      const again = rowOutputs(rows);
+      policy.evaluate(rows, identity(30), 0, 30, again);
+      expect(again.value).toEqual(whole.value);
+      expect(again.value?.some((value) => value !== 0)).toBe(true);
+    },
+  );
+
   it('refuses what would read outside the columns, with the place and the numbers', async () => {
     const engine = await engineOf({ kernel: 'simd', threads: 1 });
     const policy = engine.policy(shape, RandomStream.of(2));

@@ -76,7 +76,8 @@ describe('a policy exported as ONNX', () => {
     const session = await ort.InferenceSession.create(policyToOnnx(shape, actor, 'test'));
     expect(session.inputNames).toEqual(shape.head === 'fixed' ? ['obs'] : ['obs', 'candidates']);
     const feeds: Record<string, ort.Tensor> = { obs: new ort.Tensor('float32', obs, [rows, observation]) };
-    if (shape.head === 'pointer') feeds.candidates = new ort.Tensor('float32', features, [rows, candidates, shape.features]);
+    if (shape.head === 'pointer')
+      feeds.candidates = new ort.Tensor('float32', features, [rows, candidates, shape.features]);
     const { logits } = await session.run(feeds);
     expect(logits.dims).toEqual([rows, candidates]);
     const largest = Math.max(...out.logits.map(Math.abs));

@@ -85,7 +85,8 @@ export interface UpdateSettings {
 export interface RowOutputs {
   logp: Float32Array;
   entropy: Float32Array;
-  value: Float32Array;
+  /** Without it the critic is left out, which saves its time. */
+  value?: Float32Array;
   /** Local logits before temperature and mask, one row's candidates after the other's. */
   logits?: Float32Array;
 }

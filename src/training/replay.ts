@@ -45,7 +45,7 @@ export class Replay {
       widest = Math.max(widest, rows.offsets[i + 1] - rows.offsets[i]);
     this.out = reserveOutputs(this.out, rows.length, widest);
     const { logp, entropy, value, logits } = this.out;
-    const out: RowOutputs = withLogits ? { logp, entropy, value, logits } : { logp, entropy, value };
+    const out: RowOutputs = withLogits ? { logp, entropy, value, logits } : { logp, entropy };
     const settings = updateSettings(learner, { ...plan, temperature: 1 });
     const job = stages.loss({
       learner,

@@ -108,7 +108,8 @@ export class ReplayRows {
     gathered(columns.old_logp, rows.oldLogp, false);
     gathered(columns.advantage, rows.advantage, false, job.settings.advantageScale);
     gathered(columns.entropy, out.entropy, true);
-    gathered(columns.value, out.value, true, spread, mean);
+    if (out.value) gathered(columns.value, out.value, true, spread, mean);
+    else constant(columns.value, Number.NaN);
     gathered(columns.return, rows.returns, false, spread, mean);
     if (rows.weight) gathered(columns.weight, rows.weight, false, pass.weight);
     else constant(columns.weight, pass.weight);

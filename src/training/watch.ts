@@ -128,7 +128,9 @@ export class Watch implements UpdateWatch {
     let widest = 0;
     for (let i = job.from; i < to; i++) widest = Math.max(widest, offsets[job.order[i] + 1] - offsets[job.order[i]]);
     const room = reserveOutputs(out, to - job.from, widest);
-    this.stages.evaluate(job, job.from, to, room);
+    // Only the policy is compared, so the critic is left out.
+    const { logp, entropy, logits } = room;
+    this.stages.evaluate(job, job.from, to, { logp, entropy, logits });
     return room;
   }
 }

@@ -29,7 +29,7 @@ export interface ReferenceRows extends ReferenceDecisions {
 export interface ReferenceOutputs {
   logp: Floats;
   entropy: Floats;
-  value: Floats;
+  value?: Floats;
   logits?: Floats;
 }
 
@@ -132,7 +132,7 @@ export class ReferencePolicy implements Policy {
   ): void {
     out.logp[at] = logp;
     out.entropy[at] = pass.entropy;
-    out.value[at] = this.critic.forward(rowOf(rows.state, row, this.shape.critic.inputs)).at(-1)![0];
+    if (out.value) out.value[at] = this.critic.forward(rowOf(rows.state, row, this.shape.critic.inputs)).at(-1)![0];
     if (out.logits) for (let i = 0; i < pass.logits.length; i++) out.logits[item + i] = pass.logits[i];
   }
 

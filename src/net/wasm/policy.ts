@@ -110,6 +110,8 @@ export class KernelPolicy implements Policy {
     if (to <= from) return;
     checkTemperature(temperature);
     this.enter(rows, order, from, to, out.logits !== undefined, temperature);
+    // Without a place for values the critic is left out.
+    if (!out.value) this.kernels.memory.i32[(this.job >> 2) + jobFields.outValue] = 0;
     this.forward(to - from);
     this.collect(to - from, out);
   }
@@ -221,7 +223,7 @@ export class KernelPolicy implements Policy {
     const { f32 } = this.kernels.memory;
     take(f32, this.at.logp, out.logp, n);
     take(f32, this.at.entropy, out.entropy, n);
-    take(f32, this.at.value, out.value, n);
+    if (out.value) take(f32, this.at.value, out.value, n);
     if (out.logits) take(f32, this.at.logits, out.logits, this.at.items);
   }
 

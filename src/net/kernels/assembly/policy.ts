@@ -161,7 +161,7 @@ export function forwardRows(job: Job, first: i32, end: i32, scratch: usize): voi
         item += count;
       }
     }
-    criticForward(job, first, rows, scratch);
+    if (job.outValue) criticForward(job, first, rows, scratch);
     first += rows;
   }
 }
