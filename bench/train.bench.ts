@@ -10,7 +10,7 @@ import { type Figure, figure, interleaved } from './support.ts';
 import { guardCost } from './train/cost.ts';
 import { memoryGrowth } from './train/memory.ts';
 import { nativeUpdate } from './train/native.ts';
-import { ourForward, ourLoop, ourUpdate } from './train/ours.ts';
+import { ourForward, ourLoop, ourUpdate, sampleSteps } from './train/ours.ts';
 import { fullSizes, narrow, type Sizes, updateFlops, wide } from './train/sizes.ts';
 import { tfjsLoop } from './train/tfjs-ppo.ts';
 import { Search, settingName, type TaskName, TorchPool, type Way } from './train/torch.ts';
@@ -25,6 +25,8 @@ export const needs = ['python3-torch', 'python3-numpy', 'libopenblas0-pthread', 
  * is asked for.
  */
 const strawShare = (0.9 * 53) / 180;
+
+const sampledSteps = 3;
 
 /** Threads that OpenBLAS and OpenMP leave spinning fall asleep within this time, so that they do not disturb the next contestant. */
 const settle = 80;
@@ -66,7 +68,7 @@ async function besidePyTorch(
 ): Promise<Figure[]> {
   say('PyTorch: looking for the best settings of each task ...');
   const pool = new TorchPool();
-  const search = new Search(pool, sizes, say);
+  const search = new Search(pool, sizes, sampleSteps(engine, wide, 256, sampledSteps), say);
   try {
     await search.run();
     return await contests(say, engine, sizes, folder, search, pool);
@@ -132,7 +134,14 @@ async function contests(
       repeat: 1,
     },
   ];
-  const figures: Figure[] = [];
+  const figures: Figure[] = [
+    figure(
+      `same arithmetic: largest distance of a parameter from PyTorch's after ${sampledSteps} steps`,
+      search.difference,
+      '',
+      { most: 1e-5 },
+    ),
+  ];
   for (const contest of list) {
     say(`${contest.what}: ours and PyTorch in turn ...`);
     const { our, plain, split } = await compete(search, pool, contest);

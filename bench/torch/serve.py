@@ -115,6 +115,21 @@ def peak(request):
     return best
 
 
+def same(request):
+    """The largest distance of any parameter from the caller's, after the caller's steps on the caller's rows from the caller's start."""
+    who, count = ppo.Learner(request["inputs"], request["hidden"], request["graph"], request["adam"]), request["rows"]
+    with torch.no_grad():
+        for parameter, start in zip(who.parameters, request["before"]):
+            parameter.copy_(torch.tensor(start).view_as(parameter))
+    obs = torch.tensor(request["obs"]).view(count, -1)
+    illegal = torch.tensor(request["legal"]).view(count, -1) == 0
+    action = torch.tensor(request["action"]).view(count, 1)
+    for _ in range(request["steps"]):
+        who.update(obs, illegal, action, *(torch.tensor(request[name]) for name in ("oldLogp", "advantage", "returns")))
+    pairs = zip(who.parameters, request["after"])
+    return max((mine.detach().flatten() - torch.tensor(theirs)).abs().max().item() for mine, theirs in pairs)
+
+
 def about(_request):
     """Which BLAS is really loaded; the name of the file says it."""
     with open("/proc/self/maps") as maps:
@@ -125,7 +140,7 @@ def about(_request):
 if __name__ == "__main__":
     torch.set_num_threads(int(sys.argv[1]))
     torch.set_num_interop_threads(1)
-    tasks = {"update": update, "forward": forward, "loop": loop, "peak": peak, "about": about}
+    tasks = {"update": update, "forward": forward, "loop": loop, "peak": peak, "same": same, "about": about}
     for line in sys.stdin:
         request = json.loads(line)
         print(json.dumps(tasks[request["task"]](request)), flush=True)

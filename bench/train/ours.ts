@@ -74,6 +74,20 @@ export function ourUpdate(engine: Engine, size: number, hidden: readonly number[
   };
 }
 
+/** A few steps on a few rows as plain numbers, for a program that is to come to the same parameters. */
+export function sampleSteps(engine: Engine, hidden: readonly number[], count: number, steps: number) {
+  const rows = madeUpRows(count);
+  const policy = engine.policy(shape(hidden), RandomStream.of(5, 'bench'));
+  const order = Int32Array.from({ length: count }, (_, i) => i);
+  const parameters = () => policy.parameters.map((_, i) => Array.from(policy.read(i)));
+  const before = parameters();
+  for (let i = 0; i < steps; i++) engine.update([{ policy, rows, order, from: 0, to: count, settings }]);
+  const { obs, legal, action, oldLogp, advantage, returns } = rows;
+  const columns = Object.entries({ obs, legal, action, oldLogp, advantage, returns });
+  const plain = Object.fromEntries(columns.map(([name, values]) => [name, Array.from(values)]));
+  return { ...plain, inputs: observation, hidden, rows: count, steps, before, after: parameters() };
+}
+
 /** Gives the seconds for the decisions of a few rows: action, log-probability and value. */
 export function ourForward(engine: Engine, count: number, hidden: readonly number[], repeat: number): () => number {
   const rows = madeUpRows(count);

@@ -159,12 +159,15 @@ const samples = ['cdf', 'race', 'multinomial'];
 
 export class Search {
   readonly tried = new Map<TaskName, Tried[]>(taskNames.map((name) => [name, []]));
+  /** The largest distance of a parameter from ours after the sample's steps, over all optimisers and graphs. */
+  difference = 0;
   /** GFLOP/s of one sgemm of size 1024, the best over all settings. */
   peak = 0;
 
   constructor(
     private readonly pool: TorchPool,
     private readonly sizes: Sizes,
+    private readonly sample: Record<string, unknown>,
     private readonly say: (line: string) => void,
   ) {}
 
@@ -202,11 +205,21 @@ export class Search {
     const repeat = sizes.full ? 20 : 2;
     const gemm = await torch.seconds({ task: 'peak', repeat });
     this.peak = Math.max(this.peak, (2 * 1024 ** 3) / gemm / 1e9);
+    if (this.difference === 0) await this.compareArithmetic(torch);
     const forward = { task: 'forward', inputs: observation, hidden: wide, rows: 4, repeat: sizes.full ? 400 : 10 };
     for (const script of [true, false])
       for (const sample of samples) await this.time(torch, 'forward', { ...forward, script, sample });
     await this.updateAndLoop(torch, wide, sizes.wideRows, 2);
     await this.updateAndLoop(torch, narrow, sizes.narrowRows, sizes.full ? 10 : 2);
+  }
+
+  private async compareArithmetic(torch: TorchProcess): Promise<void> {
+    for (const adam of adams)
+      for (const graph of Object.values(graphs).flat())
+        this.difference = Math.max(
+          this.difference,
+          (await torch.answer({ ...this.sample, task: 'same', graph, adam })) as number,
+        );
   }
 
   /** First the optimisers, then with the best of them the ways to run the graph, and the loop with the best update of each way. */

@@ -2,11 +2,9 @@
 import type { Learner, TrainJob } from '../agents/ppo.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { Policy } from '../net/types.ts';
-import type { Batch } from '../training/batch.ts';
 import type { Stages } from '../training/stages.ts';
-import { afterActing } from './distribution-old.ts';
 import { between, type Fault, magnitude, rounded, whole } from './fault.ts';
-import { changePrepared, copied, iterationOf, preparedStruck } from './rows.ts';
+import { iterationOf } from './rows.ts';
 import { Scope } from './scope.ts';
 
 const readAll = (policy: Policy) => policy.parameters.map((_, index) => policy.read(index));
