@@ -5,6 +5,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { convertCommand } from './convert.ts';
 import { demoCommand } from './demo.ts';
+import { diagnoseCommand } from './diagnose.ts';
 import { exportCommand } from './export.ts';
 import { inspectCommand } from './inspect.ts';
 import { playCommand } from './play.ts';
@@ -26,6 +27,7 @@ function program(): Command {
     .addCommand(trainCommand())
     .addCommand(playCommand())
     .addCommand(exportCommand())
+    .addCommand(diagnoseCommand())
     .addCommand(inspectCommand())
     .addCommand(validateCommand())
     .addCommand(convertCommand())

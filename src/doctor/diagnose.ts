@@ -28,7 +28,8 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const chosen = choose(options.only);
   const agent = options.agent === undefined ? -1 : agentIndex(run, options.agent);
   for (const id of options.ignore ?? [])
-    if (!causeById(id)) throw new BadInput(`there is no cause ${JSON.stringify(id)} to ignore; \`trueline explain\` lists them all`);
+    if (!causeById(id))
+      throw new BadInput(`there is no cause ${JSON.stringify(id)} to ignore; \`trueline explain\` lists them all`);
   const passes = chosen.map((check) => ({ check, pass: check.start(run) }));
   for await (const slice of iterations(recording)) {
     const iteration = new Iteration(run, slice);
@@ -38,7 +39,9 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const reports: CheckReport[] = [];
   const findings: Finding[] = [];
   for (const { check, pass } of passes) report(run, check, pass, reports, findings);
-  const ranked = rank(findings.filter((finding) => agent < 0 || finding.agents.length === 0 || finding.agents.includes(agent)));
+  const ranked = rank(
+    findings.filter((finding) => agent < 0 || finding.agents.length === 0 || finding.agents.includes(agent)),
+  );
   const causes = ranked.map((entry) => describe(run, entry));
   const ignored = causes.filter(({ id }) => options.ignore?.includes(id));
   const kept = causes.filter(({ id }) => !options.ignore?.includes(id));
@@ -48,7 +51,13 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     kept.push(...guesses.map((finding) => describe(run, { finding, explained: [] })));
   }
   const sure = kept.some(({ confidence }) => confidence >= 0.4);
-  const verdict: Verdict = enough ? (sure ? 'faulty' : 'healthy') : sure && findings.length > 0 ? 'faulty' : 'not-enough-evidence';
+  const verdict: Verdict = enough
+    ? sure
+      ? 'faulty'
+      : 'healthy'
+    : sure && findings.length > 0
+      ? 'faulty'
+      : 'not-enough-evidence';
   return {
     format: 'trueline/diagnosis/1',
     verdict,
@@ -62,14 +71,18 @@ function choose(only: readonly string[] | undefined): readonly Check[] {
   if (!only) return allChecks;
   for (const id of only)
     if (!allChecks.some((check) => check.id === id))
-      throw new BadInput(`there is no check ${JSON.stringify(id)}; the checks are ${allChecks.map((check) => check.id).join(', ')}`);
+      throw new BadInput(
+        `there is no check ${JSON.stringify(id)}; the checks are ${allChecks.map((check) => check.id).join(', ')}`,
+      );
   return allChecks.filter(({ id }) => only.includes(id));
 }
 
 function agentIndex(run: Run, name: string): number {
   const index = run.agents.indexOf(name);
   if (index < 0)
-    throw new BadInput(`there is no agent ${JSON.stringify(name)} in this recording; it has ${run.agents.join(', ') || 'no named agents'}`);
+    throw new BadInput(
+      `there is no agent ${JSON.stringify(name)} in this recording; it has ${run.agents.join(', ') || 'no named agents'}`,
+    );
   return index;
 }
 
@@ -110,8 +123,12 @@ function describe(run: Run, { finding, explained }: Ranked): Cause {
     onset: Number.isFinite(finding.onset) ? finding.onset : 0,
     rows: finding.rows,
     ...(finding.transform ? { transform: finding.transform } : {}),
-    ...(finding.before !== undefined && Number.isFinite(finding.before) ? { residual_before: Number(figure(finding.before)) } : {}),
-    ...(finding.after !== undefined && Number.isFinite(finding.after) ? { residual_after: Number(figure(finding.after)) } : {}),
+    ...(finding.before !== undefined && Number.isFinite(finding.before)
+      ? { residual_before: Number(figure(finding.before)) }
+      : {}),
+    ...(finding.after !== undefined && Number.isFinite(finding.after)
+      ? { residual_after: Number(figure(finding.after)) }
+      : {}),
     summary: finding.summary,
     evidence: finding.evidence,
     symptoms,

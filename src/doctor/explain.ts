@@ -38,42 +38,184 @@ const creditCauses = [
 /** Each cause with what it explains. */
 export const explains: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(replayCauses.map((cause) => [cause, afterRatio])),
-  'trained-on-other-agent': [...replayCauses, ...afterRatio, 'critic-context-misaligned', 'value-scale-mismatch', 'loss-summed'],
-  'stale-samples': ['old-logp-wrong', 'stochastic-forward', 'return-inconsistent', 'critic-context-misaligned', ...afterRatio, 'advantage-time-shifted', 'advantage-shuffled', 'old-logp-recomputed'],
-  'parameters-overwritten': ['stochastic-forward', 'old-logp-wrong', 'critic-context-misaligned', 'learning-rate-too-large', 'learning-rate-too-small', 'weight-decay-pull', 'policy-collapsed', 'metric-misreported', 'input-saturated', 'advantage-sign-flipped'],
-  'old-logp-recomputed': ['metric-misreported', 'kl-estimator-cancels', 'learning-rate-too-large', 'policy-detached', 'old-logp-wrong', 'policy-collapsed', 'advantage-sign-flipped'],
-  'num-actions-defaulted': [...afterRatio, 'subset-not-replayed', 'mask-not-replayed', 'subset-borrowed', 'non-finite', 'metric-misreported'],
+  'trained-on-other-agent': [
+    ...replayCauses,
+    ...afterRatio,
+    'critic-context-misaligned',
+    'value-scale-mismatch',
+    'loss-summed',
+  ],
+  'stale-samples': [
+    'old-logp-wrong',
+    'stochastic-forward',
+    'return-inconsistent',
+    'critic-context-misaligned',
+    ...afterRatio,
+    'advantage-time-shifted',
+    'advantage-shuffled',
+    'old-logp-recomputed',
+  ],
+  'parameters-overwritten': [
+    'stochastic-forward',
+    'old-logp-wrong',
+    'critic-context-misaligned',
+    'learning-rate-too-large',
+    'learning-rate-too-small',
+    'weight-decay-pull',
+    'policy-collapsed',
+    'metric-misreported',
+    'input-saturated',
+    'advantage-sign-flipped',
+  ],
+  'old-logp-recomputed': [
+    'metric-misreported',
+    'kl-estimator-cancels',
+    'learning-rate-too-large',
+    'policy-detached',
+    'old-logp-wrong',
+    'policy-collapsed',
+    'advantage-sign-flipped',
+  ],
+  'num-actions-defaulted': [
+    ...afterRatio,
+    'subset-not-replayed',
+    'mask-not-replayed',
+    'subset-borrowed',
+    'non-finite',
+    'metric-misreported',
+  ],
   'subset-not-replayed': [...afterRatio, 'mask-not-replayed', 'subset-borrowed', 'non-finite'],
   'subset-borrowed': [...afterRatio, 'mask-not-replayed', 'subset-not-replayed', 'num-actions-defaulted', 'non-finite'],
   'mask-not-replayed': [...afterRatio, 'non-finite', 'subset-not-replayed'],
   'temperature-mismatch': [...afterRatio, 'old-logp-wrong'],
   'old-logp-wrong': [...afterRatio, 'non-finite'],
-  'phantom-steps': [...creditCauses, 'return-inconsistent', 'old-logp-wrong', 'reward-time-shifted', 'mask-not-replayed', 'critic-context-misaligned', 'advantage-degenerate'],
-  'padding-trained': [...creditCauses, 'return-inconsistent', 'old-logp-wrong', 'reward-time-shifted', 'mask-not-replayed', 'critic-context-misaligned', 'phantom-steps', 'subset-not-replayed'],
+  'phantom-steps': [
+    ...creditCauses,
+    'return-inconsistent',
+    'old-logp-wrong',
+    'reward-time-shifted',
+    'mask-not-replayed',
+    'critic-context-misaligned',
+    'advantage-degenerate',
+  ],
+  'padding-trained': [
+    ...creditCauses,
+    'return-inconsistent',
+    'old-logp-wrong',
+    'reward-time-shifted',
+    'mask-not-replayed',
+    'critic-context-misaligned',
+    'phantom-steps',
+    'subset-not-replayed',
+  ],
   ...Object.fromEntries(
-    creditCauses.map((cause) => [cause, ['return-inconsistent', 'advantage-sign-flipped', 'advantage-not-normalised', 'value-scale-mismatch']]),
+    creditCauses.map((cause) => [
+      cause,
+      ['return-inconsistent', 'advantage-sign-flipped', 'advantage-not-normalised', 'value-scale-mismatch'],
+    ]),
   ),
   'reward-time-shifted': ['return-inconsistent', 'advantage-time-shifted'],
   'advantage-sign-flipped': ['policy-collapsed', 'metric-misreported', 'entropy-sign-flipped'],
-  'advantage-degenerate': ['policy-detached', 'learning-rate-too-small', 'advantage-not-normalised', 'policy-head-flat', 'entropy-bonus-dominates', 'loss-summed', 'broadcast-mismatch', 'metric-misreported', 'optimizer-unbound'],
-  'advantage-not-normalised': ['learning-rate-too-large', 'loss-summed', 'entropy-bonus-dominates', 'learning-rate-too-small'],
-  'value-scale-mismatch': ['return-inconsistent', 'critic-context-misaligned', 'value-loss-dominates', 'advantage-not-normalised'],
+  'advantage-degenerate': [
+    'policy-detached',
+    'learning-rate-too-small',
+    'advantage-not-normalised',
+    'policy-head-flat',
+    'entropy-bonus-dominates',
+    'loss-summed',
+    'broadcast-mismatch',
+    'metric-misreported',
+    'optimizer-unbound',
+  ],
+  'advantage-not-normalised': [
+    'learning-rate-too-large',
+    'loss-summed',
+    'entropy-bonus-dominates',
+    'learning-rate-too-small',
+  ],
+  'value-scale-mismatch': [
+    'return-inconsistent',
+    'critic-context-misaligned',
+    'value-loss-dominates',
+    'advantage-not-normalised',
+  ],
   'return-inconsistent': ['critic-context-misaligned', 'value-scale-mismatch'],
-  'optimizer-unbound': ['learning-rate-too-small', 'policy-head-flat', 'head-unbound', 'entropy-bonus-dominates', 'old-logp-recomputed', 'metric-misreported'],
+  'optimizer-unbound': [
+    'learning-rate-too-small',
+    'policy-head-flat',
+    'head-unbound',
+    'entropy-bonus-dominates',
+    'old-logp-recomputed',
+    'metric-misreported',
+  ],
   'head-unbound': ['learning-rate-too-small', 'policy-head-flat'],
-  'policy-detached': ['learning-rate-too-small', 'policy-head-flat', 'entropy-bonus-dominates', 'value-loss-dominates', 'weight-decay-pull'],
+  'policy-detached': [
+    'learning-rate-too-small',
+    'policy-head-flat',
+    'entropy-bonus-dominates',
+    'value-loss-dominates',
+    'weight-decay-pull',
+  ],
   'value-loss-dominates': ['learning-rate-too-small', 'policy-head-flat', 'advantage-not-normalised'],
-  'loss-summed': ['learning-rate-too-large', 'metric-misreported', 'value-loss-dominates', 'policy-collapsed', 'policy-detached', 'entropy-sign-flipped', 'entropy-bonus-dominates'],
+  'loss-summed': [
+    'learning-rate-too-large',
+    'metric-misreported',
+    'value-loss-dominates',
+    'policy-collapsed',
+    'policy-detached',
+    'entropy-sign-flipped',
+    'entropy-bonus-dominates',
+  ],
   'broadcast-mismatch': ['metric-misreported', 'advantage-sign-flipped', 'policy-detached', 'learning-rate-too-small'],
-  'input-saturated': ['learning-rate-too-small', 'policy-head-flat', 'policy-collapsed', 'learning-rate-too-large', 'parameters-overwritten', 'weight-decay-pull'],
-  'policy-head-flat': ['learning-rate-too-small', 'entropy-bonus-dominates', 'parameters-overwritten', 'weight-decay-pull', 'head-unbound', 'optimizer-unbound', 'policy-detached'],
-  'weight-decay-pull': ['policy-head-flat', 'entropy-bonus-dominates', 'parameters-overwritten', 'learning-rate-too-small'],
+  'input-saturated': [
+    'learning-rate-too-small',
+    'policy-head-flat',
+    'policy-collapsed',
+    'learning-rate-too-large',
+    'parameters-overwritten',
+    'weight-decay-pull',
+  ],
+  'policy-head-flat': [
+    'learning-rate-too-small',
+    'entropy-bonus-dominates',
+    'parameters-overwritten',
+    'weight-decay-pull',
+    'head-unbound',
+    'optimizer-unbound',
+    'policy-detached',
+  ],
+  'weight-decay-pull': [
+    'policy-head-flat',
+    'entropy-bonus-dominates',
+    'parameters-overwritten',
+    'learning-rate-too-small',
+  ],
   'entropy-bonus-dominates': ['advantage-sign-flipped', 'policy-detached'],
   'entropy-sign-flipped': ['policy-collapsed', 'policy-detached'],
-  'policy-collapsed': ['learning-rate-too-small', 'learning-rate-too-large', 'policy-detached', 'optimizer-unbound', 'advantage-sign-flipped', 'metric-misreported'],
-  'learning-rate-too-large': ['policy-collapsed', 'non-finite', 'advantage-sign-flipped', 'metric-misreported', 'policy-head-flat'],
+  'policy-collapsed': [
+    'learning-rate-too-small',
+    'learning-rate-too-large',
+    'policy-detached',
+    'optimizer-unbound',
+    'advantage-sign-flipped',
+    'metric-misreported',
+  ],
+  'learning-rate-too-large': [
+    'policy-collapsed',
+    'non-finite',
+    'advantage-sign-flipped',
+    'metric-misreported',
+    'policy-head-flat',
+  ],
   'learning-rate-too-small': ['policy-head-flat', 'entropy-bonus-dominates'],
-  'non-finite': ['learning-rate-too-large', 'learning-rate-too-small', 'metric-misreported', 'policy-head-flat', 'advantage-degenerate', 'return-inconsistent'],
+  'non-finite': [
+    'learning-rate-too-large',
+    'learning-rate-too-small',
+    'metric-misreported',
+    'policy-head-flat',
+    'advantage-degenerate',
+    'return-inconsistent',
+  ],
 };
 
 export interface Ranked {
@@ -103,7 +245,10 @@ export function rank(findings: readonly Finding[]): Ranked[] {
   const leading = roots.length > 0 ? roots : sorted.slice(0, 1);
   const level = (confidence: number) => (confidence >= 0.75 ? 0 : confidence >= 0.5 ? 1 : 2);
   return leading
-    .map((finding) => ({ finding, explained: sorted.filter((other) => !leading.includes(other) && accounts(finding, other)) }))
+    .map((finding) => ({
+      finding,
+      explained: sorted.filter((other) => !leading.includes(other) && accounts(finding, other)),
+    }))
     .sort((a, b) => level(a.finding.confidence) - level(b.finding.confidence) || order(a.finding) - order(b.finding));
 }
 
@@ -123,7 +268,11 @@ function mergeByCause(findings: readonly Finding[]): Finding[] {
       first.before = finding.before;
       first.after = finding.after;
     }
-    if (first.agents.length > 0) first.agents = finding.agents.length > 0 ? [...new Set([...first.agents, ...finding.agents])].sort((a, b) => a - b) : first.agents;
+    if (first.agents.length > 0)
+      first.agents =
+        finding.agents.length > 0
+          ? [...new Set([...first.agents, ...finding.agents])].sort((a, b) => a - b)
+          : first.agents;
     else first.agents = finding.agents;
   }
   return [...byCause.values()];

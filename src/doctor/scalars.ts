@@ -1,7 +1,8 @@
 /** What a log alone suggests. Names of metrics differ between programs, so they are recognised loosely, and nothing here is sure. */
+
+import { mean } from '../math/statistics.ts';
 import type { NumberColumn } from '../recording/column.ts';
 import type { Recording } from '../recording/recording.ts';
-import { mean } from '../math/statistics.ts';
 import type { Finding } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
 import type { Run } from './run.ts';
@@ -36,15 +37,30 @@ export async function fromScalars(recording: Recording, run: Run): Promise<Findi
       evidence: [{ check: 'scalars', measured: { mean: figure(measured) }, expected: {} }],
     });
   const all = [...series.values()].flat();
-  if (all.length > 0 && all.some((value) => !Number.isFinite(value))) add('non-finite', 'The log holds numbers that are not finite.', Number.NaN);
+  if (all.length > 0 && all.some((value) => !Number.isFinite(value)))
+    add('non-finite', 'The log holds numbers that are not finite.', Number.NaN);
   if (clip && clip.length >= 3 && mean(clip) > 0.9) {
-    add('subset-not-replayed', `The clip fraction is ${figure(mean(clip))} throughout, which fits a distribution that is not replayed.`, mean(clip));
-    add('old-logp-wrong', `The clip fraction is ${figure(mean(clip))} throughout, which fits a wrong old log-probability.`, mean(clip));
+    add(
+      'subset-not-replayed',
+      `The clip fraction is ${figure(mean(clip))} throughout, which fits a distribution that is not replayed.`,
+      mean(clip),
+    );
+    add(
+      'old-logp-wrong',
+      `The clip fraction is ${figure(mean(clip))} throughout, which fits a wrong old log-probability.`,
+      mean(clip),
+    );
   }
   if (kl && kl.length >= 3 && kl.every((value) => Math.abs(value) < 1e-5)) {
     const still = !entropy || Math.max(...entropy) - Math.min(...entropy) < 1e-3;
-    for (const cause of still ? ['optimizer-unbound', 'policy-detached', 'learning-rate-too-small'] : ['kl-estimator-cancels', 'old-logp-recomputed'])
-      add(cause, `KL stays at ${figure(mean(kl))}${still ? ' and entropy does not move' : ' although entropy moves'}.`, mean(kl));
+    for (const cause of still
+      ? ['optimizer-unbound', 'policy-detached', 'learning-rate-too-small']
+      : ['kl-estimator-cancels', 'old-logp-recomputed'])
+      add(
+        cause,
+        `KL stays at ${figure(mean(kl))}${still ? ' and entropy does not move' : ' although entropy moves'}.`,
+        mean(kl),
+      );
   }
   if (kl && kl.length >= 3 && kl.filter((value) => value > 0.3).length >= 0.5 * kl.length)
     add('learning-rate-too-large', `KL exceeds 0.3 in half of the log (mean ${figure(mean(kl))}).`, mean(kl));

@@ -49,7 +49,7 @@ function endsFault(
   sentence: string,
   within: 'episode' | 'world',
   move: (ends: Uint8Array, next: Int32Array) => Uint8Array,
-  needs?: readonly Need[],
+  needs: readonly Need[] = ['ends'],
 ): Fault {
   return {
     id,
@@ -57,7 +57,7 @@ function endsFault(
     stage: 'credit',
     sentence,
     shows: ['samples.advantage', 'samples.return'],
-    ...(needs ? { needs } : {}),
+    needs,
     make(stream, context) {
       const scope = Scope.draw(stream, context);
       return {

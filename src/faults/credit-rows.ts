@@ -27,6 +27,7 @@ function extraRows(
   share?: number,
 ): Fault {
   return {
+    needs: ['ends'],
     ...of,
     stage: 'collect',
     shows: ['samples.t', 'replays.sample'],
@@ -132,6 +133,7 @@ const phantoms: readonly Fault[] = [
       id: 'phantom-repeated-row',
       cause: 'phantom-steps',
       sentence: 'Some decisions are stored twice, the second time unpaid.',
+      needs: ['several-steps'],
     },
     () => ({
       strength: {},

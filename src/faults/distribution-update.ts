@@ -14,6 +14,7 @@ function recomputed(detached: boolean): Fault {
     stage: 'loss',
     sentence: `The loss takes old_logp from the current policy in every minibatch${detached ? '' : ', with its gradient, so that nothing is left of the policy gradient'}.`,
     shows: ['replays.old_logp'],
+    needs: ['several-updates'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies' });
       const strikes = (job: TrainJob) => scope.begun(job.iteration) && scope.learner(job.learner);

@@ -56,7 +56,7 @@ const cancels: Fault = reportFault(
   },
   (stream, context) => {
     const rows = whole(stream, 16, 40);
-    const minibatches = Math.max(1, Math.min(256, Math.round(rowsPerPolicy(context) / rows)));
+    const minibatches = Math.max(2, Math.min(256, Math.round(rowsPerPolicy(context) / rows)));
     return {
       strength: { rows },
       settings: { ppo: { minibatches } },
@@ -72,6 +72,7 @@ const misreported: readonly Fault[] = [
       cause: 'metric-misreported',
       sentence: 'Figures are reported of the last part of a minibatch only.',
       shows: ['steps.entropy', 'steps.approx_kl'],
+      needs: ['several-updates'],
     },
     (stream) => {
       const share = rounded(between(stream, 0.1, 0.5));
@@ -95,6 +96,7 @@ const misreported: readonly Fault[] = [
       cause: 'metric-misreported',
       sentence: "Every step reports the figures of the previous epoch's last minibatch.",
       shows: ['steps.entropy', 'steps.policy_loss'],
+      needs: ['several-updates'],
     },
     () => {
       const kept = new Map<number, { epoch: string; last: ReportedStep; shown: ReportedStep }>();
@@ -116,6 +118,7 @@ const misreported: readonly Fault[] = [
       cause: 'metric-misreported',
       sentence: 'Each step reports the figures of the step before it.',
       shows: ['steps.entropy', 'steps.policy_loss'],
+      needs: ['several-updates'],
     },
     () => {
       const kept = new Map<number, ReportedStep>();
@@ -153,11 +156,12 @@ const misreported: readonly Fault[] = [
       cause: 'metric-misreported',
       sentence: 'The reported clip fraction counts ratios beyond one side of the band only.',
       shows: ['steps.clip_fraction'],
+      needs: ['several-updates'],
     },
     (stream) => {
       const side = stream.uniform() < 0.5 ? 1 : -1;
       // A narrow band, because where no ratio leaves it there is nothing to misreport.
-      const clip = rounded(between(stream, 0.02, 0.06));
+      const clip = rounded(between(stream, 0.004, 0.015));
       return {
         strength: { side, clip },
         settings: { ppo: { clip } },
@@ -175,6 +179,7 @@ const misreported: readonly Fault[] = [
       cause: 'metric-misreported',
       sentence: 'The reported KL is the mean squared log-ratio, without the half.',
       shows: ['steps.approx_kl'],
+      needs: ['several-updates'],
     },
     () => ({
       change: (_, job) => ({ approxKl: meanOver(0, job.to - job.from, (i) => logRatio(job, i) ** 2) }),

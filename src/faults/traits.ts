@@ -26,6 +26,13 @@ export interface Traits {
   actions: number;
   candidates: number;
   horizon: number;
+  /** Steps of the longest episode that was played, or of the part that was played of it. */
+  longest: number;
+  /** Steps, or episodes, that a world plays in an iteration. */
+  rollout: number;
+  wholeEpisodes: boolean;
+  /** Optimiser steps of one update. */
+  updateSteps: number;
 }
 
 const meanings = {
@@ -43,10 +50,18 @@ const meanings = {
   truncation: ['episodes that are truncated', (t: Traits) => t.truncation],
   termination: ['episodes that terminate', (t: Traits) => t.termination],
   'several-steps': ['episodes of several decisions', (t: Traits) => t.horizon > 1],
+  ends: ['episodes that end and are followed by others within a rollout', (t: Traits, n: number) => followedEnds(t, n)],
+  'several-updates': ['more than one optimiser step per update', (t: Traits) => t.updateSteps > 1],
   'several-iterations': ['at least 3 iterations', (_: Traits, iterations: number) => iterations >= 3],
 } as const satisfies Record<string, [string, (traits: Traits, iterations: number) => boolean]>;
 
 export type Need = keyof typeof meanings;
+
+/** In rollouts of a few steps an end lies inside one of them, sooner or later, once the run is longer than an episode. */
+function followedEnds(traits: Traits, iterations: number): boolean {
+  if (traits.wholeEpisodes) return traits.rollout > 1;
+  return traits.rollout > 1 && traits.rollout * iterations > traits.longest;
+}
 
 /** The needs that are not met, in words. */
 export function unmetNeeds(needs: readonly Need[], traits: Traits, iterations: number): string[] {
@@ -81,11 +96,16 @@ export function findTraits(settings: Settings, make?: GameMaker): Traits {
     actions,
     candidates,
     horizon,
+    longest: 0,
+    rollout: settings.rollout,
+    wholeEpisodes: settings.collect === 'episodes',
+    updateSteps: settings.ppo.epochs * settings.ppo.minibatches,
   };
   const stream = RandomStream.of(0, 'traits');
   const chosen = new Int32Array(seats);
   let count = -1;
   let begun = 0;
+  let length = 0;
   game.reset(0, RandomStream.of(0, 'traits', begun++));
   for (let step = 0; step < steps; step++) {
     let acting = 0;
@@ -103,9 +123,12 @@ export function findTraits(settings: Settings, make?: GameMaker): Traits {
     }
     if (acting > 1 && agents.length > 1) traits.together = true;
     game.step(chosen);
+    traits.longest = Math.max(traits.longest, ++length);
     if (game.truncated.includes(1)) traits.truncation = true;
     if (game.terminated.includes(1)) traits.termination = true;
-    if (game.over[0] === 1) game.reset(0, RandomStream.of(0, 'traits', begun++));
+    if (game.over[0] === 0) continue;
+    length = 0;
+    game.reset(0, RandomStream.of(0, 'traits', begun++));
   }
   return traits;
 }

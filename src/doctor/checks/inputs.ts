@@ -35,11 +35,14 @@ class InputsPass implements Pass {
 
   constructor(private readonly run: Run) {
     for (const policy of new Set(run.tensors.map((tensor) => tensor.policy))) {
-      const own = run.tensors.map((tensor, index) => ({ ...tensor, index })).filter((tensor) => tensor.policy === policy);
+      const own = run.tensors
+        .map((tensor, index) => ({ ...tensor, index }))
+        .filter((tensor) => tensor.policy === policy);
       const trunk = own.filter(({ role }) => role === 'trunk' || role === 'shared');
       const biases = [...trunk, ...own.filter(({ role }) => role === 'head')].filter(({ name }) => /bias/i.test(name));
       const weight = trunk.find(({ name }) => !/bias/i.test(name));
-      if (weight && biases.length >= 2) this.layers.set(policy, { weight: weight.index, bias: biases[0].index, next: biases[1].index });
+      if (weight && biases.length >= 2)
+        this.layers.set(policy, { weight: weight.index, bias: biases[0].index, next: biases[1].index });
     }
   }
 
@@ -47,7 +50,8 @@ class InputsPass implements Pass {
     const { steps, tensors } = iteration;
     const size = steps?.column('embed_std');
     const policy = steps?.column('policy');
-    for (let i = 0; size && i < size.length; i++) if (Number.isFinite(size[i])) this.of(policy ? policy[i] : 0).size.push(size[i]);
+    for (let i = 0; size && i < size.length; i++)
+      if (Number.isFinite(size[i])) this.of(policy ? policy[i] : 0).size.push(size[i]);
     const gradient = tensors?.column('grad_norm');
     if (!tensors || !gradient) return;
     const tensor = tensors.column('tensor')!;
@@ -61,7 +65,8 @@ class InputsPass implements Pass {
       const own = this.of(info.policy);
       if (tensor[i] === layer.weight && nonzero && info.size > 0) own.alive.push(nonzero[i] / info.size);
       // Tensors of one step follow one another, so the latest bias before the next layer's is of the same step.
-      if (tensor[i] === layer.next && latest.has(layer.bias) && gradient[i] > 0) own.ratio.push(latest.get(layer.bias)! / gradient[i]);
+      if (tensor[i] === layer.next && latest.has(layer.bias) && gradient[i] > 0)
+        own.ratio.push(latest.get(layer.bias)! / gradient[i]);
     }
   }
 

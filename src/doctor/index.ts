@@ -1,0 +1,7 @@
+/** What `trueline/doctor` offers, in Node and in a page. */
+export { type CauseEntry, causeById, causes } from './causes.ts';
+export type { Check } from './check.ts';
+export { checks } from './checks/index.ts';
+export { type DiagnoseOptions, diagnose } from './diagnose.ts';
+export type { Cause, CheckReport, Diagnosis, Evidence, Figures, Status, Verdict } from './diagnosis.ts';
+export { explains } from './explain.ts';
