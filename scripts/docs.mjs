@@ -1,6 +1,6 @@
 /** `node scripts/docs.mjs`: writes the parts of docs/ that are made from tables in the program. `--check` only says whether they are up to date. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 ensureInstalled();
@@ -18,6 +18,9 @@ for (const { path, text } of generatedPages()) {
   if (old === text) continue;
   stale++;
   if (process.argv.includes('--check')) console.error(`${path} is not up to date: node scripts/docs.mjs writes it`);
-  else writeFileSync(file, text);
+  else {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
 }
 if (process.argv.includes('--check') && stale > 0) process.exitCode = 1;

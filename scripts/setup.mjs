@@ -54,7 +54,14 @@ function fingerprint(paths) {
 }
 
 export function ensureBuilt() {
-  const wanted = fingerprint(['src', 'scripts/build.mjs', 'scripts/kernels.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']);
+  const wanted = fingerprint([
+    'src',
+    'scripts/build.mjs',
+    'scripts/kernels.mjs',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package-lock.json',
+  ]);
   if (stampIs(buildStamp, wanted) && existsSync(join(root, 'dist', 'cli', 'main.js'))) return;
   rmSync(buildStamp, { force: true });
   console.error('Building ...');

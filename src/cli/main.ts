@@ -6,11 +6,13 @@ import { style, wantsColour } from '../report/style.ts';
 import { convertCommand } from './convert.ts';
 import { demoCommand } from './demo.ts';
 import { diagnoseCommand } from './diagnose.ts';
+import { explainCommand } from './explain.ts';
 import { exportCommand } from './export.ts';
 import { inspectCommand } from './inspect.ts';
 import { playCommand } from './play.ts';
 import { trainCommand } from './train.ts';
 import { validateCommand } from './validate.ts';
+import { zooCommand } from './zoo.ts';
 
 export const exitStatus = { good: 0, faulty: 1, badInput: 2, notEnough: 3, crashed: 70 } as const;
 
@@ -28,11 +30,17 @@ function program(): Command {
     .addCommand(playCommand())
     .addCommand(exportCommand())
     .addCommand(diagnoseCommand())
+    .addCommand(explainCommand())
+    .addCommand(zooCommand())
     .addCommand(inspectCommand())
     .addCommand(validateCommand())
     .addCommand(convertCommand())
     .addHelpText('after', '\nExample:\n  $ trueline inspect run/\n');
-  for (const command of [made, ...made.commands]) command.exitOverride();
+  const quietly = (command: Command) => {
+    command.exitOverride();
+    command.commands.forEach(quietly);
+  };
+  quietly(made);
   return made;
 }
 

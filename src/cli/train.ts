@@ -1,19 +1,22 @@
 /** `trueline train`: trains into a folder, shows the readings as it goes, and says at the end what was learnt and where it is. */
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
+import { type AppliedFault, applyFault, findFault } from '../faults/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number } from '../report/table.ts';
 import { GuardStop } from '../training/guard.ts';
 import { resumeFrom, trainInto } from '../training/node.ts';
 import type { ProgressReport, TrainHooks, TrainResult } from '../training/run.ts';
-import { describeSettings, settingsJsonSchema } from '../training/settings.ts';
+import { describeSettings, type Settings, settingsJsonSchema } from '../training/settings.ts';
+import { cleanStages } from '../training/stages.ts';
 import { Live, readingsTable, returnsTable } from './live.ts';
 import { json, print, wholeNumber } from './options.ts';
-import { checkGame, describeText, givenSettings, runSettings, type SettingFlags } from './settings.ts';
+import { describeText, givenSettings, runSettings, type SettingFlags } from './settings.ts';
 
 interface Flags extends SettingFlags {
   out?: string;
+  fault?: string;
   resume?: string;
   describe?: boolean;
   schema?: string | true;
@@ -52,6 +55,7 @@ export function trainCommand(): Command {
         .argParser(wholeNumber),
     )
     .addOption(new Option('--record <what>', 'which iterations are kept whole').choices(['all', 'cadence', 'off']))
+    .option('--fault <name>', 'break the run on purpose, to see whether it is found; trueline zoo list')
     .option('--out <folder>', 'where the run goes; runs/<game>-<seed> unless given')
     .option('--resume <folder>', 'go on with a run that was stopped or killed')
     .option('--evaluate <episodes>', 'fresh episodes of sampled play at the end', wholeNumber, 1000)
@@ -115,16 +119,17 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
   let result: TrainResult;
   try {
     if (flags.resume !== undefined) {
-      if (game !== undefined || flags.out !== undefined)
-        throw new BadInput('--resume goes on with a run as it is; give no game and no --out');
+      if (game !== undefined || flags.out !== undefined || flags.fault !== undefined)
+        throw new BadInput('--resume goes on with a run as it is; give no game, no --out and no --fault');
       folder = flags.resume;
       const changed = await givenSettings(flags);
       result = await resumeFrom(folder, changed, { ...hooks, onStart: started });
     } else {
-      const settings = await runSettings(game, flags);
-      checkGame(settings);
+      const clean = await runSettings(game, flags);
+      const { settings, stages } =
+        flags.fault === undefined ? { settings: clean, stages: undefined } : broken(flags.fault, clean, flags);
       folder = flags.out ?? `runs/${settings.game.replace('/', '-')}-${settings.seed}`;
-      result = await trainInto(folder, settings, { ...hooks, onStart: started });
+      result = await trainInto(folder, settings, { ...hooks, ...(stages ? { stages } : {}), onStart: started });
     }
   } catch (error) {
     if (error instanceof GuardStop) {
@@ -141,6 +146,12 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
   finish(result, folder, notices, flags);
   result.dispose();
   return result;
+}
+
+/** The guard would drop the rows that a fault spoils, so it is off unless it is asked for. */
+function broken(name: string, clean: Settings, flags: Flags): Pick<AppliedFault, 'settings' | 'stages'> {
+  const guard = flags.guard === undefined ? 'off' : clean.guard;
+  return applyFault(findFault(name), clean.seed, cleanStages, { ...clean, guard });
 }
 
 function finish(result: TrainResult, folder: string, notices: string[], flags: Flags): void {
@@ -179,5 +190,5 @@ function finish(result: TrainResult, folder: string, notices: string[], flags: F
   }
   print(`\nThe run is in ${folder} (${number(trainer.iteration)} iterations, ${number(trainer.steps)} steps).`);
   if (stopped) print(`It was stopped before its end. Go on with: trueline train --resume ${folder}`);
-  else print(`Look at it with: trueline inspect ${folder}`);
+  else print(`Look for faults with: trueline diagnose ${folder}`);
 }

@@ -176,6 +176,7 @@ describe('faults of the ends', () => {
   }
 
   it('give the sums of rewards that moved or missing ends lead to', () => {
+    // A fault of another stage leaves the credit pass as it is.
     expect(credited('advantage-late')).toEqual([7, 6, 4, 24, 16]);
     expect(credited('return-crosses-episodes')).toEqual([31, 30, 28, 24, 16]);
     expect(credited('done-early')).toEqual([3, 2, 12, 8, 16]);

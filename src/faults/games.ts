@@ -2,18 +2,25 @@
 import type { Game } from '../games/game.ts';
 
 export interface Glasses {
-  /** One entry of an observation, and its place in it. */
-  observation?: (value: number, entry: number) => number;
+  /** One entry of an observation, which entry it is, and whose. */
+  observation?: (value: number, entry: number, place: number) => number;
   reward?: (value: number, place: number) => number;
+  /** May change the rewards of a step all together, after `reward`. */
+  settle?: (game: Game, rewards: Float32Array) => void;
 }
 
-export function wrapGame(game: Game, { observation, reward }: Glasses): Game {
+export function wrapGame(game: Game, { observation, reward, settle }: Glasses): Game {
   const seen = observation ? new Float32Array(game.observation.length) : game.observation;
-  const paid = reward ? new Float32Array(game.reward.length) : game.reward;
+  const paid = reward || settle ? new Float32Array(game.reward.length) : game.reward;
   const width = game.shape.observation;
   const refresh = () => {
-    if (observation) for (let i = 0; i < seen.length; i++) seen[i] = observation(game.observation[i], i % width);
-    if (reward) for (let place = 0; place < paid.length; place++) paid[place] = reward(game.reward[place], place);
+    if (observation)
+      for (let i = 0; i < seen.length; i++)
+        seen[i] = observation(game.observation[i], i % width, Math.floor(i / width));
+    if (paid === game.reward) return;
+    paid.set(game.reward);
+    if (reward) for (let place = 0; place < paid.length; place++) paid[place] = reward(paid[place], place);
+    settle?.(game, paid);
   };
   const { name, settings, shape, worlds, acting, count, candidates, legal, features } = game;
   const { terminated, truncated, state, over } = game;
@@ -38,5 +45,13 @@ export function wrapGame(game: Game, { observation, reward }: Glasses): Game {
       refresh();
     },
   };
+  // Seats are still exchanged as the game does it; whether the outcome then moves with them is what the glasses may have spoilt.
+  if (game.relabel)
+    wrapped.relabel = (world, permutation) => {
+      game.relabel?.(world, permutation);
+      refresh();
+    };
+  if (game.relabelObservation && !observation)
+    wrapped.relabelObservation = (values, seat, permutation) => game.relabelObservation!(values, seat, permutation);
   return game.extras ? { ...wrapped, extras: game.extras } : wrapped;
 }

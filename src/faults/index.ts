@@ -4,6 +4,8 @@ import { RandomStream } from '../math/random.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { readSettings, type Settings, type SettingsInput } from '../training/settings.ts';
 import { cleanStages, type Stages } from '../training/stages.ts';
+import { gameAsymmetries } from './asymmetry-game.ts';
+import { trainingAsymmetries } from './asymmetry-training.ts';
 import { pairingFaults } from './credit-advantage.ts';
 import { endsFaults } from './credit-ends.ts';
 import { rowFaults } from './credit-rows.ts';
@@ -25,6 +27,7 @@ export { type ColumnEffect, effect } from './effect.ts';
 export type { Fault, FaultContext, MadeFault, SettingsChange, StageName, Strength } from './fault.ts';
 export type { Need, Traits } from './traits.ts';
 
+/** Faults of the doctor's causes, groups A to E. */
 export const faults: readonly Fault[] = [
   ...listFaults,
   ...oldFaults,
@@ -42,20 +45,24 @@ export const faults: readonly Fault[] = [
   ...readingFaults,
 ];
 
+/** Faults that make equal agents come out unequal. Faults above do so too, where they strike only some agents. */
+export const asymmetryFaults: readonly Fault[] = [...gameAsymmetries, ...trainingAsymmetries];
+
 /** How many names are offered in place of one that is not known. */
 const offered = 5;
 
 export function findFault(id: string): Fault {
-  const found = faults.find((fault) => fault.id === id);
+  const all = [...faults, ...asymmetryFaults];
+  const found = all.find((fault) => fault.id === id);
   if (found) return found;
   const wanted = id.toLowerCase();
-  const near = faults
+  const near = all
     .map((fault) => ({ id: fault.id, distance: nameDistance(wanted, fault) }))
     .sort((a, b) => a.distance - b.distance || (a.id < b.id ? -1 : 1))
     .slice(0, offered)
     .map((fault) => fault.id);
   throw new BadInput(
-    `there is no fault ${JSON.stringify(id)}; near names are ${near.join(', ')}, and the zoo has ${faults.length} in all`,
+    `there is no fault ${JSON.stringify(id)}; near names are ${near.join(', ')}, and the zoo has ${all.length} in all`,
   );
 }
 

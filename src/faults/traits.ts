@@ -7,6 +7,9 @@ import { agentNames, isLearning, learning } from '../training/seating.ts';
 import type { Settings } from '../training/settings.ts';
 
 export interface Traits {
+  /** The game's name. */
+  game: string;
+  seats: number;
   /** The agents that learn. */
   learning: readonly number[];
   separate: boolean;
@@ -36,6 +39,7 @@ export interface Traits {
 }
 
 const meanings = {
+  'stag-hunt': ['the stag hunt', (t: Traits) => t.game === 'stag-hunt'],
   agents: ['at least two learning agents', (t: Traits) => t.learning.length > 1],
   separate: [
     'at least two policies (sharing separate, two learning agents)',
@@ -83,6 +87,8 @@ export function findTraits(settings: Settings, make?: GameMaker): Traits {
     .filter((agent) => isLearning(settings.players?.[agent] ?? learning));
   const { head } = settings.network;
   const traits: Traits = {
+    game: game.name,
+    seats,
     learning: agents,
     separate: settings.sharing === 'separate',
     together: false,

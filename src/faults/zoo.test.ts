@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RandomStream } from '../math/random.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import type { Recording } from '../recording/index.ts';
+import { readSettings } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
 import { applyFault, effect, type Fault, faults, findFault, whyNot } from './index.ts';
 import { echo, pointerEcho, recordRun, stagHunt } from './testing.ts';
+import { expectedIterations, findTraits } from './traits.ts';
 
 /** The causes of groups A to E of the doctor's vocabulary. */
 const causes = {
@@ -92,8 +95,15 @@ describe('the zoo', () => {
   });
 
   it('draws the same strength from the same seed, and for most faults another from another', () => {
-    const strength = (fault: Fault, seed: number) =>
-      JSON.stringify(applyFault(fault, seed, cleanStages, whyNot(fault, echo) ? stagHunt : echo).strength);
+    const contexts = [echo, stagHunt].map((input) => {
+      const settings = readSettings(input);
+      const traits = findTraits(settings);
+      return { settings, traits, iterations: expectedIterations(settings, traits) };
+    });
+    const strength = (fault: Fault, seed: number) => {
+      const context = contexts[fault.needs?.includes('truncation') ? 1 : 0];
+      return JSON.stringify(fault.make(RandomStream.of(seed, 'fault', fault.id), context).strength);
+    };
     let varying = 0;
     for (const fault of faults) {
       expect(strength(fault, 1)).toBe(strength(fault, 1));
@@ -189,11 +199,10 @@ describe('effect', () => {
     expect(changed).toEqual([{ table: 'steps', column: 'entropy', changed: 18, rows: 54, firstIteration: 1 }]);
   });
 
-  it('tells a fault that had no effect: ends that are ignored where no episode ends', async () => {
-    const endless = { ...echo, gameSettings: { seats: 3, length: 500, delay: 1 } };
-    const applied = applyFault(findFault('return-crosses-episodes'), 1, cleanStages, endless);
-    const faulty = await recordRun(engine, applied.settings, applied.stages);
-    expect(await effect(faulty, await recordRun(engine, endless))).toEqual([]);
+  it('tells a fault that had no effect: rows of an earlier iteration where there is none', async () => {
+    const applied = applyFault(findFault('stale-rows-mixed-in'), 1, cleanStages, echo);
+    const faulty = await recordRun(engine, applied.settings, applied.stages, 1);
+    expect(await effect(faulty, await recordRun(engine, echo, cleanStages, 1))).toEqual([]);
   });
 });
 

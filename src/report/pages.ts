@@ -1,7 +1,10 @@
 /** Pages of docs/ that are made from the program's own tables, so that they cannot differ from it. */
+import { causes } from '../doctor/causes.ts';
+import { faults } from '../faults/index.ts';
 import { type ColumnSpec, tables } from '../recording/columns.ts';
 import { type Reading, readings } from '../training/readings.ts';
 import { describeSettings } from '../training/settings.ts';
+import { causePage } from './causes.ts';
 
 export interface Page {
   path: string;
@@ -13,6 +16,14 @@ export function generatedPages(): Page[] {
     { path: 'docs/columns.md', text: columnsPage() },
     { path: 'docs/readings.md', text: readingsPage() },
     { path: 'docs/settings.md', text: settingsPage() },
+    ...causes.map((cause) => ({
+      path: `docs/causes/${cause.id}.md`,
+      text: `${causePage(
+        cause,
+        faults.filter((fault) => fault.cause === cause.id),
+      )}\n`,
+    })),
+    { path: 'docs/causes/README.md', text: causesPage() },
   ];
 }
 
@@ -94,4 +105,26 @@ function settingsPage(): string {
 /** A bar would end the cell of a table. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');
+}
+
+function causesPage(): string {
+  const groups = {
+    A: 'The distribution is not replayed',
+    B: "The credit is not the sample's own",
+    C: 'The gradient does not move the policy, or moves it wrongly',
+    D: 'The network cannot express it',
+    E: 'The reading lies',
+    F: 'Equal agents come out unequal',
+  };
+  const lines = [
+    '# Which causes can a diagnosis name?',
+    '',
+    "Each has a page of its own, made from the doctor's table by `node scripts/docs.mjs`.",
+  ];
+  for (const [group, title] of Object.entries(groups)) {
+    lines.push('', `## ${title}`, '', '| cause | meaning |', '| --- | --- |');
+    for (const cause of causes.filter((item) => item.group === group))
+      lines.push(`| [${cause.id}](${cause.id}.md) | ${cell(cause.meaning)} |`);
+  }
+  return `${lines.join('\n')}\n`;
 }

@@ -165,13 +165,12 @@ class HeadPass implements Pass {
       ['entropyFlipped', length(1, -c)],
       ['summed', whole * own.weight],
     ];
+    const apart = (value: number) => fits(value) && Math.abs(value - whole) > 3 * slack * Math.max(value, whole) + 2 * noise;
     const kind: Kind | null = fits(whole)
-      ? candidates.some(([, value]) => fits(value))
+      ? fits(candidates[0][1])
         ? null
         : 'whole'
-      : (candidates.find(
-          ([, value]) => fits(value) && Math.abs(value - whole) > 3 * slack * Math.max(value, whole),
-        )?.[0] ?? 'other');
+      : (candidates.find(([, value]) => apart(value))?.[0] ?? 'other');
     if (!kind) return;
     this.steps++;
     const counts = this.counts.get(step.policy) ?? new Map<Kind, { count: number; onset: number }>();

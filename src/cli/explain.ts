@@ -1,0 +1,39 @@
+/** `trueline explain`: what a cause means, how it is proved and what to change; without an id, the list of causes. */
+import { Command } from 'commander';
+import { causeById, causes } from '../doctor/causes.ts';
+import { faults } from '../faults/index.ts';
+import { BadInput } from '../recording/bad-input.ts';
+import { causePage } from '../report/causes.ts';
+import { style, wantsColour } from '../report/style.ts';
+import { table } from '../report/table.ts';
+import { json, print } from './options.ts';
+
+export function explainCommand(): Command {
+  return new Command('explain')
+    .description('Explain a cause: meaning, symptoms, proof, remedy, and the fault that reproduces it.')
+    .argument('[cause]', 'an id, such as advantage-time-shifted; without it all causes are listed')
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ trueline explain advantage-time-shifted\n')
+    .action((id: string | undefined, flags: { json?: boolean }) => {
+      const paint = style(wantsColour(process.stdout, process.env));
+      if (id === undefined) {
+        if (flags.json) return print(JSON.stringify(causes, null, 2));
+        return print(
+          table(
+            ['cause', '', 'meaning'].map(paint.dim),
+            causes.map((cause) => [cause.id, cause.group, cause.meaning]),
+          ),
+        );
+      }
+      const cause = causeById(id);
+      if (!cause) throw new BadInput(`there is no cause ${JSON.stringify(id)}; trueline explain lists them all`);
+      print(
+        flags.json
+          ? JSON.stringify(cause, null, 2)
+          : causePage(
+              cause,
+              faults.filter((fault) => fault.cause === id),
+            ),
+      );
+    });
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Diagnosis } from '../src/doctor/diagnosis.ts';
+import { root, temporaryFolder, trueline } from './support/run.ts';
+
+const folder = temporaryFolder();
+const [faulty, healthy] = [join(folder, 'faulty'), join(folder, 'healthy')];
+
+beforeAll(() => {
+  const common = [
+    'echo',
+    '--seed',
+    '2',
+    '--steps',
+    '20000',
+    '--set',
+    'gameSettings.seats=2',
+    '--set',
+    'worlds=16',
+    '--evaluate',
+    '0',
+  ];
+  for (const [out, fault] of [
+    [faulty, ['--fault', 'advantage-late']],
+    [healthy, []],
+  ] as const) {
+    expect(trueline('train', ...common, ...fault, '--out', out).status).toBe(0);
+  }
+});
+
+describe('trueline diagnose', () => {
+  it('names the cause of a faulty run, proves it, says what to change, and ends with status 1', () => {
+    const { status, stdout } = trueline('diagnose', faulty);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^Faulty: advantage-time-shifted \(confidence 0\.9\d*\)/);
+    expect(stdout).toMatch(/undone by: .*\n +before █+ [\d.e-]+\n +after/);
+    expect(stdout).toContain('What to change:');
+  });
+
+  it('is silent on a healthy run, with status 0', () => {
+    const { status, stdout } = trueline('diagnose', healthy);
+    expect(stdout).toMatch(/^Healthy: \d+ checks found nothing wrong\./);
+    expect(status).toBe(0);
+  });
+
+  it('prints the contract as JSON', () => {
+    const diagnosis = JSON.parse(trueline('diagnose', faulty, '--json').stdout) as Diagnosis;
+    expect(diagnosis).toMatchObject({ format: 'trueline/diagnosis/1', verdict: 'faulty' });
+    const [cause] = diagnosis.causes;
+    expect(cause).toMatchObject({ id: 'advantage-time-shifted', onset: 0 });
+    expect(cause.residual_after as number).toBeLessThan((cause.residual_before as number) / 100);
+    expect(diagnosis.checks.every((check) => ['pass', 'warn', 'fail', 'not-checked'].includes(check.status))).toBe(
+      true,
+    );
+  });
+
+  it('never names the fault in the recording itself', () => {
+    expect(readFileSync(join(faulty, 'manifest.json'), 'utf8')).not.toMatch(/fault|advantage-late/);
+  });
+
+  it('shows an ignored cause as ignored', () => {
+    const { status, stdout } = trueline('diagnose', faulty, '--ignore', 'advantage-time-shifted');
+    expect(stdout).toContain('Ignored, as asked: advantage-time-shifted');
+    expect(status).toBe(0);
+  });
+
+  it.each([
+    [['--only', 'nothing'], /there is no check "nothing"; the checks are/],
+    [['--agent', 'nobody'], /there is no agent "nobody"/],
+    [['--ignore', 'nothing'], /there is no cause "nothing"/],
+  ])('refuses what is not there with one sentence: %j', (args, sentence) => {
+    const { status, stderr } = trueline('diagnose', healthy, ...args);
+    expect(stderr).toMatch(sentence);
+    expect(status).toBe(2);
+  });
+
+  it('finds nothing in the example that comes with the program', () => {
+    expect(trueline('diagnose', join(root, 'examples/echo')).status).toBe(0);
+  });
+});
+
+describe('trueline explain and zoo list', () => {
+  it('tell of every cause and of every fault', () => {
+    expect(trueline('explain', 'advantage-time-shifted').stdout).toMatch(
+      /# advantage-time-shifted\n[\s\S]*## What to change[\s\S]*```python/,
+    );
+    expect(trueline('explain').stdout.split('\n').length).toBeGreaterThan(50);
+    expect(trueline('explain', 'bad-luck')).toMatchObject({ status: 2 });
+    const zoo = JSON.parse(trueline('zoo', 'list', '--json').stdout) as { id: string; cause: string }[];
+    expect(zoo.length).toBeGreaterThanOrEqual(60);
+    expect(trueline('train', 'echo', '--fault', 'advantage-lat', '--out', join(folder, 'x')).stderr).toMatch(
+      /there is no fault "advantage-lat"; near names are advantage-late/,
+    );
+  });
+});
