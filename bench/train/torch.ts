@@ -80,7 +80,7 @@ class TorchProcess {
   constructor(readonly settings: ProcessSettings) {
     torchPython ??= python('torch');
     this.child = spawn(torchPython, [program, String(settings.threads)], {
-      env: { ...process.env, ...settings.env },
+      env: { ...process.env, ...settings.env, PYTHONDONTWRITEBYTECODE: '1' },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.lines = createInterface({ input: this.child.stdout! });

@@ -56,9 +56,10 @@ export class Live {
     else this.stream.write(`${this.headline(report)}\n`);
   }
 
-  /** Leaves the last state on the screen. */
-  finish(report: ProgressReport | null): void {
-    if (report && this.stream.isTTY) this.draw(this.text(report));
+  /** Clears the table: what is final is printed apart. */
+  finish(): void {
+    if (this.lines > 0) this.stream.write(`\u001b[${this.lines}A\u001b[0J`);
+    this.lines = 0;
   }
 
   text(report: ProgressReport): string {

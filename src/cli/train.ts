@@ -142,7 +142,7 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
   } finally {
     interrupt.end();
   }
-  live?.finish(result.last);
+  live?.finish();
   finish(result, folder, notices, flags);
   result.dispose();
   return result;

@@ -8,6 +8,7 @@ import type { Cause, CheckReport, Diagnosis, Finding, Verdict } from './diagnosi
 import { figure } from './diagnosis.ts';
 import { type Ranked, rank } from './explain.ts';
 import { Iteration } from './iteration.ts';
+import { measureInputs } from './observations.ts';
 import { Run } from './run.ts';
 import { fromScalars } from './scalars.ts';
 import { iterations } from './stream.ts';
@@ -31,6 +32,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     if (!causeById(id))
       throw new BadInput(`there is no cause ${JSON.stringify(id)} to ignore; \`trueline explain\` lists them all`);
   const passes = chosen.map((check) => ({ check, pass: check.start(run) }));
+  await measureInputs(recording, run);
   for await (const slice of iterations(recording)) {
     const iteration = new Iteration(run, slice);
     for (const { pass } of passes) pass.iteration(iteration);

@@ -209,6 +209,7 @@ export const explains: Readonly<Record<string, readonly string[]>> = {
   ],
   'learning-rate-too-small': ['policy-head-flat', 'entropy-bonus-dominates'],
   'non-finite': [
+    'old-logp-wrong',
     'learning-rate-too-large',
     'learning-rate-too-small',
     'metric-misreported',
@@ -228,7 +229,12 @@ export interface Ranked {
 export function rank(findings: readonly Finding[]): Ranked[] {
   const merged = mergeByCause(findings);
   const order = (finding: Finding) => flowOrder.indexOf(finding.cause);
-  const accounts = (a: Finding, b: Finding) => explains[a.cause]?.includes(b.cause) ?? false;
+  const accounts = (a: Finding, b: Finding) => {
+    // Noise that a second pass shows is noise whatever else moves; noise that is only inferred may be a policy that was changed.
+    if (a.cause === 'parameters-overwritten' && b.cause === 'stochastic-forward' && b.confidence > 0.6) return false;
+    if (a.cause === 'stochastic-forward' && b.cause === 'parameters-overwritten') return a.confidence > 0.6;
+    return explains[a.cause]?.includes(b.cause) ?? false;
+  };
   const sorted = [...merged].sort((a, b) => order(a) - order(b));
   const roots = sorted.filter(
     (finding) =>

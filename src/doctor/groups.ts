@@ -1,8 +1,8 @@
 /** Labels by which a trainer may wrongly treat rows apart. */
 import type { Iteration } from './iteration.ts';
 
-/** A number per row: the global id of its action (the local one without lists), or the recorded group. */
-export function groupKeys(iteration: Iteration, by: 'action' | 'group'): Float64Array | null {
+/** A number per row: the global id of its action (the local one without lists), its place in the row's list, or the recorded group. */
+export function groupKeys(iteration: Iteration, by: 'action' | 'place' | 'group'): Float64Array | null {
   const { samples } = iteration;
   if (!samples) return null;
   if (by === 'group') {
@@ -10,7 +10,7 @@ export function groupKeys(iteration: Iteration, by: 'action' | 'group'): Float64
     return group ? Float64Array.from(group) : null;
   }
   const action = samples.column('action');
-  const subset = samples.list('subset');
+  const subset = by === 'action' ? samples.list('subset') : null;
   if (!action) return null;
   return Float64Array.from(action, (local, row) => {
     if (!subset || local < 0) return local;

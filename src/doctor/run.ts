@@ -14,6 +14,8 @@ export class Run {
   readonly tensors: TensorInfo[];
   /** Columns in which something was known, as table.column. */
   readonly seen = new Set<string>();
+  /** Per policy, the root mean square of what it saw; filled where observations were kept. */
+  readonly inputSize = new Map<number, number>();
   /** Agents declared, or seen in the rows where more are. */
   agentCount: number;
   private readonly settings: Record<string, unknown>;

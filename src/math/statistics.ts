@@ -32,7 +32,9 @@ export function median(values: ArrayLike<number>): number {
 
 /** Linear between the two nearest entries; NaN where there is none. */
 export function quantile(values: ArrayLike<number>, share: number): number {
-  const sorted = Float64Array.from(values).filter((value) => !Number.isNaN(value)).sort();
+  const sorted = Float64Array.from(values)
+    .filter((value) => !Number.isNaN(value))
+    .sort();
   if (sorted.length === 0) return Number.NaN;
   const at = share * (sorted.length - 1);
   const low = Math.floor(at);
@@ -43,8 +45,8 @@ export function quantile(values: ArrayLike<number>, share: number): number {
 /** Sums of pairs, for a correlation or a line through them, without keeping the pairs. */
 export class Pairs {
   count = 0;
-  private meanX = 0;
-  private meanY = 0;
+  meanX = 0;
+  meanY = 0;
   private xx = 0;
   private yy = 0;
   private xy = 0;

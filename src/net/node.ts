@@ -13,7 +13,8 @@ export const platform: Platform = {
     return availableParallelism();
   },
   spawn(program, start) {
-    const worker = new Worker(program, { eval: true });
+    // Flags of this process, such as --input-type, are not for the worker's program.
+    const worker = new Worker(program, { eval: true, execArgv: [] });
     return new Promise((resolve, reject) => {
       worker.once('error', (cause) =>
         reject(new Error(`The compute worker did not start: ${cause.message}`, { cause })),

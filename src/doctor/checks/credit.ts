@@ -58,6 +58,7 @@ const hypotheses: readonly Hypothesis[] = [
   { cause: 'return-inconsistent', transform: "the earlier iteration's advantages" },
   { cause: 'value-scale-mismatch', transform: 'affine map of the values' },
   { cause: 'advantage-group-demeaned', transform: 'mean per action' },
+  { cause: 'advantage-group-demeaned', transform: "mean per place in the row's list" },
   { cause: 'advantage-group-demeaned', transform: 'mean per group' },
   { cause: 'advantage-degenerate', transform: 'constant' },
   { cause: 'advantage-shuffled', transform: 'a permutation of the rows' },
@@ -119,7 +120,7 @@ class CreditPass implements Pass {
       this.searched++;
       this.explain(iteration, rows, truth, recorded, slack);
     }
-    this.earlier = Float64Array.from(recorded);
+    this.earlier = truth;
   }
 
   private explain(
@@ -137,9 +138,9 @@ class CreditPass implements Pass {
       .filter((value) => !Number.isNaN(value))
       .sort();
     const agent = iteration.samples!.column('agent')!;
-    const groups = [groupKeys(iteration, 'action'), groupKeys(iteration, 'group')].map((keys) =>
-      keys ? groupOffsets(keys, truth, recorded, slack) : null,
-    );
+    const groups = (['action', 'place', 'group'] as const)
+      .map((by) => groupKeys(iteration, by))
+      .map((keys) => (keys ? groupOffsets(keys, truth, recorded, slack) : null));
     const matches = new Uint8Array(hypotheses.length);
     for (const row of rows) {
       matches.fill(0);
@@ -224,7 +225,7 @@ function alternatives(
     ...lags.map((lag) => lagged(truth, chains.streamNext, chains.streamPrevious, lag)),
     otherAgent(iteration, truth, recorded),
     truth.map((value) => -value),
-    earlier && earlier.length === truth.length ? earlier : null,
+    earlier ? truth.map((_, row) => earlier[row] ?? Number.NaN) : null,
     affineValues(iteration, gamma, lambda, recorded),
   ];
 }

@@ -4,7 +4,10 @@ import { Pairs } from '../../math/statistics.ts';
 import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import type { Run } from '../run.ts';
 import { lags } from './credit.ts';
+import { swapped } from './pairing.ts';
+import { merge } from './wiring.ts';
 
 export const critic: Check = {
   id: 'critic',
@@ -15,13 +18,14 @@ export const critic: Check = {
     ['samples.value', 'samples.return'],
   ],
   causes: ['critic-context-misaligned', 'value-scale-mismatch'],
-  start: () => new CriticPass(),
+  start: (run) => new CriticPass(run),
 };
 
+const shifts = [1, 2, 3, 4, 5, 6, 7];
 const names = [
   ...lags.map((lag) => `lag ${lag} within (episode, agent)`),
   ...lags.slice(0, 4).map((lag) => `lag ${lag} within the (env, agent) stream`),
-  'another agent at the same (episode, t)',
+  ...shifts.map(() => 'another agent at the same (episode, t)'),
 ];
 
 interface Side {
@@ -32,8 +36,7 @@ interface Side {
   onset: number;
   agents: Set<number>;
   /** Slope and intercept, update by update. */
-  slopes: number[];
-  scaled: number;
+  slopes: Map<number, { slope: number; shift: number; rows: number }[]>;
 }
 
 const side = (): Side => ({
@@ -42,8 +45,7 @@ const side = (): Side => ({
   explained: new Float64Array(names.length),
   onset: Number.POSITIVE_INFINITY,
   agents: new Set(),
-  slopes: [],
-  scaled: 0,
+  slopes: new Map(),
 });
 
 class CriticPass implements Pass {
@@ -52,6 +54,8 @@ class CriticPass implements Pass {
   /** Whether the policy replayed its rows, so that the parameters were those of sampling. */
   private replayed = 0;
   private moved = 0;
+
+  constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
     const { samples, replays, before } = iteration;
@@ -106,8 +110,11 @@ class CriticPass implements Pass {
       if (!(line.spreadY > 1e-7 * Math.max(1, Math.abs(used[list[0]])))) continue;
       const off = Math.sqrt(Math.max(0, 1 - line.correlation ** 2));
       if (off <= 10 * creditTolerance || line.spreadX <= 1e-9) {
-        into.slopes.push(line.slope);
-        if (Math.abs(line.slope - 1) > 0.1) into.scaled += list.length;
+        const key = policy ? policy[list[0]] : 0;
+        const shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, 1e-12);
+        const found = into.slopes.get(key) ?? [];
+        found.push({ slope: line.slope, shift, rows: list.length });
+        into.slopes.set(key, found);
         continue;
       }
       into.wrong += list.length;
@@ -130,9 +137,10 @@ class CriticPass implements Pass {
     const vectors = [
       ...lags.map((lag) => lagged(stored, chains.next, chains.previous, lag)),
       ...lags.slice(0, 4).map((lag) => lagged(stored, chains.streamNext, chains.streamPrevious, lag)),
-      Float64Array.from(stored, (_, row) => stored[iteration.others(row)[0] ?? -1] ?? Number.NaN),
+      ...shifts.map((shift) => swapped(iteration, stored, shift)),
     ];
     vectors.forEach((vector, v) => {
+      if (!vector) return;
       const line = new Pairs();
       for (const row of list) if (Number.isFinite(vector[sample[row]])) line.add(vector[sample[row]], used[row]);
       if (line.count < Math.max(fewestRows, 0.3 * list.length) || !(line.correlation > 0)) return;
@@ -183,38 +191,46 @@ class CriticPass implements Pass {
       });
       break;
     }
-    const scaled = this.scaled();
-    if (scaled && findings.length === 0) findings.push(scaled);
-    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings };
+    if (findings.length === 0) findings.push(...this.scaled());
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
   }
 
   /** One side in other units than the other, update after update: a normaliser's own drift comes to rest, a missing one does not. */
-  private scaled(): Finding | null {
-    const steady = (slopes: number[]) => slopes.slice(Math.min(3, slopes.length >> 1));
-    const [a, b] = [steady(this.value.slopes), steady(this.target.slopes)];
-    const off = (slopes: number[]) =>
-      slopes.length >= 2 && slopes.every((slope) => Math.abs(Math.log(Math.abs(slope))) > 0.3);
-    const on = (slopes: number[]) => slopes.length === 0 || slopes.every((slope) => Math.abs(slope - 1) < 0.1);
-    if (!((off(a) && on(b)) || (off(b) && on(a)))) return null;
-    const [what, slopes] = off(a) ? ['value', a] : ['target', b];
-    const rows = off(a) ? this.value.scaled : this.target.scaled;
-    return {
-      cause: 'value-scale-mismatch',
-      confidence: Math.min(0.9, confidence(1, rows)),
-      agents: [],
-      onset: 0,
-      rows,
-      transform: `${what} divided by ${figure(slopes[slopes.length - 1])}`,
-      before: Math.abs(slopes[slopes.length - 1] - 1),
-      after: 0,
-      summary: `In the update the critic's ${what} is in other units than in the samples (slope ${figure(slopes[slopes.length - 1])}), while the other side is not.`,
-      evidence: [
-        {
-          check: 'critic',
-          measured: { slopes: slopes.slice(-5).map((slope) => Number(figure(slope))) },
-          expected: { slope: 1 },
-        },
-      ],
-    };
+  private scaled(): Finding[] {
+    type Entry = { slope: number; shift: number; rows: number };
+    const steady = (entries: Entry[] | undefined) => (entries ?? []).slice(Math.min(3, (entries ?? []).length >> 1));
+    const off = (entries: Entry[]) =>
+      entries.length >= 2 &&
+      entries.every(({ slope, shift }) => Math.abs(Math.log(Math.abs(slope))) > 0.3 || Math.abs(shift) > 1);
+    const on = (entries: Entry[]) =>
+      entries.every(({ slope, shift }) => Math.abs(slope - 1) < 0.1 && Math.abs(shift) < 0.1);
+    const findings: Finding[] = [];
+    for (const policy of new Set([...this.value.slopes.keys(), ...this.target.slopes.keys()])) {
+      const value = steady(this.value.slopes.get(policy));
+      const target = steady(this.target.slopes.get(policy));
+      if (!((off(value) && on(target)) || (off(target) && on(value)))) continue;
+      const [what, entries] = off(value) ? (['value', value] as const) : (['target', target] as const);
+      const latest = entries[entries.length - 1];
+      const rows = entries.reduce((sum, entry) => sum + entry.rows, 0);
+      findings.push({
+        cause: 'value-scale-mismatch',
+        confidence: Math.min(0.9, confidence(1, rows)),
+        agents: this.run.agentsOf(policy),
+        onset: 0,
+        rows,
+        transform: `affine map of the ${what}: slope ${figure(latest.slope)}, shift ${figure(latest.shift)} of its spread`,
+        before: Math.abs(latest.slope - 1) + Math.abs(latest.shift),
+        after: 0,
+        summary: `In the update the critic's ${what} is in other units than in the samples (slope ${figure(latest.slope)}, shifted by ${figure(latest.shift)} of its spread), while the other side is not.`,
+        evidence: [
+          {
+            check: 'critic',
+            measured: { slopes: entries.slice(-5).map(({ slope }) => Number(figure(slope))) },
+            expected: { slope: 1 },
+          },
+        ],
+      });
+    }
+    return findings;
   }
 }

@@ -69,7 +69,7 @@ class FinitePass implements Pass {
       if (Number.isNaN(value)) nan++;
       else if (!Number.isFinite(value)) {
         // An action that cannot be chosen has log-probability minus infinity; other checks say why it was scored.
-        if (column.endsWith('logp') && value < 0) known++;
+        if (column === 'new_logp' && value < 0) known++;
         else infinite++;
       } else known++;
     }

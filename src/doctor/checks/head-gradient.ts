@@ -165,7 +165,8 @@ class HeadPass implements Pass {
       ['entropyFlipped', length(1, -c)],
       ['summed', whole * own.weight],
     ];
-    const apart = (value: number) => fits(value) && Math.abs(value - whole) > 3 * slack * Math.max(value, whole) + 2 * noise;
+    const apart = (value: number) =>
+      fits(value) && Math.abs(value - whole) > 3 * slack * Math.max(value, whole) + 2 * noise;
     const kind: Kind | null = fits(whole)
       ? fits(candidates[0][1])
         ? null

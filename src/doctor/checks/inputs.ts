@@ -78,28 +78,29 @@ class InputsPass implements Pass {
 
   finish(): Outcome {
     const measured: Outcome['measured'] = {};
-    const expected = { input_spread: `below ${large}, or a first layer that responds` };
+    const expected = { input_size: `below ${large}, or a first layer that responds` };
     const findings: Finding[] = [];
     let any = false;
     for (const [policy, own] of this.policies) {
       const name = this.run.policies[policy] ?? `policy ${policy}`;
-      const size = median(own.size);
+      // A large offset saturates as a large spread does.
+      const size = Math.max(median(own.size) || 0, this.run.inputSize.get(policy) ?? 0);
       const ratio = median(own.ratio);
       const alive = median(own.alive);
-      if (!Number.isFinite(size) || !(Number.isFinite(ratio) || Number.isFinite(alive))) continue;
+      if (!(size > 0) || !(Number.isFinite(ratio) || Number.isFinite(alive))) continue;
       any = true;
-      measured[`${name}.input_spread`] = figure(size);
+      measured[`${name}.input_size`] = figure(size);
       measured[`${name}.first_over_next_gradient`] = figure(ratio);
       measured[`${name}.first_layer_alive`] = figure(alive);
       if (!(size > large) || !(ratio < dead || alive < 0.5)) continue;
       findings.push({
         cause: 'input-saturated',
-        confidence: confidence(1, own.size.length * 4),
+        confidence: confidence(1, Math.max(own.ratio.length, own.alive.length) * 4),
         agents: this.run.agentsOf(policy),
         onset: 0,
-        rows: own.size.length,
+        rows: Math.max(own.ratio.length, own.alive.length),
         before: size,
-        summary: `Inputs of ${name} have a spread of ${figure(size)}, and the first layer hardly responds: its gradient is ${figure(ratio)} of the next layer's.`,
+        summary: `Inputs of ${name} are of size ${figure(size)}, and the first layer hardly responds: its gradient is ${figure(ratio)} of the next layer's.`,
         evidence: [{ check: 'inputs', measured, expected }],
       });
     }

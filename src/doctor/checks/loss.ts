@@ -4,6 +4,7 @@ import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import type { Run } from '../run.ts';
 import { reportedSteps, type StepStat } from '../step-stats.ts';
+import { merge } from './wiring.ts';
 
 export const loss: Check = {
   id: 'loss',
@@ -31,7 +32,7 @@ interface Count {
 }
 
 class LossPass implements Pass {
-  private readonly counts = new Map<Formula, Count>();
+  private readonly policies = new Map<number, Map<Formula, Count>>();
   private steps = 0;
   private readonly values = {
     mean: 0,
@@ -53,7 +54,9 @@ class LossPass implements Pass {
         const formula = this.formula(reported[row], stat);
         if (!formula) continue;
         this.steps++;
-        const own = this.counts.get(formula) ?? {
+        const counts = this.policies.get(stat.policy) ?? new Map<Formula, Count>();
+        this.policies.set(stat.policy, counts);
+        const own = counts.get(formula) ?? {
           count: 0,
           onset: Number.POSITIVE_INFINITY,
           rows: 0,
@@ -61,7 +64,7 @@ class LossPass implements Pass {
           measured: 0,
           expected: 0,
         };
-        this.counts.set(formula, own);
+        counts.set(formula, own);
         own.count++;
         own.rows += stat.rows;
         own.onset = Math.min(own.onset, iteration.number);
@@ -112,37 +115,15 @@ class LossPass implements Pass {
   }
 
   finish(): Outcome {
-    const share = (formula: Formula) => (this.counts.get(formula)?.count ?? 0) / Math.max(1, this.steps);
     const measured: Outcome['measured'] = { steps: this.steps };
-    for (const [formula, { count }] of this.counts) measured[formula] = count;
     const expected = { mean: this.steps };
-    const findings: Finding[] = [];
     const evidence = [{ check: 'loss', measured, expected }];
-    for (const formula of ['sum', 'outer', 'negated'] as const) {
-      const own = this.counts.get(formula);
-      if (!own || own.count < 3 || (share(formula) < 0.15 && own.count < 0.5 * this.stepsFrom(own.onset))) continue;
-      const [cause, transform] = causes[formula]!;
-      findings.push({
-        cause,
-        confidence: confidence(
-          Math.min(1, own.count / Math.max(1, this.steps - (this.counts.get('mean')?.count ?? 0))),
-          own.count * 4,
-        ),
-        agents: [...own.policies].flatMap((policy) => this.run.agentsOf(policy)),
-        onset: own.onset,
-        rows: own.rows,
-        transform,
-        before: Math.abs(own.measured / own.expected - 1),
-        after: 0,
-        summary: `The reported policy loss is ${figure(own.measured)} where the mean over its rows gives ${figure(own.expected)}; on ${own.count} steps it agrees with: ${transform}.`,
-        evidence,
-      });
+    const findings: Finding[] = [];
+    for (const [policy, counts] of this.policies) {
+      for (const [formula, { count }] of counts) measured[`policy ${policy}: ${formula}`] = count;
+      findings.push(...this.policy(counts, evidence));
     }
-    if (
-      this.values.outer > 0 &&
-      this.values.outer >= this.values.mean * 0.2 &&
-      !findings.some(({ cause }) => cause === 'broadcast-mismatch')
-    )
+    if (this.values.outer > 0 && this.values.outer >= this.values.mean * 0.2)
       findings.push({
         cause: 'broadcast-mismatch',
         confidence: confidence(1, this.values.outer * 8),
@@ -153,26 +134,47 @@ class LossPass implements Pass {
         summary: 'The value loss follows the mean over all pairs of a value and a return, not over rows.',
         evidence,
       });
-    const other = this.counts.get('other');
-    if (findings.length === 0 && other && other.count >= 4 && share('other') > 0.5 && this.run.declares('clip'))
+    if (this.steps === 0 && this.values.mean + this.values.outer === 0)
+      return { status: 'not-checked', measured, expected, findings: [], note: 'no step tells the formulas apart' };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+  }
+
+  private policy(counts: Map<Formula, Count>, evidence: Finding['evidence']): Finding[] {
+    const steps = [...counts.values()].reduce((sum, { count }) => sum + count, 0);
+    const right = (counts.get('mean')?.count ?? 0) + (counts.get('unclipped')?.count ?? 0);
+    const findings: Finding[] = [];
+    for (const formula of ['sum', 'outer', 'negated'] as const) {
+      const own = counts.get(formula);
+      if (!own || own.count < 3) continue;
+      // Steps before a late onset are right, and tell nothing against what came later.
+      const since = own.onset > 0 ? steps - right : steps;
+      if (own.count < 0.6 * since) continue;
+      const [cause, transform] = causes[formula]!;
+      findings.push({
+        cause,
+        confidence: confidence(own.count / since, own.count * 4),
+        agents: [...own.policies].flatMap((policy) => this.run.agentsOf(policy)),
+        onset: own.onset,
+        rows: own.rows,
+        transform,
+        before: Math.abs(own.measured / own.expected - 1),
+        after: 0,
+        summary: `The reported policy loss is ${figure(own.measured)} where the mean over its rows gives ${figure(own.expected)}; on ${own.count} steps it agrees with: ${transform}.`,
+        evidence,
+      });
+    }
+    const other = counts.get('other');
+    if (findings.length === 0 && other && other.count >= 4 && other.count > 0.5 * steps && this.run.declares('clip'))
       findings.push({
         cause: 'metric-misreported',
         confidence: 0.6,
-        agents: [],
+        agents: [...other.policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: other.onset,
         rows: other.rows,
         before: Math.abs(other.measured / other.expected - 1),
         summary: `The reported policy loss (${figure(other.measured)}) is not what the rows give (${figure(other.expected)}).`,
         evidence,
       });
-    if (this.steps === 0 && this.values.mean + this.values.outer === 0)
-      return { status: 'not-checked', measured, expected, findings: [], note: 'no step tells the formulas apart' };
-    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings };
-  }
-
-  private stepsFrom(onset: number): number {
-    return onset > 0
-      ? Math.max(3, this.counts.get('mean')?.count ? this.steps - this.counts.get('mean')!.count : this.steps)
-      : this.steps;
+    return findings;
   }
 }

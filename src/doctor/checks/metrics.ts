@@ -2,6 +2,7 @@
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import type { Run } from '../run.ts';
 import { reportedSteps, type StepStat } from '../step-stats.ts';
 
 export const metrics: Check = {
@@ -10,7 +11,7 @@ export const metrics: Check = {
   question: 'Are KL, clip fraction and entropy reported as they are?',
   needs: [['steps.approx_kl', 'steps.clip_fraction', 'steps.entropy'], ['replays.new_logp']],
   causes: ['kl-estimator-cancels', 'metric-misreported'],
-  start: () => new MetricsPass(),
+  start: (run) => new MetricsPass(run),
 };
 
 type Pick = (stat: StepStat, context: Context) => number;
@@ -74,7 +75,7 @@ const table: readonly Metric[] = [
     },
     wrong: edges('clip fraction', (stat) => stat.clipFraction),
     tells: (stat, reported) => !stat.before && (stat.clipFraction > 0 || reported > 0),
-    slack: (stat) => 1.5 / stat.rows,
+    slack: (stat) => 0.6 / stat.rows,
   },
   {
     column: 'entropy',
@@ -92,6 +93,10 @@ const table: readonly Metric[] = [
 ];
 
 class Tally {
+  constructor(
+    readonly column: string,
+    readonly policy: number,
+  ) {}
   steps = 0;
   wrong = 0;
   onset = Number.POSITIVE_INFINITY;
@@ -102,9 +107,19 @@ class Tally {
   recomputed = Number.NaN;
 }
 
+interface Cancelling {
+  equal: number;
+  noisy: number;
+  looked: number;
+  rows: number;
+  onset: number;
+}
+
 class MetricsPass implements Pass {
+  constructor(private readonly run: Run) {}
+
   private readonly tallies = new Map<string, Tally>();
-  private readonly cancelling = { equal: 0, noisy: 0, looked: 0, rows: 0, onset: Number.POSITIVE_INFINITY };
+  private readonly cancelling = new Map<number, Cancelling>();
 
   iteration(iteration: Iteration): void {
     if (iteration.probed) return;
@@ -118,8 +133,10 @@ class MetricsPass implements Pass {
   private metric(iteration: Iteration, metric: Metric, steps: ReturnType<typeof reportedSteps>): void {
     const reported = iteration.steps!.column(metric.column);
     if (!reported) return;
-    const tally = this.tallies.get(metric.column) ?? new Tally();
-    this.tallies.set(metric.column, tally);
+    const policy = steps[0]?.stat.policy ?? 0;
+    const key = `${metric.column} of policy ${policy}`;
+    const tally = this.tallies.get(key) ?? new Tally(metric.column, policy);
+    this.tallies.set(key, tally);
     const stats = steps.map(({ stat }) => stat);
     const mean = (pick: (stat: StepStat) => number, epoch?: number) => {
       let [sum, weight] = [0, 0];
@@ -156,7 +173,9 @@ class MetricsPass implements Pass {
   }
 
   private cancels(iteration: Iteration, stat: StepStat, reported: number): void {
-    const { cancelling } = this;
+    const none = { equal: 0, noisy: 0, looked: 0, rows: 0, onset: Number.POSITIVE_INFINITY };
+    const cancelling = this.cancelling.get(stat.policy) ?? none;
+    this.cancelling.set(stat.policy, cancelling);
     cancelling.looked++;
     const same = (value: number) => Math.abs(reported - value) <= 1e-6 + 1e-3 * Math.abs(value);
     if (!same(stat.k1) || same(stat.k3) || same(stat.k2)) return;
@@ -170,9 +189,10 @@ class MetricsPass implements Pass {
   finish(): Outcome {
     const measured: Outcome['measured'] = {};
     const findings: Finding[] = [];
-    for (const [column, tally] of this.tallies) {
-      measured[`${column}.steps`] = tally.steps;
-      measured[`${column}.disagreeing`] = tally.wrong;
+    for (const [name, tally] of this.tallies) {
+      const { column } = tally;
+      measured[`${name}: steps`] = tally.steps;
+      measured[`${name}: disagreeing`] = tally.wrong;
       const late = tally.onset > 0 && tally.wrong >= 8 && tally.wrong >= 0.1 * tally.steps;
       if (tally.wrong < 4 || !(tally.wrong >= 0.5 * tally.steps || late)) continue;
       const best = [...tally.wrongFits].sort((a, b) => b[1] - a[1])[0];
@@ -180,7 +200,7 @@ class MetricsPass implements Pass {
       findings.push({
         cause: 'metric-misreported',
         confidence: fit > 0.5 ? confidence(fit, tally.wrong * 2) : 0.6,
-        agents: [],
+        agents: this.run.agentsOf(tally.policy),
         onset: tally.onset,
         rows: tally.rows,
         ...(fit > 0.5 ? { transform: best[0] } : {}),
@@ -196,21 +216,22 @@ class MetricsPass implements Pass {
         ],
       });
     }
-    const { equal, noisy, looked, rows, onset } = this.cancelling;
-    measured.kl_equals_k1 = equal;
-    if (equal >= 3 && equal >= 0.5 * looked && noisy >= 0.5 * equal)
-      findings.push({
-        cause: 'kl-estimator-cancels',
-        confidence: confidence(equal / looked, noisy * 2),
-        agents: [],
-        onset,
-        rows,
-        transform: 'k3 in place of k1',
-        summary: `The reported KL is the mean of old - new; on ${noisy} of ${looked} steps its standard error exceeds half of k2, so it is mostly noise.`,
-        evidence: [
-          { check: 'metrics', measured: { equals_k1: equal, mostly_noise: noisy }, expected: { mostly_noise: 0 } },
-        ],
-      });
+    for (const [policy, { equal, noisy, looked, rows, onset }] of this.cancelling) {
+      measured[`policy ${policy}: KL equals k1`] = equal;
+      if (equal >= 3 && equal >= 0.5 * looked && noisy >= 0.5 * equal)
+        findings.push({
+          cause: 'kl-estimator-cancels',
+          confidence: confidence(equal / looked, noisy * 2),
+          agents: this.run.agentsOf(policy),
+          onset,
+          rows,
+          transform: 'k3 in place of k1',
+          summary: `The reported KL is the mean of old - new; on ${noisy} of ${looked} steps its standard error exceeds half of k2, so it is mostly noise.`,
+          evidence: [
+            { check: 'metrics', measured: { equals_k1: equal, mostly_noise: noisy }, expected: { mostly_noise: 0 } },
+          ],
+        });
+    }
     const steps = [...this.tallies.values()].reduce((sum, tally) => sum + tally.steps, 0);
     if (steps === 0)
       return { status: 'not-checked', measured, expected: {}, findings: [], note: 'no step tells the forms apart' };

@@ -19,7 +19,7 @@ export const network: Check = {
 /** A spread of logits, or a change of them, below this cannot be seen in any probability. */
 const flatSpread = 1e-3;
 /** Entropy below this share of log K is certainty. */
-const certain = 0.01;
+const certain = 0.05;
 const triedRows = 1024;
 
 interface Policy {
@@ -129,7 +129,8 @@ class NetworkPass implements Pass {
       // A logit is a sum over a layer of units, so it moves by more than one parameter does.
       const squashed = step > 1e-8 && logits < 0.1 * step;
       const restless = step > 1e-6 && own.spreads.length >= 2;
-      const stays = own.spreads.every((value) => value < flatSpread);
+      const later = own.spreads.length > 1 ? own.spreads.slice(1) : own.spreads;
+      const stays = later.every((value) => value < flatSpread);
       if (stays && own.spreads.at(-1)! < flatSpread && (squashed || restless || own.spreads.at(-1)! < 1e-5))
         findings.push({
           cause: 'policy-head-flat',

@@ -23,6 +23,7 @@ const hypotheses: readonly Hypothesis[] = [
   { cause: 'advantage-degenerate', transform: 'the return in place of the advantage' },
   ...endRules.map(({ cause, transform }) => ({ cause, transform })),
   { cause: 'advantage-group-demeaned', transform: 'mean per action' },
+  { cause: 'advantage-group-demeaned', transform: "mean per place in the row's list" },
   { cause: 'advantage-group-demeaned', transform: 'mean per group' },
   { cause: 'advantage-shuffled', transform: 'a permutation of the rows' },
 ];
@@ -237,12 +238,12 @@ class PairingPass implements Pass {
     for (const lag of lags) test(follow('next', lag));
     for (const lag of lags) test(follow('streamNext', lag));
     for (const shift of shifts) test(swapped(iteration, reference, shift));
-    test(this.earlier?.length === reference.length ? this.earlier : null);
+    test(this.earlier ? Float64Array.from(reference, (_, row) => this.earlier![row] ?? Number.NaN) : null);
     test(Float64Array.from(reference, Math.abs), 1, epoch.levels, true);
     test(iteration.samples!.column('return'), 1, epoch.levels, true);
     for (const { rule } of endRules)
       test(this.rule && iteration.credit ? iteration.advantages(rule, this.rule.gamma, this.rule.lambda) : null);
-    for (const by of ['action', 'group'] as const) {
+    for (const by of ['action', 'place', 'group'] as const) {
       const keys = groupKeys(iteration, by);
       const levels = epoch.levels
         .slice(0, 3)
@@ -318,7 +319,7 @@ class PairingPass implements Pass {
 }
 
 /** The advantage of the agent whose number is `shift` higher (cyclically) at the same (episode, t). */
-function swapped(iteration: Iteration, reference: ArrayLike<number>, shift: number): Float64Array | null {
+export function swapped(iteration: Iteration, reference: ArrayLike<number>, shift: number): Float64Array | null {
   const agents = iteration.run.agentCount;
   if (shift >= agents) return null;
   const agent = iteration.samples!.column('agent')!;

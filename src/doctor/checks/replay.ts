@@ -60,7 +60,8 @@ class ReplayPass implements Pass {
       if (source && source[i] !== iteration.number && !Number.isNaN(source[i])) continue;
       const s = sample[i];
       const old = used && !Number.isNaN(used[i]) ? used[i] : stored[s];
-      if (Number.isNaN(old) || Number.isNaN(fresh[i])) continue;
+      // What is not finite is another check's; minus infinity in the update is an action that it cannot choose.
+      if (!Number.isFinite(old) || Number.isNaN(fresh[i])) continue;
       const cell = cells.get(agent[s]) ?? { looked: 0, disagreeing: 0 };
       cells.set(agent[s], cell);
       cell.looked++;

@@ -21,6 +21,7 @@ class RowsPass implements Pass {
   private afterEnd = 0;
   private repeated = 0;
   private padded = 0;
+  private copies = 0;
   private onset = Number.POSITIVE_INFINITY;
   private replayed = false;
   private readonly agents = new Set<number>();
@@ -41,6 +42,9 @@ class RowsPass implements Pass {
     const after = new Uint8Array(rows);
     const now = new Set<number>();
     const longest = new Map<number, number>();
+    const ends = new Set<number>();
+    const action = samples.column('action');
+    const old = samples.measured('old_logp')!;
     for (const row of chains.order) {
       const before = chains.previous[row];
       if (
@@ -52,6 +56,9 @@ class RowsPass implements Pass {
         wrong[row] = 1;
         this.afterEnd++;
         longest.set(key(row), t[row]);
+        if (before >= 0 && !after[before]) ends.add(t[before]);
+        if (before >= 0 && action && action[before] === action[row] && Math.abs(old[before] - old[row]) < 1e-5)
+          this.copies++;
       }
       if (before >= 0 && t[before] === t[row]) {
         wrong[row] = 1;
@@ -65,7 +72,13 @@ class RowsPass implements Pass {
     let found = 0;
     for (let i = 0; i < rows; i++) found += wrong[i];
     if (found < Math.min(2, rows)) return;
-    this.tally(iteration, wrong, after, found, new Set(longest.values()).size === 1 && longest.size > 1);
+    this.tally(
+      iteration,
+      wrong,
+      after,
+      found,
+      new Set(longest.values()).size === 1 && longest.size > 1 && ends.size > 1,
+    );
   }
 
   /** No candidate, or no action: nothing was decided. */
@@ -134,7 +147,10 @@ class RowsPass implements Pass {
     const counted = this.replayed ? this.used : this.phantom;
     if (counted < fewestRows || counted < 0.001 * this.looked)
       return { status: this.phantom > 0 ? 'warn' : 'pass', measured, expected, findings: [] };
-    const padding = this.blank >= 0.5 * this.phantom || this.padded >= 0.5 * this.phantom;
+    const padding =
+      this.blank >= 0.5 * this.phantom ||
+      this.padded >= 0.5 * this.phantom ||
+      this.copies >= 0.95 * Math.max(1, this.afterEnd);
     const finding: Finding = {
       cause: padding ? 'padding-trained' : 'phantom-steps',
       confidence: Math.min(this.replayed ? 1 : 0.6, confidence(1, counted)),

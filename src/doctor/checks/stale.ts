@@ -15,13 +15,14 @@ export const stale: Check = {
 interface Kept {
   number: number;
   old: Float64Array;
+  /** The same by agent, in storage order. */
+  byAgent: Map<number, number[]>;
   keys: Set<number>;
 }
 
 class StalePass implements Pass {
   private looked = 0;
   private declared = 0;
-  private matched = 0;
   private repeated = 0;
   private readonly lags = new Map<number, number>();
   private onset = Number.POSITIVE_INFINITY;
@@ -46,10 +47,14 @@ class StalePass implements Pass {
       this.repeated += again;
       this.onset = Math.min(this.onset, iteration.number);
     }
-    this.earlier = [
-      { number: iteration.number, old: Float64Array.from(samples.measured('old_logp')!), keys },
-      ...this.earlier,
-    ].slice(0, 2);
+    const old = Float64Array.from(samples.measured('old_logp')!);
+    const byAgent = new Map<number, number[]>();
+    for (let i = 0; i < samples.rows; i++) {
+      const list = byAgent.get(agent[i]);
+      if (list) list.push(old[i]);
+      else byAgent.set(agent[i], [old[i]]);
+    }
+    this.earlier = [{ number: iteration.number, old, byAgent, keys }, ...this.earlier].slice(0, 2);
   }
 
   private replays({ samples, replays, number, before }: Iteration): void {
@@ -58,15 +63,22 @@ class StalePass implements Pass {
     const sample = replays!.column('sample')!;
     const policy = replays!.column('policy');
     const stored = samples!.measured('old_logp')!;
+    const agent = samples!.column('agent')!;
+    const place = new Int32Array(samples!.rows);
+    const counts = new Map<number, number>();
+    for (let i = 0; i < place.length; i++) {
+      place[i] = counts.get(agent[i]) ?? 0;
+      counts.set(agent[i], place[i] + 1);
+    }
     for (let i = 0; i < replays!.rows; i++) {
       this.looked++;
       let from = Number.NaN;
-      if (source && !Number.isNaN(source[i])) {
-        if (source[i] < number) from = source[i];
-      } else if (used && before?.[i] && Math.abs(used[i] - stored[sample[i]]) > logpTolerance) {
-        const found = this.earlier.find((kept) => Math.abs(kept.old[sample[i]] - used[i]) < 1e-6);
+      const s = sample[i];
+      if (source && source[i] < number) from = source[i];
+      else if (used && before?.[i] && s < place.length && Math.abs(used[i] - stored[s]) > logpTolerance) {
+        const same = (value: number | undefined) => value !== undefined && Math.abs(value - used[i]) < 1e-6;
+        const found = this.earlier.find((kept) => same(kept.old[s]) || same(kept.byAgent.get(agent[s])?.[place[s]]));
         if (found) from = found.number;
-        this.matched += found ? 1 : 0;
       }
       if (Number.isNaN(from)) continue;
       this.declared++;
