@@ -33,7 +33,7 @@ export const ppoSchema = z.strictObject({
     .number()
     .min(0)
     .default(0)
-    .describe('Decoupled weight decay of every group; above 0 it pulls the policy without any reward.'),
+    .describe('Weight decay of every group, added to the gradient; above 0 it pulls the policy without any reward.'),
   adamEpsilon: positive()
     .default(1e-5)
     .describe("The number that Adam adds below the fraction, so that a quiet gradient's step stays small."),

@@ -15,10 +15,13 @@ export interface CreditRule {
 /** How far apart two advantages of this iteration may be and still be the same. */
 export function creditSlack(iteration: Iteration, truth: ArrayLike<number>): number {
   const { std } = spread(truth);
-  const value = iteration.samples?.column('value');
   let largest = 0;
-  for (let i = 0; value && i < value.length; i++)
-    if (Math.abs(value[i]) > largest && Number.isFinite(value[i])) largest = Math.abs(value[i]);
+  const { credit } = iteration;
+  for (const column of [credit?.value, credit?.reward, truth])
+    for (let i = 0; column && i < column.length; i++) {
+      const size = Math.abs(column[i]);
+      if (size > largest && Number.isFinite(size)) largest = size;
+    }
   return creditTolerance * (std || 0) + 2e-6 * largest + 1e-9;
 }
 

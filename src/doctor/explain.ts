@@ -56,6 +56,7 @@ export const explains: Readonly<Record<string, readonly string[]>> = {
     'old-logp-recomputed',
   ],
   'parameters-overwritten': [
+    'policy-head-flat',
     'stochastic-forward',
     'old-logp-wrong',
     'critic-context-misaligned',
@@ -178,7 +179,6 @@ export const explains: Readonly<Record<string, readonly string[]>> = {
   'policy-head-flat': [
     'learning-rate-too-small',
     'entropy-bonus-dominates',
-    'parameters-overwritten',
     'weight-decay-pull',
     'head-unbound',
     'optimizer-unbound',

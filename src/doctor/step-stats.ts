@@ -90,8 +90,13 @@ export function stepStats(iteration: Iteration): Map<number, StepStat> {
     add(current, w, fresh[i], old, advantage, entropy, value, target, after, i, clip);
     if (logCount && here) current.sums[19] += w * logCount[sample[i]];
   }
-  for (const [step, sums] of steps)
-    found.set(step, finish(sums, advantage !== null, value !== null && target !== null));
+  const has = {
+    advantage: advantage !== null,
+    value: value !== null && target !== null,
+    entropy: entropy !== null,
+    count: logCount !== null,
+  };
+  for (const [step, sums] of steps) found.set(step, finish(sums, has));
   return found;
 }
 
@@ -156,7 +161,14 @@ function add(
   }
 }
 
-function finish(step: Sums, hasAdvantage: boolean, hasValue: boolean): StepStat {
+interface Has {
+  advantage: boolean;
+  value: boolean;
+  entropy: boolean;
+  count: boolean;
+}
+
+function finish(step: Sums, has: Has): StepStat {
   const s = step.sums;
   const w = s[0];
   const known = (value: number, yes: boolean) => (yes ? value : Number.NaN);
@@ -170,10 +182,10 @@ function finish(step: Sums, hasAdvantage: boolean, hasValue: boolean): StepStat 
     rows: step.rows,
     weight: w,
     before: step.before,
-    loss: known(s[7] / w, hasAdvantage),
-    unclippedLoss: known(s[8] / w, hasAdvantage),
-    meanAbsolute: known(s[9] / w, hasAdvantage),
-    outerLoss: known(-((s[5] / w) * (s[10] / w) + (s[6] / w) * (s[11] / w)), hasAdvantage),
+    loss: known(s[7] / w, has.advantage),
+    unclippedLoss: known(s[8] / w, has.advantage),
+    meanAbsolute: known(s[9] / w, has.advantage),
+    outerLoss: known(-((s[5] / w) * (s[10] / w) + (s[6] / w) * (s[11] / w)), has.advantage),
     k1,
     k2: s[2] / w,
     k3: s[3] / w,
@@ -182,11 +194,11 @@ function finish(step: Sums, hasAdvantage: boolean, hasValue: boolean): StepStat 
     after2: afterWeight > 0 ? s[21] / afterWeight : Number.NaN,
     after3: afterWeight > 0 ? s[22] / afterWeight : Number.NaN,
     clipFraction: s[4] / w,
-    clipBinding: known(s[12] / w, hasAdvantage),
-    entropy: s[13] !== 0 ? s[13] / w : Number.NaN,
-    logCount: s[19] !== 0 ? s[19] / w : Number.NaN,
-    valueLoss: known(s[18] / w, hasValue),
-    outerValueLoss: known(s[15] / w - 2 * (s[14] / w) * (s[16] / w) + s[17] / w, hasValue),
+    clipBinding: known(s[12] / w, has.advantage),
+    entropy: known(s[13] / w, has.entropy),
+    logCount: known(s[19] / w, has.count),
+    valueLoss: known(s[18] / w, has.value),
+    outerValueLoss: known(s[15] / w - 2 * (s[14] / w) * (s[16] / w) + s[17] / w, has.value),
     largestMove: step.largest,
     ratioPairs: step.ratioPairs,
     changePairs: step.changePairs,

@@ -15,15 +15,18 @@ import {
   turned,
   withColumns,
 } from './rows.ts';
-import { Scope } from './scope.ts';
+import { chance, Scope } from './scope.ts';
 import type { Need } from './traits.ts';
 
 type Stream = Parameters<Fault['make']>[0];
 
-/** Adds rows to a batch after it was collected. `extra` is called for the rows that were there. */
+/** Is called for each row that was collected; `next` is the following row of the same agent in the same world. */
+type Extra = (batch: Batch, row: number, longest: number, next: Int32Array) => void;
+
+/** Adds rows to a batch after it was collected. */
 function extraRows(
   of: Pick<Fault, 'id' | 'cause' | 'sentence' | 'needs'>,
-  draw: (stream: Stream) => { strength: Strength; extra: (batch: Batch, row: number, longest: number) => void },
+  draw: (stream: Stream) => { strength: Strength; extra: Extra },
   share?: number,
 ): Fault {
   return {
@@ -42,10 +45,11 @@ function extraRows(
             clean.collect(collector, batch);
             if (!scope.begun(iteration)) return;
             const { rows } = batch;
+            const next = nextRows(batch, 'world');
             let longest = 0;
             for (let row = 0; row < rows; row++) longest = Math.max(longest, batch.t[row] + 1);
             for (let row = 0; row < rows; row++)
-              if (scope.agent(batch.agent[row]) && scope.chosen(iteration, row)) extra(batch, row, longest);
+              if (scope.agent(batch.agent[row]) && scope.chosen(iteration, row)) extra(batch, row, longest, next);
           },
         }),
       };
@@ -95,11 +99,14 @@ const phantoms: readonly Fault[] = [
       sentence: 'An agent whose episode is over goes on making rows with one dummy action.',
     },
     (stream) => {
-      const steps = whole(stream, 1, 4);
+      const most = whole(stream, 2, 5);
+      const salt = stream.int32();
       return {
-        strength: { steps },
+        strength: { most },
         extra(batch, row) {
           if (!ended(batch, row)) return;
+          // As long as the others still play, which differs from episode to episode.
+          const steps = 1 + Math.floor(chance(salt, batch.episode[row], batch.agent[row]) * most);
           for (let later = 1; later <= steps; later++) {
             const added = repeatRow(batch, row, later, firstLegal(batch, row));
             batch.terminated[added] = 1;
@@ -117,14 +124,17 @@ const phantoms: readonly Fault[] = [
     },
     (stream) => ({
       strength: {},
-      extra(batch, row) {
-        if (!ended(batch, row)) return;
-        fillDistribution(batch, row);
-        const action = sampleIndex(buffer.probabilities, stream.uniform(), 0, batch.count[row]);
-        const added = repeatRow(batch, row, 1, action);
+      extra(batch, row, _, next) {
+        // What is seen is the first state of the next episode; a world that has none in this batch was not reset.
+        if (!ended(batch, row) || next[row] < 0) return;
+        fillDistribution(batch, next[row]);
+        const action = sampleIndex(buffer.probabilities, stream.uniform(), 0, batch.count[next[row]]);
+        const added = repeatRow(batch, next[row], 0, action);
+        batch.episode[added] = batch.episode[row];
+        batch.t[added] = batch.t[row] + 1;
         batch.terminated[added] = 0;
         batch.truncated[added] = 0;
-        batch.nextValue[added] = batch.value[row];
+        batch.nextValue[added] = batch.value[next[row]];
       },
     }),
   ),
@@ -146,9 +156,6 @@ const phantoms: readonly Fault[] = [
   ),
 ];
 
-/** The most padding of one episode, so that a batch of short episodes does not grow many times over. */
-const mostPadding = 12;
-
 function padding(id: string, sentence: string, zeros: boolean): Fault {
   return extraRows({ id, cause: 'padding-trained', sentence }, (stream) => {
     const beyond = whole(stream, 1, 3);
@@ -156,8 +163,7 @@ function padding(id: string, sentence: string, zeros: boolean): Fault {
       strength: { beyond },
       extra(batch, row, longest) {
         if (!ended(batch, row)) return;
-        const length = batch.t[row] + 1;
-        const rows = Math.min(mostPadding, longest + beyond - length);
+        const rows = longest + beyond - (batch.t[row] + 1);
         for (let later = 1; later <= rows; later++) {
           const added = repeatRow(batch, row, later, zeros ? 0 : batch.action[row]);
           batch.terminated[added] = 1;

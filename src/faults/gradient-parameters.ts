@@ -3,7 +3,7 @@ import type { Learner, TrainJob } from '../agents/ppo.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { Policy } from '../net/types.ts';
 import type { Stages } from '../training/stages.ts';
-import { between, type Fault, magnitude, rounded, whole } from './fault.ts';
+import { between, type Fault, type FaultContext, magnitude, rounded, whole } from './fault.ts';
 import { iterationOf } from './rows.ts';
 import { Scope } from './scope.ts';
 
@@ -62,7 +62,10 @@ function reloaded(id: string, sentence: string, when: 'collect' | 'prepare'): Fa
 /** A change of parameters in the step itself, so that the step's own measure of change sees it. */
 export function overwrittenInStep(
   of: Pick<Fault, 'id' | 'sentence' | 'needs'> & Partial<Pick<Fault, 'cause'>>,
-  draw: (stream: RandomStream) => {
+  draw: (
+    stream: RandomStream,
+    context: FaultContext,
+  ) => {
     strength: Record<string, number>;
     /** Changes what is to be written; false leaves the parameters alone. */
     change: (values: Float32Array[], job: TrainJob, jobs: readonly TrainJob[]) => boolean;
@@ -76,7 +79,7 @@ export function overwrittenInStep(
     shows: ['tensors.delta', 'replays.after_logp'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies', onset });
-      const { strength, change } = draw(stream);
+      const { strength, change } = draw(stream, context);
       return {
         strength: { ...scope.strength, ...strength },
         stages: (clean) => ({
@@ -115,6 +118,10 @@ function moved(before: Float32Array, after: Float32Array) {
   return { delta, deltaNorm: Math.sqrt(squares), norm: Math.sqrt(norm) };
 }
 
+/** The last step of an update that was not stopped early. */
+const lastStep = (job: TrainJob, { settings }: FaultContext) =>
+  job.end === job.rows.length && job.epoch === settings.ppo.epochs - 1;
+
 const overwritten: readonly Fault[] = [
   reloaded(
     'parameters-reloaded',
@@ -129,16 +136,15 @@ const overwritten: readonly Fault[] = [
   overwrittenInStep(
     {
       id: 'parameters-reinitialised',
-      sentence: "The actor's last layer is drawn anew in the last optimiser step of an update.",
+      sentence: "The actor's last layer is drawn anew at the end of an update.",
     },
-    (stream) => {
+    (stream, context) => {
       const every = whole(stream, 1, 2);
       const size = rounded(between(stream, 0.1, 0.5));
       return {
         strength: { every, size },
         change(values, job) {
-          const last = job.to === job.rows.length || job.end === job.rows.length;
-          if (!last || job.iteration % every !== 0) return false;
+          if (!lastStep(job, context) || job.iteration % every !== 0) return false;
           job.policy.parameters.forEach(({ role, shape }, index) => {
             if (role !== 'head') return;
             for (let i = 0; i < values[index].length; i++)
@@ -153,25 +159,23 @@ const overwritten: readonly Fault[] = [
     {
       id: 'parameters-pulled-to-copy',
       sentence:
-        'After every step the policy is mixed with a copy of its first self, which should only have followed it.',
+        'At the end of some updates the policy is pulled back to a copy of its first self, which should only have followed it.',
+      needs: ['several-iterations'],
     },
-    (stream) => {
-      const pull = rounded(between(stream, 0.3, 0.9));
+    (stream, context) => {
+      const pull = rounded(between(stream, 0.6, 1));
+      const every = context.iterations > 6 ? whole(stream, 2, 3) : 2;
       const copies = new Map<number, Float32Array[]>();
       return {
-        strength: { pull },
+        strength: { pull, every },
         change(values, job) {
-          const copy = copies.get(job.learner.index);
-          if (!copy)
-            copies.set(
-              job.learner.index,
-              values.map((value) => value.slice()),
-            );
-          else
-            values.forEach((value, index) => {
-              for (let i = 0; i < value.length; i++) value[i] += pull * (copy[index][i] - value[i]);
-            });
-          return copy !== undefined;
+          const copy = copies.get(job.learner.index) ?? values.map((value) => value.slice());
+          copies.set(job.learner.index, copy);
+          if (!lastStep(job, context) || (job.iteration + 1) % every !== 0) return false;
+          values.forEach((value, index) => {
+            for (let i = 0; i < value.length; i++) value[i] += pull * (copy[index][i] - value[i]);
+          });
+          return true;
         },
       };
     },
@@ -274,7 +278,7 @@ const decays: readonly Fault[] = [
     shows: ['tensors.weight_decay', 'tensors.delta_norm'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies' });
-      const weightDecay = rounded(magnitude(stream, 10, 60));
+      const weightDecay = rounded(magnitude(stream, 20, 60));
       const strikes = (job: TrainJob) => scope.begun(job.iteration) && scope.learner(job.learner);
       return {
         strength: { ...scope.strength, weightDecay },

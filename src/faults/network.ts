@@ -77,7 +77,7 @@ const flat: readonly Fault[] = [
       cause: 'policy-head-flat',
       sentence: 'The logits are multiplied by so small a factor that all choices stay alike.',
     },
-    (stream) => rounded(magnitude(stream, 3e3, 1e5)),
+    (stream) => rounded(magnitude(stream, 1e3, 1e4)),
   ),
   overwrittenInStep(
     {
@@ -167,17 +167,17 @@ const collapsed: readonly Fault[] = [
     shows: ['samples.logits', 'samples.old_logp'],
     make(stream) {
       const headGain = rounded(magnitude(stream, 100, 1000));
-      return { strength: { headGain }, settings: { network: { headGain } } };
+      // A rate in proportion, or the steps of the few undecided rows would overshoot, which is another fault.
+      const learningRate = rounded(1e-3 / headGain);
+      return {
+        strength: { headGain, learningRate },
+        settings: {
+          network: { headGain },
+          ppo: { learningRate, headLearningRate: null, criticLearningRate: null, adaptiveKl: null },
+        },
+      };
     },
   },
-  headFault(
-    {
-      id: 'head-sharpened',
-      cause: 'policy-collapsed',
-      sentence: 'The logits are multiplied so much that every choice is certain.',
-    },
-    (stream) => rounded(magnitude(stream, 1e-5, 1e-4)),
-  ),
   {
     id: 'head-bias-decides',
     cause: 'policy-collapsed',

@@ -34,7 +34,7 @@ export function makeManifest(
     adaptive_kl: ppo.adaptiveKl,
     advantage_normalisation: ppo.advantageNormalisation,
     advantage_clamp: ppo.advantageClamp,
-    optimizer: { name: 'adam', betas: [0.9, 0.999], eps: ppo.adamEpsilon, decoupled_decay: true },
+    optimizer: { name: 'adam', betas: [0.9, 0.999], eps: ppo.adamEpsilon, decoupled_decay: false },
   };
   const own = {
     learning_rate: ppo.learningRate,

@@ -176,6 +176,7 @@ class CreditPass implements Pass {
     const { found, open } = this.cover.explain();
     const findings: Finding[] = [];
     for (const { hypothesis, rows, share: fit, agents, onset } of found) {
+      if (fit < 0.4) continue;
       if (rows < fewestRows || rows < 0.05 * this.cover.rows) continue;
       findings.push({
         cause: hypothesis.cause,

@@ -2,6 +2,7 @@
 import type { Check } from '../check.ts';
 import { credit } from './credit.ts';
 import { critic } from './critic.ts';
+import { direction } from './direction.ts';
 import { finite } from './finite.ts';
 import { headGradient } from './head-gradient.ts';
 import { inputs } from './inputs.ts';
@@ -39,6 +40,7 @@ export const checks: readonly Check[] = [
   critic,
   wiring,
   headGradient,
+  direction,
   parameters,
   movement,
   klGuard,

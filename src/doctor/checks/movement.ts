@@ -27,6 +27,8 @@ interface Policy {
   k3: number[];
   moved: number;
   measured: boolean;
+  /** Had something to choose, and was not certain of it. */
+  undecided: boolean;
   iterations: Set<number>;
   against: { iteration: number; correlation: number; z: number }[];
   rows: number;
@@ -52,6 +54,7 @@ class MovementPass implements Pass {
         k3: [],
         moved: 0,
         measured: false,
+        undecided: false,
         iterations: new Set(),
         against: [],
         rows: 0,
@@ -70,6 +73,7 @@ class MovementPass implements Pass {
       }
       own.moved += Math.max(...stats.map((stat) => stat.largestMove));
       if (!only || Number.isFinite(stats[0].after2)) own.measured = true;
+      if (stats.some(({ logCount, entropy }) => !(logCount < 0.01) && !(entropy < 1e-3))) own.undecided = true;
       this.direction(iteration, own, stats);
     }
   }
@@ -134,7 +138,7 @@ class MovementPass implements Pass {
       );
     // Iterations that were not recorded moved it about as far as those that were.
     const whole = (own.moved * (this.last + 1)) / Math.max(1, own.iterations.size);
-    if (own.measured && whole < invisible)
+    if (own.measured && own.undecided && whole < invisible)
       make(
         'learning-rate-too-small',
         confidence(1, own.updates * 8),

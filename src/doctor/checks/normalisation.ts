@@ -19,9 +19,11 @@ export const normalisation: Check = {
 /** How far the mean may be from 0 and the spread from 1 where normalisation is declared. */
 const meanSlack = 0.05;
 const stdSlack = 0.1;
-/** Undeclared: a spread beyond these, in reward units, makes the step follow the scale of the rewards. */
+/** Without normalisation: rewards and advantages beyond these are not of unit scale, and the step follows theirs. */
 const widest = 10;
 const narrowest = 1e-3;
+
+const beyond = (size: number) => size > widest || size < narrowest;
 
 interface Policy {
   updates: number;
@@ -65,17 +67,24 @@ class NormalisationPass implements Pass {
         own[kind]++;
         own.onset[kind] = Math.min(own.onset[kind], iteration.number);
       };
-      if (whole.std <= 1e-6 * Math.max(1e-3, Math.abs(whole.mean))) note('constant');
-      else if (Math.abs(whole.mean) > 2 * whole.std && this.declared && oneSign(used, list)) note('oneSided');
+      if (whole.std <= 1e-6 * Math.max(1e-3, Math.abs(whole.mean))) {
+        if (
+          this.varies(
+            iteration,
+            Int32Array.from(list, (row) => sample[row]),
+          )
+        )
+          note('constant');
+      } else if (Math.abs(whole.mean) > 2 * whole.std && this.declared && oneSign(used, list)) note('oneSided');
       else if (!this.declared) {
-        if (whole.std > widest || whole.std < narrowest) note('wild');
+        if (beyond(whole.std) && this.rewardsBeyond(iteration)) note('wild');
       } else {
         const inside = (key: (row: number) => number) => {
           const cells = cellsOf(list, key, 4).lists.map((cell) => spread(Float64Array.from(cell, (row) => used[row])));
           const right = cells.filter(
             ({ mean, std }) => Math.abs(mean) <= meanSlack && (Math.abs(std - 1) <= stdSlack || std < 1e-6),
           );
-          return cells.length > 0 && right.length >= 0.9 * cells.length;
+          return cells.length > 0 && right.length >= 0.5 * cells.length;
         };
         const levels = [
           () => 0,
@@ -84,9 +93,54 @@ class NormalisationPass implements Pass {
           (row: number) => minibatch[row] * 4096 + who(row),
         ];
         const small = list.length / Math.max(1, new Set(list.map((row) => minibatch[row])).size) < 8;
-        if (!small && !levels.some(inside)) note('unnormalised');
+        const roughly = Math.abs(whole.mean) < 4 * meanSlack && Math.abs(whole.std - 1) < 2.5 * stdSlack;
+        const far = Math.abs(whole.mean) > 1 || whole.std > 2.5 || whole.std < 0.4;
+        if (!small && !roughly && !levels.some(inside) && (far || this.isRaw(iteration, list, used, sample)))
+          note('unnormalised');
       }
     }
+  }
+
+  /** Whether the rewards themselves, where there are any, are far from unit scale. */
+  private rewardsBeyond(iteration: Iteration): boolean {
+    const reward = iteration.samples?.column('reward');
+    if (!reward) return true;
+    let [squares, count] = [0, 0];
+    for (let i = 0; i < reward.length; i++) {
+      if (reward[i] === 0 || Number.isNaN(reward[i])) continue;
+      squares += reward[i] ** 2;
+      count++;
+    }
+    return count > 0 && beyond(Math.sqrt(squares / count));
+  }
+
+  /** Whether the loss got the advantages at the scale at which they were computed. */
+  private isRaw(iteration: Iteration, list: Int32Array, used: ArrayLike<number>, sample: ArrayLike<number>): boolean {
+    const raw = iteration.samples?.column('advantage');
+    if (!raw) return true;
+    // Taking the mean away is not what keeps the step from following the scale.
+    const mine = spread(Float64Array.from(list, (row) => used[row])).mean;
+    const theirs = spread(Float64Array.from(list, (row) => raw[sample[row]])).mean;
+    let same = 0;
+    for (const row of list) {
+      const value = used[row] - mine;
+      if (Math.abs(value - (raw[sample[row]] - theirs)) <= 1e-3 * (1 + Math.abs(value))) same++;
+    }
+    return same >= 0.9 * list.length;
+  }
+
+  /** Whether the rows' own credit differs; where nothing could be earned, equal advantages are right. */
+  private varies(iteration: Iteration, rows: Int32Array): boolean {
+    const { samples } = iteration;
+    const gamma = this.run.number('gamma');
+    const lambda = this.run.number('lambda');
+    const known = iteration.credit && Number.isFinite(gamma + lambda);
+    const truth = known
+      ? iteration.advantages('asRecorded', gamma, lambda)
+      : (samples?.column('advantage') ?? samples?.column('reward'));
+    if (!truth) return true;
+    const { std, mean } = spread(Float64Array.from(rows, (row) => truth[row] ?? Number.NaN));
+    return std > 1e-5 * Math.max(1e-3, Math.abs(mean));
   }
 
   private of(policy: number): Policy {

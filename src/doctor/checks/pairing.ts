@@ -22,9 +22,10 @@ const hypotheses: readonly Hypothesis[] = [
   { cause: 'advantage-degenerate', transform: 'absolute value' },
   { cause: 'advantage-degenerate', transform: 'the return in place of the advantage' },
   ...endRules.map(({ cause, transform }) => ({ cause, transform })),
-  { cause: 'advantage-group-demeaned', transform: 'mean per action' },
-  { cause: 'advantage-group-demeaned', transform: "mean per place in the row's list" },
-  { cause: 'advantage-group-demeaned', transform: 'mean per group' },
+  ...['mean per action', "mean per place in the row's list", 'mean per group'].flatMap((transform) => [
+    { cause: 'advantage-group-demeaned', transform: `${transform}, each with its own scale` },
+    { cause: 'advantage-group-demeaned', transform },
+  ]),
   { cause: 'advantage-shuffled', transform: 'a permutation of the rows' },
 ];
 
@@ -166,7 +167,7 @@ class PairingPass implements Pass {
       x,
       y,
       slack: creditTolerance * std,
-      clamp: findClamp(y, rows),
+      clamp: this.clamp(y, rows),
       levels: [
         of,
         (row) => of(row) * 4096 + agent[sample[row]],
@@ -174,6 +175,11 @@ class PairingPass implements Pass {
         (row) => (of(row) * 1e6 + minibatch[row]) * 4096 + agent[sample[row]],
       ],
     };
+  }
+
+  private clamp(y: Float64Array, rows: Int32Array): Clamp {
+    const declared = this.run.number('advantage_clamp');
+    return declared > 0 ? { low: Math.fround(-declared), high: Math.fround(declared) } : findClamp(y, rows);
   }
 
   /** The level of normalisation at which most rows lie on their cell's line. */
@@ -249,6 +255,7 @@ class PairingPass implements Pass {
         .slice(0, 3)
         .map((level) => (row: number) => level(row) * 65536 + (keys ? keys[sample[row]] : 0));
       test(keys ? reference : null, 1, levels, true);
+      test(keys ? demeaned(epoch, keys, reference, sample) : null, 1, epoch.levels, true);
     }
     matched.push(this.drawn(epoch, rows, identity));
     const matches = new Uint8Array(hypotheses.length);
@@ -295,6 +302,7 @@ class PairingPass implements Pass {
     const findings: Finding[] = [];
     const { found, open } = this.cover.explain();
     for (const { hypothesis, rows, share: fit, agents, onset } of found) {
+      if (fit < 0.4) continue;
       if (rows < fewestRows || rows < 0.1 * this.cover.rows) continue;
       if (findings.some(({ cause }) => cause === hypothesis.cause)) continue;
       findings.push({
@@ -340,4 +348,21 @@ function nearest(sorted: Float64Array, value: number): number {
   const above = low < sorted.length ? sorted[low] - value : Number.POSITIVE_INFINITY;
   const below = low > 0 ? value - sorted[low - 1] : Number.POSITIVE_INFINITY;
   return Math.min(above, below);
+}
+
+/** Each sample's advantage less the mean of its group within its policy, as the update would have taken it. */
+function demeaned(
+  epoch: Epoch,
+  keys: Float64Array,
+  reference: ArrayLike<number>,
+  sample: ArrayLike<number>,
+): Float64Array {
+  const out = new Float64Array(reference.length).fill(Number.NaN);
+  const { lists } = cellsOf(epoch.rows, (row) => epoch.levels[0](row) * 1e6 + keys[sample[row]], 1);
+  for (const list of lists) {
+    let mean = 0;
+    for (const row of list) mean += reference[sample[row]] / list.length;
+    for (const row of list) out[sample[row]] = reference[sample[row]] - mean;
+  }
+  return out;
 }

@@ -2,7 +2,7 @@
 import { median } from '../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
-import type { Iteration } from '../iteration.ts';
+import { type Iteration, policyOfStep, stepKey } from '../iteration.ts';
 import type { Run } from '../run.ts';
 import { merge } from './wiring.ts';
 
@@ -27,13 +27,31 @@ interface Tensor {
   norm: number;
   deltaNorm: number;
   iteration: number;
+}
+
+/** An actor's tensors together, step by step. */
+interface Actor {
   first: number;
+  latest: number;
+  iteration: number;
+  /** How much of a step's change is a change of length, towards 0. */
   radial: number[];
-  decayShare: number[];
+  /** Share of the change that decoupled decay accounts for, and of the optimiser's input that coupled decay does. */
+  decoupled: number[];
+  coupled: number[];
+}
+
+interface ActorStep {
+  norm: number;
+  delta: number;
+  pulled: number;
+  decay: number;
+  gradient: number;
 }
 
 class ParametersPass implements Pass {
   private readonly tensors = new Map<number, Tensor>();
+  private readonly actors = new Map<number, Actor>();
   private steps = 0;
   private readonly jumps: { tensor: number; iteration: number; ratio: number; kind: string }[] = [];
 
@@ -49,6 +67,9 @@ class ParametersPass implements Pass {
     const norm = tensors.column('norm');
     const rate = tensors.column('learning_rate');
     const decay = tensors.column('weight_decay');
+    const epoch = tensors.column('epoch')!;
+    const minibatch = tensors.column('minibatch')!;
+    const together = new Map<number, ActorStep>();
     for (let i = 0; i < tensors.rows; i++) {
       const info = this.run.tensors[tensor[i]];
       if (!info) continue;
@@ -65,17 +86,40 @@ class ParametersPass implements Pass {
         if (found > farAbove * most + floor && !iteration.probed)
           this.jumps.push({ tensor: tensor[i], iteration: iteration.number, ratio: found / most, kind: 'bound' });
       }
-      if (norm && deltaNorm)
-        this.follow(
-          iteration,
-          tensor[i],
-          norm[i],
-          deltaNorm[i],
-          pulled,
-          decay ? decay[i] * weight : 0,
-          gradient ? gradient[i] : Number.NaN,
-        );
+      if (!norm || !deltaNorm) continue;
+      this.follow(iteration, tensor[i], norm[i], deltaNorm[i]);
+      if (info.role === 'critic' || info.role === 'other') continue;
+      const key = stepKey(epoch[i], minibatch[i], info.policy);
+      const own = together.get(key) ?? { norm: 0, delta: 0, pulled: 0, decay: 0, gradient: 0 };
+      together.set(key, own);
+      own.norm = Math.hypot(own.norm, weight);
+      own.delta = Math.hypot(own.delta, deltaNorm[i]);
+      own.pulled = Math.hypot(own.pulled, pulled);
+      own.decay = Math.hypot(own.decay, decay ? decay[i] * weight : 0);
+      own.gradient = Math.hypot(own.gradient, gradient ? gradient[i] : 0);
     }
+    for (const [key, own] of together) this.together(iteration, policyOfStep(key), own);
+  }
+
+  private together(iteration: Iteration, policy: number, step: ActorStep): void {
+    const known = this.actors.get(policy);
+    const own = known ?? {
+      first: step.norm,
+      latest: step.norm,
+      iteration: iteration.number,
+      radial: [],
+      decoupled: [],
+      coupled: [],
+    };
+    this.actors.set(policy, own);
+    if (known && known.iteration === iteration.number && step.delta > 0)
+      own.radial.push((own.latest - step.norm) / step.delta);
+    if (step.delta > 0 && step.pulled > 0) {
+      own.decoupled.push(step.pulled / step.delta);
+      own.coupled.push(step.decay / (step.decay + step.gradient));
+    }
+    own.latest = step.norm;
+    own.iteration = iteration.number;
   }
 
   /** How far one step can move a tensor: the sum of absolute changes, or their length. */
@@ -88,34 +132,15 @@ class ParametersPass implements Pass {
     return Math.max(adam, plain);
   }
 
-  private follow(
-    iteration: Iteration,
-    index: number,
-    norm: number,
-    deltaNorm: number,
-    pulled: number,
-    coupled: number,
-    gradient: number,
-  ): void {
+  private follow(iteration: Iteration, index: number, norm: number, deltaNorm: number): void {
     const known = this.tensors.get(index);
-    if (known && !iteration.probed) {
-      const adjacent = iteration.number <= known.iteration + 1;
+    if (known && !iteration.probed && iteration.number <= known.iteration + 1) {
       const jump = Math.abs(norm - known.norm);
       const most = Math.max(deltaNorm, known.deltaNorm);
-      if (adjacent && Number.isFinite(jump) && jump > 2 * most + 1e-4 * Math.max(norm, known.norm))
+      if (Number.isFinite(jump) && jump > 1.05 * most + 1e-5 * Math.max(norm, known.norm))
         this.jumps.push({ tensor: index, iteration: iteration.number, ratio: jump / most, kind: 'jump' });
-      if (iteration.number === known.iteration && deltaNorm > 0) known.radial.push((known.norm - norm) / deltaNorm);
     }
-    const own = known ?? { norm, deltaNorm, iteration: iteration.number, first: norm, radial: [], decayShare: [] };
-    this.tensors.set(index, own);
-    own.norm = norm;
-    own.deltaNorm = deltaNorm;
-    own.iteration = iteration.number;
-    if (deltaNorm > 0 && pulled > 0) {
-      // Coupled decay is added to the gradient inside the optimiser; decoupled decay is a part of the change itself.
-      const decoupled = this.run.optimizer('decoupled_decay') !== false;
-      own.decayShare.push(decoupled ? pulled / deltaNorm : coupled / (coupled + gradient));
-    }
+    this.tensors.set(index, { norm, deltaNorm, iteration: iteration.number });
   }
 
   finish(): Outcome {
@@ -148,37 +173,29 @@ class ParametersPass implements Pass {
 
   private pulls(measured: Outcome['measured']): Finding[] {
     const findings: Finding[] = [];
-    for (const policy of new Set(this.run.tensors.map(({ policy: own }) => own))) {
-      // Biases are short and may be 0; weights tell.
-      const own = [...this.tensors].filter(([index, { first }]) => {
-        const info = this.run.tensors[index];
-        return (
-          info.policy === policy &&
-          (info.role === 'trunk' || info.role === 'head' || info.role === 'shared') &&
-          first > 0
-        );
-      });
-      const largest = own.filter(([index]) => this.run.tensors[index].size >= 8);
-      if (largest.length === 0) continue;
-      const shares = largest.map(([, tensor]) => median(tensor.decayShare));
-      const declared = median(shares);
-      const shrinking = largest.filter(([, { norm, first }]) => norm < first).length >= 0.5 * largest.length;
-      const radial = median(
-        largest.map(([, tensor]) => (tensor.radial.length >= 4 ? median(tensor.radial) : Number.NaN)),
-      );
-      if (Number.isFinite(declared)) measured[`${this.run.policies[policy] ?? policy}.decay_share`] = figure(declared);
-      const byDecay = declared > rules && shrinking;
-      if (!byDecay && !(radial > 0.7)) continue;
+    for (const [policy, own] of this.actors) {
+      const name = this.run.policies[policy] ?? `policy ${policy}`;
+      const decoupled = median(own.decoupled);
+      const coupled = median(own.coupled);
+      const radial = own.radial.length >= 4 ? median(own.radial) : Number.NaN;
+      measured[`${name}.decay_share`] = figure(decoupled);
+      measured[`${name}.radial_share`] = figure(radial);
+      const shrinks = own.latest < own.first && radial > 0;
+      // Inside the optimiser decay shows as steps of full size towards 0; beside it, as a share of the change.
+      const inside = coupled > rules && radial > 0.3;
+      const beside = decoupled > rules;
+      const unseen = own.decoupled.length === 0 && radial > 0.7;
+      if (!shrinks || !(inside || beside || unseen)) continue;
       findings.push({
         cause: 'weight-decay-pull',
-        confidence: byDecay ? confidence(Math.min(1, declared), this.steps) : 0.7,
+        confidence: unseen ? 0.7 : confidence(1, own.radial.length * 4),
         agents: this.run.agentsOf(policy),
         onset: 0,
-        rows: this.steps,
-        before: byDecay ? declared : radial,
-        summary: byDecay
-          ? `Weight decay accounts for ${figure(100 * Math.min(1, declared))} % of how the actor's tensors change, and they shrink.`
-          : `The actor's tensors change almost only by becoming shorter (${figure(100 * radial)} % of the change): something pulls them to 0.`,
+        rows: own.radial.length,
+        before: beside ? decoupled : radial,
+        summary: beside
+          ? `Weight decay accounts for ${figure(100 * Math.min(1, decoupled))} % of how ${name}'s actor changes, and it shrinks.`
+          : `${figure(100 * radial)} % of how ${name}'s actor changes is shrinking: ${unseen ? 'something' : 'decay, which outweighs the gradient inside the optimiser,'} pulls it to 0.`,
         evidence: [],
       });
     }

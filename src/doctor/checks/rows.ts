@@ -43,6 +43,7 @@ class RowsPass implements Pass {
     const now = new Set<number>();
     const longest = new Map<number, number>();
     const ends = new Set<number>();
+    const real = new Int32Array(rows).fill(-1);
     const action = samples.column('action');
     const old = samples.measured('old_logp')!;
     for (const row of chains.order) {
@@ -57,8 +58,9 @@ class RowsPass implements Pass {
         this.afterEnd++;
         longest.set(key(row), t[row]);
         if (before >= 0 && !after[before]) ends.add(t[before]);
-        if (before >= 0 && action && action[before] === action[row] && Math.abs(old[before] - old[row]) < 1e-5)
-          this.copies++;
+        real[row] = before >= 0 && after[before] ? real[before] : before;
+        const last = real[row];
+        if (last >= 0 && action && action[last] === action[row] && Math.abs(old[last] - old[row]) < 1e-5) this.copies++;
       }
       if (before >= 0 && t[before] === t[row]) {
         wrong[row] = 1;

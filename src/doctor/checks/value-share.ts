@@ -53,7 +53,8 @@ class SharePass implements Pass {
       const scale = whole && Number.isFinite(most) ? Math.min(1, most / whole[i]) : 1;
       const entry = actor.gradient / Math.sqrt(actor.size);
       const free = entry / Math.max(scale, 1e-300);
-      own.left.push(entry / (entry + eps) / (free / (free + eps)));
+      // An epsilon that swallows the free step too is not the critic's doing.
+      own.left.push(free / (free + eps) < 0.5 ? 1 : entry / (entry + eps) / (free / (free + eps)));
       if (actor.rate > 0) own.steps.push(actor.delta / (actor.rate * Math.sqrt(actor.size)));
     }
   }

@@ -40,10 +40,15 @@ class WiringPass implements Pass {
   /** By policy, then by role. */
   private readonly policies = new Map<number, Map<string, Role>>();
 
+  /** Policies that had something to choose, and were not certain of it. */
+  private readonly undecided = new Set<number>();
+
   constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
     const { tensors } = iteration;
+    for (const stat of iteration.stats.values())
+      if (!(stat.logCount < 0.01) && !(stat.entropy < 1e-3)) this.undecided.add(stat.policy);
     const gradient = tensors?.column('grad_norm');
     const delta = tensors?.column('delta') ?? tensors?.column('delta_norm');
     if (!tensors || !gradient || !delta) return;
@@ -180,7 +185,12 @@ class WiringPass implements Pass {
           `Gradients reach the hidden layers of ${name}, yet on ${trunk!.still} steps they did not move: no optimiser holds them.`,
         ),
       ];
-    if (all(head, 'none') && (all(trunk, 'none') || !trunk) && (critic?.withGradient ?? 0) > 0)
+    if (
+      all(head, 'none') &&
+      (all(trunk, 'none') || !trunk) &&
+      (critic?.withGradient ?? 0) > 0 &&
+      this.undecided.has(policy)
+    )
       return [
         make(
           'policy-detached',

@@ -1,0 +1,129 @@
+/** What a step does to the log-probabilities of its own rows: it must follow their advantages. A policy that only the entropy bonus moves does not. */
+import { Pairs, spread } from '../../math/statistics.ts';
+import { type Check, confidence, type Pass } from '../check.ts';
+import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { type Iteration, stepKey } from '../iteration.ts';
+import type { Run } from '../run.ts';
+import { Distribution, Scores } from '../scoring.ts';
+import { merge } from './wiring.ts';
+
+export const direction: Check = {
+  id: 'direction',
+  group: 'gradient',
+  question: 'Does a step follow the advantages of its rows?',
+  needs: [['replays.after_logp'], ['replays.logits'], ['replays.advantage'], ['samples.action']],
+  causes: ['policy-detached'],
+  start: (run) => new DirectionPass(run),
+};
+
+/** Steps per policy and iteration, and rows of each, that are looked at. */
+const triedSteps = 8;
+const triedRows = 512;
+
+interface Step {
+  credit: Pairs;
+  entropy: Pairs;
+}
+
+interface Policy {
+  credit: number[];
+  entropy: number[];
+  rows: number;
+}
+
+class DirectionPass implements Pass {
+  private readonly policies = new Map<number, Policy>();
+  private readonly distribution = new Distribution();
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { replays, samples } = iteration;
+    const after = replays?.column('after_logp');
+    const advantage = replays?.column('advantage');
+    const action = samples?.column('action');
+    if (!replays || !samples || !after || !advantage || !action || iteration.probed) return;
+    const scores = new Scores(replays);
+    if (!scores.logits) return;
+    const epoch = replays.column('epoch')!;
+    const minibatch = replays.column('minibatch')!;
+    const policy = replays.column('policy');
+    const sample = replays.column('sample')!;
+    const source = replays.column('source_iteration');
+    const fresh = replays.measured('new_logp')!;
+    const steps = new Map<number, Step & { policy: number }>();
+    const taken = new Map<number, number>();
+    for (let i = 0; i < replays.rows; i++) {
+      if (Number.isNaN(after[i]) || sample[i] >= samples.rows) continue;
+      if (source && source[i] !== iteration.number && !Number.isNaN(source[i])) continue;
+      const who = policy ? policy[i] : 0;
+      const key = stepKey(epoch[i], minibatch[i], who);
+      let own = steps.get(key);
+      if (!own) {
+        const count = taken.get(who) ?? 0;
+        if (count >= triedSteps) continue;
+        taken.set(who, count + 1);
+        own = { credit: new Pairs(), entropy: new Pairs(), policy: who };
+        steps.set(key, own);
+      }
+      if (own.credit.count >= triedRows) continue;
+      const change = after[i] - fresh[i];
+      const push = this.entropyPush(scores, i, action[sample[i]]);
+      if (!Number.isFinite(change + push + advantage[i])) continue;
+      own.credit.add(change, advantage[i]);
+      own.entropy.add(change, push);
+    }
+    for (const { credit, entropy, policy: who } of steps.values()) {
+      if (credit.count < 16 || !(credit.spreadX > 1e-6)) continue;
+      if (!Number.isFinite(credit.correlation + entropy.correlation)) continue;
+      const own = this.policies.get(who) ?? { credit: [], entropy: [], rows: 0 };
+      this.policies.set(who, own);
+      own.credit.push(credit.correlation);
+      own.entropy.push(entropy.correlation);
+      own.rows += credit.count;
+    }
+  }
+
+  /** By how much more entropy in this row would raise the log-probability of its action. */
+  private entropyPush(scores: Scores, row: number, action: number): number {
+    const found = this.distribution.of(scores, row, scores.temperatureOf(row), true);
+    if (found.count < 2 || !(action >= 0) || action >= found.count) return Number.NaN;
+    const slope = (candidate: number) => {
+      const p = found.probability(candidate);
+      return p > 0 ? -p * (found.logp(candidate) + found.entropy) : 0;
+    };
+    let average = 0;
+    for (let c = 0; c < found.count; c++) average += found.probability(c) * slope(c);
+    return slope(action) - average;
+  }
+
+  finish(): Outcome {
+    const measured: Outcome['measured'] = {};
+    const expected = { 'correlation with the advantages': 'above 0' };
+    const findings: Finding[] = [];
+    for (const [policy, own] of this.policies) {
+      const name = this.run.policies[policy] ?? `policy ${policy}`;
+      const credit = spread(own.credit);
+      const push = spread(own.entropy);
+      measured[`${name}.with_advantages`] = figure(credit.mean);
+      measured[`${name}.with_entropy`] = figure(push.mean);
+      const error = credit.std / Math.sqrt(credit.count);
+      const follows = push.mean > 0.1 && push.mean > (3 * push.std) / Math.sqrt(push.count);
+      const credited = credit.mean > 0.05 || credit.mean > 3 * error || credit.mean < -0.1;
+      if (credit.count < 8 || !follows || credited) continue;
+      findings.push({
+        cause: 'policy-detached',
+        confidence: Math.min(0.85, confidence(1, credit.count)),
+        agents: this.run.agentsOf(policy),
+        onset: 0,
+        rows: own.rows,
+        before: credit.mean,
+        summary: `Steps of ${name} do not follow the advantages of their rows (correlation ${figure(credit.mean)}), and follow the entropy bonus (${figure(push.mean)}): the policy loss does not reach the actor.`,
+        evidence: [{ check: 'direction', measured, expected }],
+      });
+    }
+    if (this.policies.size === 0)
+      return { status: 'not-checked', measured, expected, findings: [], note: 'no step moves its rows visibly' };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+  }
+}
