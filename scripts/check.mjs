@@ -1,4 +1,4 @@
-/** `npm run check`: the quick loop. Types, lint and the unit tests beside the code. */
+/** `npm run check`: the quick loop. Types, lint and the unit tests beside the code, but for the slow ones (*.slow.test.ts). */
 import { ensureBuilt, ensureInstalled, runTool } from './setup.mjs';
 import { runVitest } from './vitest.mjs';
 
@@ -6,4 +6,4 @@ ensureInstalled();
 ensureBuilt();
 runTool('typescript/bin/tsc', ['-p', 'tsconfig.json']);
 runTool('@biomejs/biome/bin/biome', ['check', '.']);
-runVitest(['--project', 'unit', ...process.argv.slice(2)], { TRUELINE_QUICK: '1' });
+runVitest(['--project', 'unit', '--exclude', '**/*.slow.test.ts', ...process.argv.slice(2)], { TRUELINE_QUICK: '1' });

@@ -24,6 +24,8 @@ export interface Pass {
 export const fewestRows = 8;
 /** Log-probabilities that differ by more are not the same: beyond single-precision noise, far below what another distribution gives. */
 export const logpTolerance = 1e-4;
+/** No log-probability is this far from 0; beyond it there is nothing to compare. */
+export const absurdLogp = 1e6;
 /** The same for credit, relative to its spread. */
 export const creditTolerance = 1e-3;
 /** A share of disagreeing rows below this is noise, or what a guard drops. */

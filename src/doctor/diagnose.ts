@@ -2,7 +2,7 @@
 import { BadInput } from '../recording/bad-input.ts';
 import type { Recording } from '../recording/recording.ts';
 import { causeById } from './causes.ts';
-import type { Check, Pass } from './check.ts';
+import { type Check, fewestRows, type Pass } from './check.ts';
 import { checks as allChecks } from './checks/index.ts';
 import type { Cause, CheckReport, Diagnosis, Finding, Verdict } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
@@ -47,7 +47,8 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const causes = ranked.map((entry) => describe(run, entry));
   const ignored = causes.filter(({ id }) => options.ignore?.includes(id));
   const kept = causes.filter(({ id }) => !options.ignore?.includes(id));
-  const enough = hasEvidence(chosen, reports);
+  const most = Math.max(0, ...Object.values(run.rows));
+  const enough = most >= fewestRows && hasEvidence(chosen, reports);
   if (!enough && kept.length === 0) {
     const guesses = recording.tables.includes('scalars') ? await fromScalars(recording, run) : [];
     kept.push(...guesses.map((finding) => describe(run, { finding, explained: [] })));

@@ -169,6 +169,8 @@ export const explains: Readonly<Record<string, readonly string[]>> = {
   ],
   'broadcast-mismatch': ['metric-misreported', 'advantage-sign-flipped', 'policy-detached', 'learning-rate-too-small'],
   'input-saturated': [
+    'policy-detached',
+    'advantage-sign-flipped',
     'learning-rate-too-small',
     'policy-head-flat',
     'policy-collapsed',
@@ -209,6 +211,10 @@ export const explains: Readonly<Record<string, readonly string[]>> = {
   ],
   'learning-rate-too-small': ['policy-head-flat', 'entropy-bonus-dominates'],
   'non-finite': [
+    'kl-estimator-cancels',
+    'advantage-sign-flipped',
+    'policy-detached',
+    'loss-summed',
     'old-logp-wrong',
     'learning-rate-too-large',
     'learning-rate-too-small',
@@ -233,6 +239,9 @@ export function rank(findings: readonly Finding[]): Ranked[] {
     // Noise that a second pass shows is noise whatever else moves; noise that is only inferred may be a policy that was changed.
     if (a.cause === 'parameters-overwritten' && b.cause === 'stochastic-forward' && b.confidence > 0.6) return false;
     if (a.cause === 'stochastic-forward' && b.cause === 'parameters-overwritten') return a.confidence > 0.6;
+    // What was not finite before the first update cannot come from updates.
+    const column = String(b.evidence[0]?.measured.first_column ?? '');
+    if (b.cause === 'non-finite' && b.onset === 0 && column.startsWith('samples.')) return false;
     return explains[a.cause]?.includes(b.cause) ?? false;
   };
   const sorted = [...merged].sort((a, b) => order(a) - order(b));

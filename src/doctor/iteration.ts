@@ -31,6 +31,8 @@ export class Iteration {
     this.tensors = slice.tables.tensors ?? null;
     for (const rows of [this.samples, this.replays, this.steps, this.tensors])
       for (const name of rows?.known() ?? []) run.seen.add(`${rows!.table}.${name}`);
+    for (const rows of [this.samples, this.replays, this.steps, this.tensors])
+      if (rows) run.rows[rows.table] = (run.rows[rows.table] ?? 0) + rows.rows;
     const agent = this.samples?.column('agent');
     for (let i = 0; agent && i < agent.length; i++) if (agent[i] >= run.agentCount) run.agentCount = agent[i] + 1;
   }

@@ -16,6 +16,8 @@ export class Run {
   readonly seen = new Set<string>();
   /** Per policy, the root mean square of what it saw; filled where observations were kept. */
   readonly inputSize = new Map<number, number>();
+  /** Rows of each table so far. */
+  readonly rows: Record<string, number> = {};
   /** Agents declared, or seen in the rows where more are. */
   agentCount: number;
   private readonly settings: Record<string, unknown>;

@@ -4,9 +4,9 @@ import { Pairs } from '../../math/statistics.ts';
 import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { swapped } from '../pairing-vectors.ts';
 import type { Run } from '../run.ts';
 import { lags } from './credit.ts';
-import { swapped } from './pairing.ts';
 import { merge } from './wiring.ts';
 
 export const critic: Check = {

@@ -1,5 +1,5 @@
 /** Where NaN or infinity first appears. NaN in an optional column may mean "not known", so it counts only where the rest of the column is known. */
-import { type Check, confidence, type Pass } from '../check.ts';
+import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import type { Rows } from '../rows.ts';
@@ -71,7 +71,8 @@ class FinitePass implements Pass {
         // An action that cannot be chosen has log-probability minus infinity; other checks say why it was scored.
         if (column === 'new_logp' && value < 0) known++;
         else infinite++;
-      } else known++;
+      } else if (column.endsWith('logp') && Math.abs(value) > absurdLogp) infinite++;
+      else known++;
     }
     this.looked += values.length;
     const everKnown = this.known.has(name) || known > 0;
@@ -98,7 +99,7 @@ class FinitePass implements Pass {
       agents: [],
       onset: first.iteration,
       rows: first.rows,
-      summary: `Numbers that are not finite first appear in ${first.column} of iteration ${first.iteration} (${first.rows} of them).`,
+      summary: `Numbers that are not finite (or beyond any log-probability) first appear in ${first.column} of iteration ${first.iteration} (${first.rows} of them).`,
       evidence: [{ check: 'finite', measured, expected }],
     };
     return { status: 'fail', measured, expected, findings: [finding] };

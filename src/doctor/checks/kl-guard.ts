@@ -46,7 +46,7 @@ class GuardPass implements Pass {
     for (const [key, own] of taken) {
       this.updates++;
       if (own.stop < 0 || (Number.isFinite(planned) && planned < 4)) continue;
-      const first = Math.max(2, Number.isFinite(planned) ? 0.1 * planned : 2);
+      const first = Math.max(2, Number.isFinite(planned) ? 0.25 * planned : 2);
       const stat = iteration.stats.get(stepKey(epoch[own.stop], minibatch[own.stop], key));
       const k2 = stat ? stat.k2 : reported ? Math.abs(reported[own.stop]) : Number.NaN;
       if (own.steps > first || !(k2 < band)) continue;

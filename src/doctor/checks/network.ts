@@ -25,6 +25,8 @@ const triedRows = 1024;
 interface Policy {
   spreads: number[];
   entropies: number[];
+  /** The median row's, which a few open choices do not lift. */
+  typical: number[];
   iterations: number[];
   rows: number;
   topShare: number[];
@@ -46,12 +48,15 @@ class NetworkPass implements Pass {
     const agent = rows.column('agent')!;
     if (scores.logits && iteration.logCount) {
       const stride = Math.max(1, Math.floor(rows.rows / triedRows));
-      const sums = new Map<number, { spread: number; entropy: number; rows: number; actions: Map<number, number> }>();
+      const sums = new Map<
+        number,
+        { spread: number; entropy: number; rows: number; actions: Map<number, number>; shares: number[] }
+      >();
       const action = rows.column('action');
       for (let i = 0; i < rows.rows; i += stride) {
         if (!(iteration.logCount[i] > 0.5)) continue;
         const policy = Math.max(0, this.run.policyOf(agent[i]));
-        const own = sums.get(policy) ?? { spread: 0, entropy: 0, rows: 0, actions: new Map() };
+        const own = sums.get(policy) ?? { spread: 0, entropy: 0, rows: 0, actions: new Map(), shares: [] };
         sums.set(policy, own);
         const temperature = scores.temperatureOf(i);
         const found = this.distribution.of(scores, i, temperature, true);
@@ -61,6 +66,7 @@ class NetworkPass implements Pass {
         if (!Number.isFinite(std) || !Number.isFinite(found.entropy)) continue;
         own.spread += std;
         own.entropy += found.entropy / iteration.logCount[i];
+        own.shares.push(found.entropy / iteration.logCount[i]);
         own.rows++;
         const id = action && action[i] >= 0 ? scores.id(i, action[i]) : -1;
         own.actions.set(id, (own.actions.get(id) ?? 0) + 1);
@@ -70,6 +76,7 @@ class NetworkPass implements Pass {
         const into = this.of(policy);
         into.spreads.push(own.spread / own.rows);
         into.entropies.push(own.entropy / own.rows);
+        into.typical.push(median(own.shares));
         into.iterations.push(iteration.number);
         into.rows += own.rows;
         into.topShare.push(Math.max(...own.actions.values()) / own.rows);
@@ -82,6 +89,7 @@ class NetworkPass implements Pass {
     const own = this.policies.get(policy) ?? {
       spreads: [],
       entropies: [],
+      typical: [],
       iterations: [],
       rows: 0,
       topShare: [],
@@ -131,7 +139,11 @@ class NetworkPass implements Pass {
       const restless = step > 1e-6 && own.spreads.length >= 2;
       const later = own.spreads.length > 1 ? own.spreads.slice(1) : own.spreads;
       const stays = later.every((value) => value < flatSpread);
-      if (stays && own.spreads.at(-1)! < flatSpread && (squashed || restless || own.spreads.at(-1)! < 1e-5))
+      if (
+        stays &&
+        own.spreads.at(-1)! < flatSpread &&
+        (squashed || restless || (own.spreads.length > 1 && own.spreads.at(-1)! < 1e-5))
+      )
         findings.push({
           cause: 'policy-head-flat',
           confidence: Math.min(squashed || own.spreads.length > 2 ? 1 : 0.7, confidence(1, own.rows)),
@@ -142,15 +154,15 @@ class NetworkPass implements Pass {
           summary: `Logits of ${name} differ by only ${figure(own.spreads.at(-1)!)} within a row after ${own.spreads.length} recorded updates, so every choice is uniform${squashed ? `; a step moves them by ${figure(logits)} although it moves the head's parameters by ${figure(step)}` : ''}.`,
           evidence,
         });
-      if (own.entropies[0] < certain && own.iterations[0] === 0)
+      if (own.typical[0] < certain && own.iterations[0] === 0)
         findings.push({
           cause: 'policy-collapsed',
           confidence: confidence(1, own.rows / own.entropies.length),
           agents,
           onset: 0,
           rows: own.rows,
-          before: own.entropies[0],
-          summary: `Before anything was learnt the choices of ${name} are certain: entropy is ${figure(100 * own.entropies[0])} % of log K.`,
+          before: own.typical[0],
+          summary: `Before anything was learnt the choices of ${name} are certain: the typical entropy is ${figure(100 * own.typical[0])} % of log K.`,
           evidence,
         });
     }

@@ -68,13 +68,12 @@ class NormalisationPass implements Pass {
         own.onset[kind] = Math.min(own.onset[kind], iteration.number);
       };
       if (whole.std <= 1e-6 * Math.max(1e-3, Math.abs(whole.mean))) {
-        if (
-          this.varies(
-            iteration,
-            Int32Array.from(list, (row) => sample[row]),
-          )
-        )
-          note('constant');
+        // A minibatch of one or two rows has nothing left once its mean is taken away.
+        const each = list.length / new Set(list.map((row) => minibatch[row])).size;
+        const text = this.run.text('advantage_normalisation');
+        const enough = each >= 4 || text === 'batch' || text === 'none';
+        const rowsOf = Int32Array.from(list, (row) => sample[row]);
+        if (enough && this.varies(iteration, rowsOf)) note('constant');
       } else if (Math.abs(whole.mean) > 2 * whole.std && this.declared && oneSign(used, list)) note('oneSided');
       else if (!this.declared) {
         if (beyond(whole.std) && this.rewardsBeyond(iteration)) note('wild');

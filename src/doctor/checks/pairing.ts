@@ -8,6 +8,7 @@ import { type CreditRule, findCreditRule } from '../credit-rule.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { groupKeys } from '../groups.ts';
 import type { Iteration } from '../iteration.ts';
+import { alike, demeaned, LineOf, nearest, swapped } from '../pairing-vectors.ts';
 import type { Run } from '../run.ts';
 import { endRules, lags } from './credit.ts';
 
@@ -37,29 +38,6 @@ export const pairing: Check = {
   causes: [...new Set(hypotheses.map(({ cause }) => cause))],
   start: (run) => new PairingPass(run),
 };
-
-/** The line of every row's cell. */
-class LineOf {
-  private readonly lines: Line[] = [];
-  private readonly index: Int32Array;
-
-  constructor(rows: number) {
-    this.index = new Int32Array(rows).fill(-1);
-  }
-
-  set(rows: Int32Array, line: Line): void {
-    for (const row of rows) this.index[row] = this.lines.length;
-    this.lines.push(line);
-  }
-
-  has(row: number): boolean {
-    return this.index[row] >= 0;
-  }
-
-  get(row: number): Line | undefined {
-    return this.lines[this.index[row]];
-  }
-}
 
 /** Rows of one epoch that transforms are tried on. */
 const triedRows = 8192;
@@ -190,9 +168,13 @@ class PairingPass implements Pass {
       const cell = new LineOf(epoch.x.length);
       let [matched, total] = [0, 0];
       for (const list of lists) {
+        total += list.length;
+        if (alike(x, list)) {
+          matched += list.length;
+          continue;
+        }
         const line = consensus(x, epoch.y, list, epoch.slack, epoch.clamp, sign);
         matched += line.matched;
-        total += list.length;
         cell.set(list, line);
       }
       // Too small cells prove nothing, and so does a level that leaves most rows out.
@@ -324,45 +306,4 @@ class PairingPass implements Pass {
         : undefined;
     return { status: findings.length > 0 ? 'fail' : 'warn', measured, expected, findings, ...(note ? { note } : {}) };
   }
-}
-
-/** The advantage of the agent whose number is `shift` higher (cyclically) at the same (episode, t). */
-export function swapped(iteration: Iteration, reference: ArrayLike<number>, shift: number): Float64Array | null {
-  const agents = iteration.run.agentCount;
-  if (shift >= agents) return null;
-  const agent = iteration.samples!.column('agent')!;
-  return Float64Array.from(reference, (_, row) => {
-    const other = iteration.others(row).find((candidate) => agent[candidate] === (agent[row] + shift) % agents);
-    return other === undefined ? Number.NaN : reference[other];
-  });
-}
-
-function nearest(sorted: Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  const above = low < sorted.length ? sorted[low] - value : Number.POSITIVE_INFINITY;
-  const below = low > 0 ? value - sorted[low - 1] : Number.POSITIVE_INFINITY;
-  return Math.min(above, below);
-}
-
-/** Each sample's advantage less the mean of its group within its policy, as the update would have taken it. */
-function demeaned(
-  epoch: Epoch,
-  keys: Float64Array,
-  reference: ArrayLike<number>,
-  sample: ArrayLike<number>,
-): Float64Array {
-  const out = new Float64Array(reference.length).fill(Number.NaN);
-  const { lists } = cellsOf(epoch.rows, (row) => epoch.levels[0](row) * 1e6 + keys[sample[row]], 1);
-  for (const list of lists) {
-    let mean = 0;
-    for (const row of list) mean += reference[sample[row]] / list.length;
-    for (const row of list) out[sample[row]] = reference[sample[row]] - mean;
-  }
-  return out;
 }

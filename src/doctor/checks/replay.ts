@@ -1,5 +1,5 @@
 /** Before a policy's first step of an iteration, new_logp must equal old_logp. Rows that disagree are explained by the transform that makes them agree. */
-import { type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../check.ts';
+import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../check.ts';
 import { Cover } from '../cover.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
@@ -61,7 +61,8 @@ class ReplayPass implements Pass {
       const s = sample[i];
       const old = used && !Number.isNaN(used[i]) ? used[i] : stored[s];
       // What is not finite is another check's; minus infinity in the update is an action that it cannot choose.
-      if (!Number.isFinite(old) || Number.isNaN(fresh[i])) continue;
+      if (!(Math.abs(old) < absurdLogp) || Number.isNaN(fresh[i])) continue;
+      if (Number.isFinite(fresh[i]) && Math.abs(fresh[i]) > absurdLogp) continue;
       const cell = cells.get(agent[s]) ?? { looked: 0, disagreeing: 0 };
       cells.set(agent[s], cell);
       cell.looked++;

@@ -17,7 +17,6 @@ interface Kept {
   old: Float64Array;
   /** The same by agent, in storage order. */
   byAgent: Map<number, number[]>;
-  keys: Set<number>;
 }
 
 class StalePass implements Pass {
@@ -28,21 +27,16 @@ class StalePass implements Pass {
   private onset = Number.POSITIVE_INFINITY;
   private readonly policies = new Set<number>();
   private earlier: Kept[] = [];
+  /** By (episode, agent), the last step that was recorded. */
+  private reached = new Map<number, number>();
+  private recent = new Map<number, number>();
 
   iteration(iteration: Iteration): void {
     const { samples, replays } = iteration;
     if (!samples) return;
     if (replays) this.replays(iteration);
-    const episode = samples.column('episode')!;
-    const t = samples.column('t')!;
     const agent = samples.column('agent')!;
-    const keys = new Set<number>();
-    let again = 0;
-    for (let i = 0; i < samples.rows && samples.rows <= 100_000; i++) {
-      const key = (episode[i] * 65536 + t[i]) * 64 + agent[i];
-      if (this.earlier.some((kept) => kept.keys.has(key))) again++;
-      keys.add(key);
-    }
+    const again = this.repeats(iteration);
     if (again > 0.02 * samples.rows) {
       this.repeated += again;
       this.onset = Math.min(this.onset, iteration.number);
@@ -54,7 +48,29 @@ class StalePass implements Pass {
       if (list) list.push(old[i]);
       else byAgent.set(agent[i], [old[i]]);
     }
-    this.earlier = [{ number: iteration.number, old, byAgent, keys }, ...this.earlier].slice(0, 2);
+    this.earlier = [{ number: iteration.number, old, byAgent }, ...this.earlier].slice(0, 2);
+  }
+
+  /** Rows at a step that an earlier iteration has already recorded of the same agent and episode. */
+  private repeats({ samples, chains }: Iteration): number {
+    if (!chains) return 0;
+    const episode = samples!.column('episode')!;
+    const agent = samples!.column('agent')!;
+    const t = samples!.column('t')!;
+    const reached = new Map<number, number>();
+    let again = 0;
+    for (const row of chains.order) {
+      if (chains.previous[row] >= 0 && chains.next[row] >= 0) continue;
+      const key = episode[row] * 4096 + agent[row];
+      if (chains.next[row] < 0) reached.set(key, t[row]);
+      const before = chains.previous[row] < 0 ? this.reached.get(key) : undefined;
+      for (let later = row; before !== undefined && later >= 0 && t[later] <= before; later = chains.next[later])
+        again++;
+    }
+    // Episodes that have ended come no more; only the latest two iterations are kept.
+    this.reached = new Map([...this.recent, ...reached]);
+    this.recent = reached;
+    return again;
   }
 
   private replays({ samples, replays, number, before }: Iteration): void {

@@ -1,7 +1,7 @@
 /** Whether gradients reach the policy's parameters and an optimiser moves them: by role, over all measured steps. */
 import { type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
-import type { Iteration } from '../iteration.ts';
+import { type Iteration, stepKey } from '../iteration.ts';
 import type { Run } from '../run.ts';
 
 export const wiring: Check = {
@@ -15,6 +15,8 @@ export const wiring: Check = {
 
 /** Below this a rate changes no single-precision parameter, however well it is wired. */
 const leastRate = 1e-7;
+
+const roles = ['trunk', 'head', 'critic', 'shared', 'other'];
 
 interface Role {
   steps: number;
@@ -40,15 +42,19 @@ class WiringPass implements Pass {
   /** By policy, then by role. */
   private readonly policies = new Map<number, Map<string, Role>>();
 
-  /** Policies that had something to choose, and were not certain of it. */
-  private readonly undecided = new Set<number>();
+  /** Policies that in this iteration had something to choose, were not certain of it, and had credit that differs. */
+  private undecided = new Set<number>();
 
   constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
     const { tensors } = iteration;
-    for (const stat of iteration.stats.values())
-      if (!(stat.logCount < 0.01) && !(stat.entropy < 1e-3)) this.undecided.add(stat.policy);
+    this.undecided = new Set();
+    for (const stat of iteration.stats.values()) {
+      const alike = stat.ratioPairs.count > 0 && !(stat.ratioPairs.spreadY > 1e-6);
+      if (!(stat.logCount < 0.01) && !(stat.entropy < 1e-3) && !alike) this.undecided.add(stat.policy);
+    }
+    const blind = iteration.stats.size === 0;
     const gradient = tensors?.column('grad_norm');
     const delta = tensors?.column('delta') ?? tensors?.column('delta_norm');
     if (!tensors || !gradient || !delta) return;
@@ -58,18 +64,19 @@ class WiringPass implements Pass {
     const rate = tensors.column('learning_rate');
     const bound = tensors.column('bound');
     const steps = new Map<
-      string,
-      { gradient: number; delta: number; rate: number; bound: number; policy: number; role: string }
+      number,
+      { gradient: number; delta: number; rate: number; bound: number; key: number; policy: number; role: string }
     >();
     for (let i = 0; i < tensors.rows; i++) {
       const info = this.run.tensors[tensor[i]];
       if (!info || !Number.isFinite(gradient[i]) || !Number.isFinite(delta[i])) continue;
-      const key = `${info.policy} ${info.role} ${epoch[i]} ${minibatch[i]}`;
+      const key = stepKey(epoch[i], minibatch[i], info.policy) * 8 + roles.indexOf(info.role);
       const own = steps.get(key) ?? {
         gradient: 0,
         delta: 0,
         rate: 0,
         bound: Number.POSITIVE_INFINITY,
+        key: stepKey(epoch[i], minibatch[i], info.policy),
         policy: info.policy,
         role: info.role,
       };
@@ -79,12 +86,18 @@ class WiringPass implements Pass {
       own.rate = Math.max(own.rate, rate ? rate[i] : 1);
       if (bound && !Number.isNaN(bound[i])) own.bound = Math.min(own.bound, bound[i]);
     }
-    for (const own of steps.values()) this.step(iteration, own);
+    for (const own of steps.values()) this.step(iteration, own, blind || this.matters(iteration, own));
+  }
+
+  /** Where nearly all rows are clipped, no gradient is what the clip is for. */
+  private matters(iteration: Iteration, own: { key: number; policy: number }): boolean {
+    return this.undecided.has(own.policy) && !((iteration.stats.get(own.key)?.clipBinding ?? 0) > 0.5);
   }
 
   private step(
     iteration: Iteration,
     own: { gradient: number; delta: number; rate: number; bound: number; policy: number; role: string },
+    matters: boolean,
   ): void {
     const roles = this.policies.get(own.policy) ?? new Map<string, Role>();
     this.policies.set(own.policy, roles);
@@ -93,7 +106,7 @@ class WiringPass implements Pass {
     into.steps++;
     into.gradient += own.gradient;
     if (own.gradient > 0) into.withGradient++;
-    else {
+    else if (matters) {
       into.none++;
       into.onset.none = Math.min(into.onset.none, iteration.number);
     }
@@ -185,12 +198,7 @@ class WiringPass implements Pass {
           `Gradients reach the hidden layers of ${name}, yet on ${trunk!.still} steps they did not move: no optimiser holds them.`,
         ),
       ];
-    if (
-      all(head, 'none') &&
-      (all(trunk, 'none') || !trunk) &&
-      (critic?.withGradient ?? 0) > 0 &&
-      this.undecided.has(policy)
-    )
+    if (all(head, 'none') && (all(trunk, 'none') || !trunk) && (critic?.withGradient ?? 0) > 0)
       return [
         make(
           'policy-detached',

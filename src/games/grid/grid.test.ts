@@ -236,7 +236,7 @@ describe('relabelling the seats of a grid game', () => {
           if (a.reward.filter((reward) => reward % 1 !== 0 || reward > 1).length > 1) ties++;
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 500 },
     );
     expect(ties).toBeGreaterThan(20);
   });
