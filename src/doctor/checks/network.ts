@@ -56,7 +56,13 @@ class NetworkPass implements Pass {
       for (let i = 0; i < rows.rows; i += stride) {
         if (!(iteration.logCount[i] > 0.5)) continue;
         const policy = Math.max(0, this.run.policyOf(agent[i]));
-        const own = sums.get(policy) ?? { spread: 0, entropy: 0, rows: 0, actions: new Map(), shares: [] };
+        const own = sums.get(policy) ?? {
+          spread: 0,
+          entropy: 0,
+          rows: 0,
+          actions: new Map<number, number>(),
+          shares: [] as number[],
+        };
         sums.set(policy, own);
         const temperature = scores.temperatureOf(i);
         const found = this.distribution.of(scores, i, temperature, true);
@@ -142,7 +148,7 @@ class NetworkPass implements Pass {
       if (
         stays &&
         own.spreads.at(-1)! < flatSpread &&
-        (squashed || restless || (own.spreads.length > 1 && own.spreads.at(-1)! < 1e-5))
+        (squashed || restless || (own.spreads.length > 1 && own.spreads.at(-1)! < 1e-5 && step !== 0))
       )
         findings.push({
           cause: 'policy-head-flat',
