@@ -6,4 +6,6 @@ ensureInstalled();
 ensureBuilt();
 runTool('typescript/bin/tsc', ['-p', 'tsconfig.json']);
 runTool('@biomejs/biome/bin/biome', ['check', '.']);
-runVitest(['--project', 'unit', '--exclude', '**/*.slow.test.ts', ...process.argv.slice(2)], { TRUELINE_QUICK: '1' });
+runVitest(['--project', 'unit', '--pool', 'threads', '--exclude', '**/*.slow.test.ts', ...process.argv.slice(2)], {
+  TRUELINE_QUICK: '1',
+});

@@ -233,7 +233,7 @@ describe('damage', () => {
           const names = [...whole.columns.keys()].filter((name) => chunk.columns.has(name));
           expect(plain(whole, names)).toEqual(plain(chunk, names));
         }),
-        { numRuns: process.env.TRUELINE_QUICK ? 150 : 1000 },
+        { numRuns: process.env.TRUELINE_QUICK ? 30 : 1000 },
       );
     },
   );
