@@ -11,11 +11,10 @@ const args = process.argv.slice(2);
 const chosen = args.filter((arg) => !arg.startsWith('--'));
 const size = args.includes('--reduced') ? 'reduced' : 'full';
 const json = args.includes('--json');
-const programs = [
-  ...readdirSync(join(root, 'bench'))
-    .filter((file) => file.endsWith('.accept.ts'))
-    .map((file) => file.slice(0, -10)),
-].filter((name) => chosen.length === 0 || chosen.includes(name));
+const programs = readdirSync(join(root, 'bench'))
+  .filter((file) => file.endsWith('.accept.ts'))
+  .map((file) => file.slice(0, -10))
+  .filter((name) => chosen.length === 0 || chosen.includes(name));
 if (programs.length === 0) {
   console.error(`nothing is called ${chosen.join(', ')}`);
   process.exit(2);

@@ -5,7 +5,7 @@ import type { Diagnosis } from '../doctor/diagnosis.ts';
 import { openRecording } from '../recording/node.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
 import { style, wantsColour } from '../report/style.ts';
-import { json, maxSize, print } from './options.ts';
+import { exitStatus, json, maxSize, print } from './options.ts';
 import { progress } from './progress.ts';
 
 interface Flags {
@@ -44,5 +44,6 @@ export function diagnoseCommand(): Command {
 }
 
 export function exitStatusOf(diagnosis: Diagnosis): number {
-  return { healthy: 0, faulty: 1, 'not-enough-evidence': 3 }[diagnosis.verdict];
+  const { good, faulty, notEnough } = exitStatus;
+  return { healthy: good, faulty, 'not-enough-evidence': notEnough }[diagnosis.verdict];
 }

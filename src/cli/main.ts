@@ -9,12 +9,11 @@ import { diagnoseCommand } from './diagnose.ts';
 import { explainCommand } from './explain.ts';
 import { exportCommand } from './export.ts';
 import { inspectCommand } from './inspect.ts';
+import { exitStatus } from './options.ts';
 import { playCommand } from './play.ts';
 import { trainCommand } from './train.ts';
 import { validateCommand } from './validate.ts';
 import { zooCommand } from './zoo.ts';
-
-export const exitStatus = { good: 0, faulty: 1, badInput: 2, notEnough: 3, crashed: 70 } as const;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;

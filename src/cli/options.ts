@@ -1,5 +1,8 @@
-/** Options that several commands share. */
+/** Options, exit statuses and small helpers that several commands share. */
 import { InvalidArgumentError, Option } from 'commander';
+import { BadInput } from '../recording/bad-input.ts';
+
+export const exitStatus = { good: 0, faulty: 1, badInput: 2, notEnough: 3, crashed: 70 } as const;
 
 /** 500, 20k, 64M or 8GiB: a size in bytes. */
 export function parseSize(text: string): number {
@@ -24,4 +27,10 @@ export function wholeNumber(text: string): number {
   if (text.trim() === '' || !Number.isSafeInteger(value) || value < 0)
     throw new InvalidArgumentError('A whole number is expected.');
   return value;
+}
+
+/** What a game or a player says about a wrong name or setting is the user's to mend. */
+export function asBadInput(error: unknown): unknown {
+  const complaint = error instanceof RangeError || error instanceof TypeError;
+  return complaint ? new BadInput(error.message.replace(/\.$/, '')) : error;
 }

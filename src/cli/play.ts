@@ -13,7 +13,7 @@ import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { loadTrainer } from '../training/node.ts';
 import { policyPlayer } from '../training/policy-player.ts';
-import { json, print, wholeNumber } from './options.ts';
+import { asBadInput, json, print, wholeNumber } from './options.ts';
 import { parseSet } from './settings.ts';
 
 interface Flags {
@@ -52,13 +52,11 @@ export function playCommand(): Command {
       'after',
       '\nExamples:\n  $ trueline play stag-hunt --players nearest-stag --episodes 10000\n  $ trueline play stag-hunt --policy runs/stag-hunt-1 --html episode.html\n',
     )
-    .action((game: string, flags: Flags) => play(game, flags).catch(asBadInput));
-}
-
-/** What a game or a player says about a wrong name is the user's to mend. */
-function asBadInput(error: unknown): never {
-  if (error instanceof RangeError || error instanceof TypeError) throw new BadInput(error.message.replace(/\.$/, ''));
-  throw error;
+    .action((game: string, flags: Flags) =>
+      play(game, flags).catch((error: unknown) => {
+        throw asBadInput(error);
+      }),
+    );
 }
 
 async function play(name: string, flags: Flags): Promise<void> {

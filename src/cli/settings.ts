@@ -6,6 +6,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { number, table } from '../report/table.ts';
 import { mergeSettings, recommendedSettings } from '../training/recommended.ts';
 import { describeSettings, readSettings, type Settings } from '../training/settings.ts';
+import { asBadInput } from './options.ts';
 
 export interface SettingFlags {
   config?: string;
@@ -93,8 +94,7 @@ export function checkGame(settings: Settings): void {
   try {
     gameSettings(settings.game, settings.gameSettings);
   } catch (error) {
-    if (error instanceof RangeError) throw new BadInput(error.message.replace(/\.$/, ''));
-    throw error;
+    throw asBadInput(error);
   }
 }
 

@@ -11,7 +11,7 @@ import type { ProgressReport, TrainHooks, TrainResult } from '../training/run.ts
 import { describeSettings, type Settings, settingsJsonSchema } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
 import { Live, readingsTable, returnsTable } from './live.ts';
-import { json, print, wholeNumber } from './options.ts';
+import { asBadInput, exitStatus, json, print, wholeNumber } from './options.ts';
 import { describeText, givenSettings, runSettings, type SettingFlags } from './settings.ts';
 
 interface Flags extends SettingFlags {
@@ -134,11 +134,10 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
   } catch (error) {
     if (error instanceof GuardStop) {
       process.stderr.write(`${paint.red('stopped by the guard:')} ${error.message}\n`);
-      process.exitCode = 1;
+      process.exitCode = exitStatus.faulty;
       return undefined;
     }
-    if (error instanceof RangeError || error instanceof TypeError) throw new BadInput(error.message.replace(/\.$/, ''));
-    throw error;
+    throw asBadInput(error);
   } finally {
     interrupt.end();
   }

@@ -4,7 +4,7 @@ import { openRecording } from '../recording/node.ts';
 import { validate } from '../recording/validate.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number } from '../report/table.ts';
-import { json, maxSize, print } from './options.ts';
+import { exitStatus, json, maxSize, print } from './options.ts';
 
 export function validateCommand(): Command {
   return new Command('validate')
@@ -26,6 +26,6 @@ export function validateCommand(): Command {
           print(`${paint.green('valid')} ${result.name}: ${rows.join(', ')} rows`);
         }
       }
-      if (!result.valid) process.exitCode = 2;
+      if (!result.valid) process.exitCode = exitStatus.badInput;
     });
 }
