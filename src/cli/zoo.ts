@@ -4,6 +4,7 @@ import { faults } from '../faults/index.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { table } from '../report/table.ts';
 import { json, print } from './options.ts';
+import { benchCommand } from './zoo-bench.ts';
 
 export function zooCommand(): Command {
   const list = new Command('list')
@@ -25,5 +26,6 @@ export function zooCommand(): Command {
   return new Command('zoo')
     .description('Faults that a run can be given on purpose, to see whether they are found.')
     .addCommand(list)
+    .addCommand(benchCommand())
     .addHelpText('after', '\nExample:\n  $ trueline zoo list\n');
 }
