@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
 import { style, wantsColour } from '../report/style.ts';
+import { compareCommand } from './compare.ts';
 import { convertCommand } from './convert.ts';
 import { demoCommand } from './demo.ts';
 import { diagnoseCommand } from './diagnose.ts';
@@ -11,6 +12,7 @@ import { exportCommand } from './export.ts';
 import { inspectCommand } from './inspect.ts';
 import { exitStatus } from './options.ts';
 import { playCommand } from './play.ts';
+import { sweepCommand } from './sweep.ts';
 import { trainCommand } from './train.ts';
 import { validateCommand } from './validate.ts';
 import { zooCommand } from './zoo.ts';
@@ -27,6 +29,8 @@ function program(): Command {
     .addCommand(demoCommand())
     .addCommand(trainCommand())
     .addCommand(playCommand())
+    .addCommand(sweepCommand())
+    .addCommand(compareCommand())
     .addCommand(exportCommand())
     .addCommand(diagnoseCommand())
     .addCommand(explainCommand())

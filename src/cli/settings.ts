@@ -90,7 +90,7 @@ export async function runSettings(game: string | undefined, flags: SettingFlags)
 }
 
 /** A game's own complaints about its name or settings are the user's to mend. */
-export function checkGame(settings: Settings): void {
+export function checkGame(settings: Pick<Settings, 'game' | 'gameSettings'>): void {
   try {
     gameSettings(settings.game, settings.gameSettings);
   } catch (error) {

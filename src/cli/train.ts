@@ -10,6 +10,7 @@ import { resumeFrom, trainInto } from '../training/node.ts';
 import type { ProgressReport, TrainHooks, TrainResult } from '../training/run.ts';
 import { describeSettings, type Settings, settingsJsonSchema } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
+import { interruptible } from './interrupt.ts';
 import { Live, readingsTable, returnsTable } from './live.ts';
 import { asBadInput, exitStatus, json, print, wholeNumber } from './options.ts';
 import { describeText, givenSettings, runSettings, type SettingFlags } from './settings.ts';
@@ -76,31 +77,12 @@ export function trainCommand(): Command {
     });
 }
 
-/** Ctrl-C once finishes the iteration and saves; twice ends at once. */
-function interruptible(): { signal: AbortSignal; end(): void } {
-  const stop = new AbortController();
-  const onSignal = () => {
-    if (stop.signal.aborted) process.exit(130);
-    process.stderr.write('\nFinishing this iteration and saving; once more ends at once.\n');
-    stop.abort();
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-  return {
-    signal: stop.signal,
-    end: () => {
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
-    },
-  };
-}
-
 export async function trainAndShow(game: string | undefined, flags: Flags): Promise<TrainResult | undefined> {
   const paint = style(wantsColour(process.stderr, process.env));
   const notices: string[] = [];
   let live: Live | undefined;
   let reports: (report: ProgressReport) => void = () => undefined;
-  const interrupt = interruptible();
+  const interrupt = interruptible('Finishing this iteration and saving; once more ends at once.');
   const hooks: TrainHooks = {
     signal: interrupt.signal,
     onIteration: (report) => reports(report),

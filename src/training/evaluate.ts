@@ -3,7 +3,7 @@ import { centralView, ownView } from '../agents/mappo.ts';
 import type { Learner } from '../agents/ppo.ts';
 import type { GameMaker } from '../games/game.ts';
 import { Batch, batchShape } from './batch.ts';
-import { Collector, collect } from './collect.ts';
+import { Collector } from './collect.ts';
 import { type AgentReturn, EpisodeResults } from './episodes.ts';
 import { makeSeating, type Seating } from './seating.ts';
 import type { Settings } from './settings.ts';
@@ -15,7 +15,10 @@ export interface EvaluateOptions {
   /** Names the streams; they never meet those of training. */
   seed: number;
   worlds?: number;
-  stages?: Pick<Stages, 'act' | 'values'>;
+  /** Deals the agents to seats anew in every episode; as the run did unless given. */
+  deal?: boolean;
+  /** As the run is played, where not cleanly. */
+  stages?: Pick<Stages, 'act' | 'values' | 'game' | 'collect'>;
 }
 
 /** What a finished or running trainer offers to be judged by. */
@@ -27,21 +30,28 @@ export interface Evaluated {
 
 /** Mean return per agent, with standard errors. */
 export function evaluate(trained: Evaluated, make: GameMaker, options: EvaluateOptions): AgentReturn[] {
+  return playLearnt(trained, make, options).means(trained.seating.names.length);
+}
+
+/** Every episode's return by agent and seat. */
+export function playLearnt(trained: Evaluated, make: GameMaker, options: EvaluateOptions): EpisodeResults {
   const worlds = options.worlds ?? Math.min(options.episodes, 256);
-  const game = make(worlds);
+  const stages = options.stages ?? cleanStages;
+  const game = stages.game(make(worlds));
   const { names } = trained.seating;
-  const seating = makeSeating(game, names, trained.settings, trained.learners);
+  const deal = options.deal ?? trained.settings.deal;
+  const seating = makeSeating(game, names, { ...trained.settings, deal }, trained.learners);
   // The words keep evaluation apart from training even where the seeds are equal.
   const named = { ...seating, names: names.map((name) => `evaluate ${name}`) };
   const view = trained.settings.algorithm === 'mappo' ? centralView(game.shape) : ownView;
   const settings = { seed: options.seed + 2 ** 40, collect: 'episodes' as const, rollout: 1 };
-  const collector = new Collector(game, named, trained.learners, view, settings, options.stages ?? cleanStages);
+  const collector = new Collector(game, named, trained.learners, view, settings, stages);
   const batch = new Batch(batchShape(game, view.width));
   const all = new EpisodeResults();
   const rounds = Math.ceil(options.episodes / worlds);
   for (let round = 0; round < rounds; round++) {
-    collect(collector, batch);
+    stages.collect(collector, batch);
     all.take(collector.results);
   }
-  return all.means(names.length);
+  return all;
 }

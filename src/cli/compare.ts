@@ -1,0 +1,101 @@
+/** `trueline compare`: groups runs by their settings and says which come out better, with intervals over seeds. */
+import { Command } from 'commander';
+import type { Interval } from '../math/robust.ts';
+import { writeWhole } from '../recording/node.ts';
+import { comparisonPage } from '../report/comparison.ts';
+import { style, wantsColour } from '../report/style.ts';
+import { number, table } from '../report/table.ts';
+import { band, type Comparison, compareRuns } from '../sweep/compare.ts';
+import { readRuns } from '../sweep/node.ts';
+import { json, print } from './options.ts';
+import { progress } from './progress.ts';
+
+interface Flags {
+  json?: boolean;
+  svg?: string;
+  html?: string;
+}
+
+export function compareCommand(): Command {
+  return new Command('compare')
+    .description('Compare runs: interquartile means with intervals, probability of improvement, curves with bands.')
+    .argument('<folder...>', 'folders of sweeps, or of single runs')
+    .option('--svg <file>', 'write the curves as a picture')
+    .option('--html <file>', 'write tables and curves as one page')
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ trueline compare runs/gamma --html gamma.html\n')
+    .action(async (folders: string[], flags: Flags) => {
+      const bar = progress('reading');
+      const runs = await readRuns(folders, bar.update);
+      bar.stop();
+      const comparison = compareRuns(runs);
+      const write = (file: string, text: string) => writeWhole(file, [new TextEncoder().encode(text)]);
+      if (flags.svg !== undefined) await write(flags.svg, await curves(comparison));
+      if (flags.html !== undefined)
+        await write(
+          flags.html,
+          comparisonPage(comparison, await curves(comparison), `trueline compare ${folders.join(' ')}`),
+        );
+      print(flags.json ? jsonText(comparison) : text(comparison));
+    });
+}
+
+/** The drawing library is loaded only where something is drawn. */
+async function curves({ groups }: Comparison): Promise<string> {
+  const { curveChart } = await import('../report/curves.ts');
+  return curveChart(
+    groups.map(({ label, runs }) =>
+      band(
+        label,
+        runs.map(({ curve }) => curve),
+      ),
+    ),
+    'Return over training: interquartile mean over seeds, 95 % bootstrap interval',
+  );
+}
+
+const span = ({ low, high }: Interval) => `${number(low)} to ${number(high)}`;
+
+function text({ groups, repeats, level }: Comparison): string {
+  const paint = style(wantsColour(process.stdout, process.env));
+  const rows = groups.flatMap(({ label, games, improvement }) =>
+    games.map((game) => [
+      label,
+      game.game,
+      number(game.runs),
+      number(game.interquartileMean.estimate),
+      span(game.interquartileMean),
+      number(game.mean),
+      improvement ? number(improvement.estimate) : '',
+      improvement ? span(improvement) : '',
+    ]),
+  );
+  const head = ['settings', 'game', 'runs', 'IQM', '95 %', 'mean', 'P(better)', '95 %'];
+  const right = 'right' as const;
+  const left = 'left' as const;
+  return [
+    `${paint.bold('Mean return over agents in the last 20 % of the steps, by run')}`,
+    table(head.map(paint.dim), rows, [left, left, right, right, left, right, right, left]),
+    '',
+    paint.dim(
+      `IQM: interquartile mean over runs. P(better): chance that a run of the row beats one of the first row. Intervals: ${Math.round(level * 100)} %, ${number(repeats)} bootstrap draws within games.`,
+    ),
+  ].join('\n');
+}
+
+function jsonText({ groups, repeats, level }: Comparison): string {
+  const plain = groups.map(({ label, settings, games, improvement, runs }) => ({
+    label,
+    settings,
+    games,
+    improvement,
+    runs: runs.map(({ folder, seed, game, score, curve }) => ({
+      folder,
+      seed,
+      game,
+      score,
+      agents: Object.fromEntries(curve.agents.map((name, i) => [name, curve.last[i]])),
+    })),
+  }));
+  return JSON.stringify({ format: 'trueline/comparison/1', repeats, level, groups: plain }, null, 2);
+}
