@@ -5,7 +5,7 @@ const common = { pool: 'forks' as const, testTimeout: 120_000, hookTimeout: 120_
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...common, name: 'unit', include: ['src/**/*.test.ts'] } },
+      { test: { ...common, name: 'unit', include: ['src/**/*.test.ts', 'studio/**/*.test.ts'] } },
       { test: { ...common, name: 'integration', include: ['test/**/*.test.ts'], testTimeout: 600_000 } },
     ],
   },

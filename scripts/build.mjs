@@ -1,4 +1,4 @@
-/** Builds dist/: the WASM kernels first (their bytes become a module), then the TypeScript sources. */
+/** Builds dist/: the WASM kernels first (their bytes become a module), then the TypeScript sources, then the studio's page. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, runTool } from './setup.mjs';
@@ -10,8 +10,10 @@ if (existsSync(kernels)) await import(kernels);
 const dist = join(root, 'dist');
 if (existsSync(dist)) {
   for (const name of readdirSync(dist, { recursive: true })) {
+    if (/^studio[/\\]/.test(name)) continue;
     const source = name.replace(/(\.d)?\.[jt]s$/, '.ts');
     if (source !== name && !existsSync(join(root, 'src', source))) rmSync(join(dist, name));
   }
 }
 runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
+runTool('vite/bin/vite.js', ['build', '--config', 'studio/vite.config.ts', '--logLevel', 'error']);

@@ -56,6 +56,7 @@ function fingerprint(paths) {
 export function ensureBuilt() {
   const wanted = fingerprint([
     'src',
+    'studio',
     'scripts/build.mjs',
     'scripts/kernels.mjs',
     'tsconfig.json',

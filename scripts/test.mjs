@@ -6,6 +6,14 @@ import { runVitest } from './vitest.mjs';
 ensureInstalled();
 ensureBuilt();
 runTool('typescript/bin/tsc', ['-p', 'tsconfig.json']);
+runTool('svelte-check/bin/svelte-check', [
+  '--workspace',
+  'studio',
+  '--tsconfig',
+  './tsconfig.json',
+  '--output',
+  'human',
+]);
 runTool('@biomejs/biome/bin/biome', ['check', '.']);
 ensureDebian(['python3-numpy', 'python3-torch', 'chromium']);
 runVitest(process.argv.slice(2));

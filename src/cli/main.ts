@@ -12,6 +12,7 @@ import { exportCommand } from './export.ts';
 import { inspectCommand } from './inspect.ts';
 import { exitStatus } from './options.ts';
 import { playCommand } from './play.ts';
+import { studioCommand } from './studio.ts';
 import { sweepCommand } from './sweep.ts';
 import { trainCommand } from './train.ts';
 import { validateCommand } from './validate.ts';
@@ -35,6 +36,7 @@ function program(): Command {
     .addCommand(diagnoseCommand())
     .addCommand(explainCommand())
     .addCommand(zooCommand())
+    .addCommand(studioCommand())
     .addCommand(inspectCommand())
     .addCommand(validateCommand())
     .addCommand(convertCommand())

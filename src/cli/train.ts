@@ -85,6 +85,7 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
   const interrupt = interruptible('Finishing this iteration and saving; once more ends at once.');
   const hooks: TrainHooks = {
     signal: interrupt.signal,
+    clock: () => Date.now() / 1000,
     onIteration: (report) => reports(report),
     onNotice: (sentence) => {
       notices.push(sentence);

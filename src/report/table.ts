@@ -34,19 +34,4 @@ export function table(head: string[], rows: string[][], align: ('left' | 'right'
     .join('\n');
 }
 
-/** Short and never misleading: 4 significant digits, thousands apart in whole numbers. */
-export function number(value: number | undefined): string {
-  if (value === undefined) return '';
-  if (!Number.isFinite(value)) return String(value);
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString('en-US');
-  const size = Math.abs(value);
-  return size >= 1e-3 && size < 1e6 ? String(Number(value.toPrecision(4))) : value.toExponential(2);
-}
-
-/** 75 becomes "1:15", 3700 becomes "1:01:40". */
-export function duration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const two = (part: number) => String(part).padStart(2, '0');
-  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
-}
+export { duration, number } from './number.ts';

@@ -68,6 +68,7 @@ export class Recorder {
   };
   private readonly replays = new ReplayRows();
   private readonly scalars = { value: doubles(), iteration: ints(), step: doubles(), policy: ints() };
+  private readonly times = doubles();
   private scalarNames: string[] = [];
   private readonly counters = { iteration: ints(), agent: ints(), value: doubles() };
   private counterNames: string[] = [];
@@ -77,6 +78,7 @@ export class Recorder {
     private readonly sink: RecordingSink,
     private readonly recording: Settings['recording'],
     private readonly firstTensor: readonly number[],
+    private readonly clock?: () => number,
   ) {}
 
   begin(iteration: number): void {
@@ -140,6 +142,7 @@ export class Recorder {
     this.scalars.iteration.push(iteration);
     this.scalars.step.push(step);
     this.scalars.policy.push(policy);
+    if (this.clock) this.times.push(this.clock());
   }
 
   async episodes(results: EpisodeResults): Promise<void> {
@@ -163,7 +166,9 @@ export class Recorder {
     await this.put('replays', this.replays.columns);
     await this.put('counters', this.counters, { name: this.counterNames });
     this.counterNames = [];
-    await this.put('scalars', this.scalars, { name: this.scalarNames });
+    await this.put('scalars', this.clock ? { ...this.scalars, time: this.times } : this.scalars, {
+      name: this.scalarNames,
+    });
     this.scalarNames = [];
   }
 

@@ -22,6 +22,8 @@ export interface TrainHooks {
   engine?: Engine;
   /** Opens the recording, from the position given where the run is resumed. */
   recording?: (manifest: Manifest, position: Record<string, number> | null) => Promise<RecordingSink>;
+  /** Seconds since 1970, recorded beside the readings; without it a recording depends on nothing but its settings. */
+  clock?: () => number;
   /** Keeps a checkpoint. */
   checkpoint?: (bytes: Uint8Array, iteration: number) => Promise<void>;
   /** A checkpoint to go on from. */
@@ -66,7 +68,7 @@ export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promi
     const trainer = new Trainer(settings, { ...hooks, engine });
     const position = hooks.resume ? trainer.load(hooks.resume).recording : null;
     const sink = hooks.recording ? await hooks.recording(trainer.manifest(), position) : null;
-    if (sink) trainer.record(sink);
+    if (sink) trainer.record(sink, hooks.clock);
     const policies = trainer.learners.map((learner) => learner.name);
     hooks.onStart?.({ steps: settings.steps, policies, agents: [...trainer.seating.names] });
     const run = await loop(trainer, hooks);

@@ -119,9 +119,9 @@ export class Trainer {
     return makeManifest(this.settings, this.game, this.seating, this.learners, this.engine.kernel, version);
   }
 
-  /** From now on everything goes into this recording. */
-  record(sink: RecordingSink): void {
-    this.recorder = new Recorder(sink, this.settings.recording, firstTensors(this.learners));
+  /** From now on everything goes into this recording, with the time of day where a clock is given. */
+  record(sink: RecordingSink, clock?: () => number): void {
+    this.recorder = new Recorder(sink, this.settings.recording, firstTensors(this.learners), clock);
     this.watch = new Watch(this.stages, this.guard, this.recorder);
   }
 

@@ -1,0 +1,233 @@
+/**
+ * A recorded episode, played again. The start follows from the run's seed, the moves are the recorded ones, so what is shown is what happened;
+ * where the recording does not hold every move of an episode, it is not offered.
+ */
+
+import { dealSeats, seatedNames } from '../../../src/games/dealt.ts';
+import type { Game } from '../../../src/games/game.ts';
+import { framePicture, gameMaker, hasPictures, makePlayer, type Player } from '../../../src/games/index.ts';
+import { localPolicy, localPolicyBuffer } from '../../../src/math/local-policy.ts';
+import { RandomStream } from '../../../src/math/random.ts';
+import type { Recording } from '../../../src/recording/recording.ts';
+import { numbers } from './curves.ts';
+
+/** What one agent saw and weighed before a move. */
+export interface Thought {
+  agent: number;
+  name: string;
+  /** Names or numbers of the candidates, in the order in which they were scored. */
+  candidates: number[];
+  legal: boolean[];
+  probabilities: number[];
+  chosen: number;
+  value: number;
+  observation: number[];
+  extras: Record<string, number | number[]>;
+}
+
+export interface Moment {
+  t: number;
+  svg: string;
+  width: number;
+  height: number;
+  /** What each acting agent decided at this moment; empty after the last move. */
+  thoughts: Thought[];
+  /** What the step before paid, by agent name. */
+  paid: Record<string, number>;
+}
+
+export interface Replay {
+  episode: number;
+  iteration: number;
+  game: string;
+  moments: Moment[];
+  returns: Record<string, number>;
+}
+
+interface Row extends Thought {
+  t: number;
+  seat: number;
+  env: number;
+  iteration: number;
+  ended: boolean;
+}
+
+/** Episodes of which the recording holds every decision, with the iteration that each ended in. */
+export async function replayable(recording: Recording): Promise<{ episode: number; iteration: number }[]> {
+  const { environment, run } = recording.manifest as { environment?: { worlds?: number }; run?: unknown };
+  if (!environment?.worlds || !run) return [];
+  const taken = new Map<number, { first: number; iteration: number; rows: Map<number, number> }>();
+  for await (const chunk of recording.chunks('samples', ['iteration', 'episode', 't', 'agent'])) {
+    const [iteration, episode, t, agent] = ['iteration', 'episode', 't', 'agent'].map((name) => numbers(chunk, name)!);
+    for (let row = 0; row < chunk.rows; row++) {
+      let found = taken.get(episode(row));
+      if (!found) {
+        found = { first: t(row), iteration: iteration(row), rows: new Map() };
+        taken.set(episode(row), found);
+      }
+      found.iteration = Math.max(found.iteration, iteration(row));
+      found.first = Math.min(found.first, t(row));
+      found.rows.set(agent(row), (found.rows.get(agent(row)) ?? 0) + 1);
+    }
+  }
+  const lengths = new Map<string, number>();
+  for await (const chunk of recording.chunks('episodes', ['episode', 'agent', 'length'])) {
+    const episode = numbers(chunk, 'episode');
+    const agent = numbers(chunk, 'agent');
+    const length = numbers(chunk, 'length');
+    if (!episode || !agent || !length) return [];
+    for (let row = 0; row < chunk.rows; row++) lengths.set(`${episode(row)} ${agent(row)}`, length(row));
+  }
+  const whole: { episode: number; iteration: number }[] = [];
+  for (const [episode, { first, iteration, rows }] of taken) {
+    const complete = [...rows].every(([agent, count]) => lengths.get(`${episode} ${agent}`) === count);
+    if (first === 0 && complete) whole.push({ episode, iteration });
+  }
+  return whole.sort((a, b) => a.episode - b.episode);
+}
+
+/** Plays one recorded episode again, picture by picture. */
+export async function replay(recording: Recording, episode: number): Promise<Replay> {
+  const rows = await rowsOf(recording, episode);
+  const { environment, seed, agents } = recording.manifest as unknown as {
+    environment: { name: string; worlds: number; settings: Record<string, unknown> };
+    seed: number;
+    agents: { name: string; player?: string }[];
+  };
+  const run = (recording.manifest as unknown as { run: { deal?: boolean } }).run;
+  const game = gameMaker(environment.name, environment.settings)(1);
+  if (!hasPictures(game)) throw new Error(`${game.name} has no pictures.`);
+  const { seats } = game.shape;
+  const world = episode % environment.worlds;
+  const number = Math.floor(episode / environment.worlds);
+  const dealt = run.deal ? seatedNames(dealSeats(RandomStream.of(seed, 'deal', world, number), seats)) : null;
+  const agentAt = Array.from({ length: seats }, (_, seat) => (dealt ? dealt[seat] : seat));
+  const scripted = agentAt.map((agent): Player | null =>
+    agents[agent]?.player ? makePlayer(agents[agent].player, game) : null,
+  );
+  const streams = agentAt.map((agent) => RandomStream.of(seed, 'scripted', agents[agent]?.name, world, number));
+  game.reset(0, RandomStream.of(seed, 'world', world, number));
+  return film(game, {
+    episode,
+    iteration: Math.max(0, ...rows.map((row) => row.iteration)),
+    names: agentAt.map((agent) => agents[agent]?.name ?? `agent ${agent}`),
+    decide: (t, seat) => {
+      const player = scripted[seat];
+      if (player) return { action: player.act(game, seat, streams[seat]) };
+      const row = rows.find((candidate) => candidate.t === t && candidate.agent === agentAt[seat]);
+      if (!row) throw new Error(`Agent ${agents[agentAt[seat]]?.name} moved at step ${t} without a row.`);
+      return { action: row.chosen, thought: row };
+    },
+  });
+}
+
+/** A fresh episode with players that are asked on the spot. */
+export function freshEpisode(game: Game, players: readonly Player[], seed: number): Replay {
+  const streams = players.map((_, seat) => RandomStream.of(seed, 'player', 0, seat));
+  game.reset(0, RandomStream.of(seed, 'world', 0));
+  return film(game, {
+    episode: seed,
+    iteration: -1,
+    names: players.map((player, seat) => `${player.name} ${seat + 1}`),
+    decide: (_, seat) => ({ action: players[seat].act(game, seat, streams[seat]) }),
+  });
+}
+
+interface Direction {
+  episode: number;
+  iteration: number;
+  /** By seat. */
+  names: string[];
+  decide(t: number, seat: number): { action: number; thought?: Thought };
+}
+
+function film(game: Game, { episode, iteration, names, decide }: Direction): Replay {
+  const { seats } = game.shape;
+  const actions = new Int32Array(seats);
+  const moments: Moment[] = [];
+  const returns: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
+  let paid: Record<string, number> = {};
+  for (let t = 0; ; t++) {
+    const thoughts: Thought[] = [];
+    if (game.over[0] === 0) {
+      for (let seat = 0; seat < seats; seat++) {
+        if (game.acting[seat] === 0) continue;
+        const { action, thought } = decide(t, seat);
+        actions[seat] = action;
+        if (thought) thoughts.push(thought);
+      }
+    }
+    const { svg, width, height } = framePicture(game, 0);
+    moments.push({ t, svg, width, height, thoughts, paid });
+    if (game.over[0] === 1) break;
+    game.step(actions);
+    paid = {};
+    names.forEach((name, seat) => {
+      if (game.reward[seat] !== 0) paid[name] = game.reward[seat];
+      returns[name] += game.reward[seat];
+    });
+  }
+  return { episode, iteration, game: game.name, moments, returns };
+}
+
+const plain = new Set([
+  'iteration',
+  'episode',
+  't',
+  'agent',
+  'action',
+  'old_logp',
+  'value',
+  'obs',
+  'logits',
+  'subset',
+  'legal',
+]);
+
+async function rowsOf(recording: Recording, wanted: number): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const chunk of recording.chunks('samples')) {
+    const episode = numbers(chunk, 'episode')!;
+    const get = (name: string, row: number) => numbers(chunk, name)?.(row) ?? Number.NaN;
+    const list = (name: string, row: number): number[] => {
+      const column = chunk.columns.get(name);
+      if (!column || column.kind === 'text' || !column.offsets) return [];
+      return Array.from(column.values.slice(column.offsets[row], column.offsets[row + 1]), Number);
+    };
+    for (let row = 0; row < chunk.rows; row++) {
+      if (episode(row) !== wanted) continue;
+      const logits = list('logits', row);
+      const legal = list('legal', row).map((value) => value === 1);
+      const agent = get('agent', row);
+      const extras: Record<string, number | number[]> = {};
+      for (const [name, column] of chunk.columns) {
+        if (plain.has(name) || column.kind === 'text') continue;
+        extras[name] = column.offsets ? list(name, row) : get(name, row);
+      }
+      rows.push({
+        t: get('t', row),
+        agent,
+        name: recording.manifest.agents?.[agent]?.name ?? `agent ${agent}`,
+        seat: get('seat', row),
+        env: get('env', row),
+        iteration: get('iteration', row),
+        candidates: list('subset', row),
+        legal: legal.length > 0 ? legal : logits.map(() => true),
+        probabilities: probabilities(logits, legal, get('temperature', row)),
+        chosen: get('action', row),
+        value: get('value', row),
+        observation: list('obs', row),
+        ended: get('terminated', row) === 1 || get('truncated', row) === 1,
+        extras,
+      });
+    }
+  }
+  if (rows.length === 0) throw new Error(`The recording holds no decision of episode ${wanted}.`);
+  return rows;
+}
+
+function probabilities(logits: number[], legal: boolean[], temperature: number): number[] {
+  const out = localPolicyBuffer(logits.length);
+  localPolicy(logits, null, legal.length > 0 ? legal : null, temperature > 0 ? temperature : 1, out);
+  return [...out.probabilities];
+}

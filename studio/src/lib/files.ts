@@ -1,0 +1,47 @@
+/** From dropped files to a recording's store: a folder, a zip of one, or a single table that says by its columns what it is. */
+import { BadInput } from '../../../src/recording/bad-input.ts';
+import { Budget, blobSource, blobStore, type Store } from '../../../src/recording/source.ts';
+import { zipStore } from '../../../src/recording/zip.ts';
+import type { DroppedFile } from './stores.ts';
+
+export async function storeOfFiles(name: string, files: readonly DroppedFile[]): Promise<Store> {
+  if (files.length === 0)
+    throw new BadInput('nothing was dropped; drop a recording folder, its zip, or a table of one');
+  const manifest = files.find(({ path }) => path === 'manifest.json' || path.endsWith('/manifest.json'));
+  if (manifest) {
+    // A folder within the dropped one is taken for the recording where it alone has a manifest.
+    const prefix = manifest.path.slice(0, -'manifest.json'.length);
+    const inside = files.filter(({ path }) => path.startsWith(prefix));
+    return blobStore(
+      name,
+      inside.map(({ path, blob }) => ({ path: path.slice(prefix.length), blob })),
+    );
+  }
+  if (files.length === 1) {
+    const [{ path, blob }] = files;
+    if (path.endsWith('.zip')) return zipStore(blobSource(path, blob), new Budget());
+  }
+  const tables = files.filter(({ path }) => /\.(npz|parquet|jsonl|jsonl\.gz)$/.test(path));
+  if (tables.length === files.length) return bareTables(name, tables);
+  throw new BadInput('is no recording: it has no manifest.json; drop the folder (or its zip) that holds one', {
+    file: name,
+  });
+}
+
+const known = ['samples', 'replays', 'steps', 'tensors', 'episodes', 'counters', 'scalars'];
+
+/** Tables without a manifest: a file's name or its folder's says which table it is. */
+function bareTables(name: string, files: readonly DroppedFile[]): Store {
+  const taken = new Map<string, number>();
+  const placed = files.map(({ path, blob }) => {
+    const table = known.find((candidate) => path.toLowerCase().includes(candidate));
+    if (!table)
+      throw new BadInput(`does not say which table it is; name it after one of ${known.join(', ')}`, { file: path });
+    const number = taken.get(table) ?? 0;
+    taken.set(table, number + 1);
+    const ending = /\.(npz|parquet|jsonl\.gz|jsonl)$/.exec(path)![0];
+    return { path: `${table}/${String(number).padStart(6, '0')}${ending}`, blob };
+  });
+  const manifest = new Blob([JSON.stringify({ format: 'trueline/1', name })]);
+  return blobStore(name, [...placed, { path: 'manifest.json', blob: manifest }]);
+}

@@ -1,0 +1,83 @@
+/** Reads one run away from the page's own thread: curves, diagnosis, episodes. One worker, one run. */
+import { diagnose } from '../../../src/doctor/diagnose.ts';
+import { type Inspection, inspect } from '../../../src/recording/inspect.ts';
+import { Recording } from '../../../src/recording/recording.ts';
+import { blobStore, type Store } from '../../../src/recording/source.ts';
+import { CurveReader } from '../lib/curves.ts';
+import { replay, replayable } from '../lib/episode.ts';
+import { storeOfFiles } from '../lib/files.ts';
+import { type DroppedFile, remoteStore, setBase, unseen } from '../lib/stores.ts';
+import { answer } from './rpc.ts';
+
+export type RunSource =
+  | { kind: 'remote'; id: string; base: string }
+  | { kind: 'files'; name: string; files: DroppedFile[] };
+
+let store: Store;
+let name = '';
+/** Files of a run that is being written in the page. */
+const growing = new Map<string, Blob>();
+let reader: CurveReader | undefined;
+/** Chunk files whose rows are in the curves already. */
+const seen = new Set<string>();
+
+answer({
+  async open([source]: [RunSource]) {
+    if (source.kind === 'remote') {
+      setBase(source.base);
+      store = remoteStore(source.id);
+    } else if (source.files.length > 0) {
+      store = await storeOfFiles(source.name, source.files);
+    } else {
+      // A run that is still to be written, file by file.
+      name = source.name;
+      return null;
+    }
+    return opened();
+  },
+
+  async add([file]: [DroppedFile]) {
+    growing.set(file.path, file.blob);
+    store = blobStore(
+      name,
+      [...growing].map(([path, blob]) => ({ path, blob })),
+    );
+    return file.path === 'manifest.json' ? opened() : null;
+  },
+
+  /** Curves with everything that was written since the last call. */
+  async curves() {
+    const recording = await Recording.open(unseen(store, seen));
+    reader ??= new CurveReader(recording.manifest);
+    await reader.read(recording, (file) => seen.add(relative(file)));
+    return reader.list();
+  },
+
+  async diagnose(_: [], progress) {
+    const recording = await Recording.open(store);
+    return diagnose(recording, { progress });
+  },
+
+  async inspect(): Promise<Inspection> {
+    return inspect(await Recording.open(store));
+  },
+
+  async episodes() {
+    return replayable(await Recording.open(store));
+  },
+
+  async replay([episode]: [number]) {
+    return replay(await Recording.open(store), episode);
+  },
+});
+
+async function opened() {
+  const recording = await Recording.open(store);
+  return { manifest: recording.manifest, tables: recording.tables };
+}
+
+/** A chunk's name starts with its store's. */
+function relative(file: string): string {
+  const prefix = `${store.name}/`;
+  return file.startsWith(prefix) ? file.slice(prefix.length) : file;
+}
