@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const installStamp = join(root, 'node_modules', '.trueline-install');
 const buildStamp = join(root, 'build', 'stamp');
+const studioStamp = join(root, 'build', 'studio-stamp');
 
 /** Runs a command in the project's folder and ends the program with its status if it fails. */
 export function run(command, args, options = {}) {
@@ -53,20 +54,24 @@ function fingerprint(paths) {
   return hash.digest('hex');
 }
 
-export function ensureBuilt() {
-  const wanted = fingerprint([
-    'src',
-    'studio',
-    'scripts/build.mjs',
-    'scripts/kernels.mjs',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'package-lock.json',
-  ]);
-  if (stampIs(buildStamp, wanted) && existsSync(join(root, 'dist', 'cli', 'main.js'))) return;
-  rmSync(buildStamp, { force: true });
-  console.error('Building ...');
-  run(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: ['ignore', 2, 2] });
-  mkdirSync(dirname(buildStamp), { recursive: true });
-  writeFileSync(buildStamp, wanted);
+const sources = [
+  'src',
+  'scripts/build.mjs',
+  'scripts/kernels.mjs',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package-lock.json',
+];
+
+/** Builds what has changed: the program alone (`core`), or with the studio's page. */
+export function ensureBuilt(what = 'core') {
+  const wanted = fingerprint(what === 'core' ? sources : [...sources, 'studio']);
+  const stamp = what === 'core' ? buildStamp : studioStamp;
+  const made = join(root, 'dist', ...(what === 'core' ? ['cli', 'main.js'] : ['studio', 'index.html']));
+  if (stampIs(stamp, wanted) && existsSync(made)) return;
+  rmSync(stamp, { force: true });
+  console.error(what === 'core' ? 'Building ...' : 'Building the studio ...');
+  run(process.execPath, [join(root, 'scripts', 'build.mjs'), what], { stdio: ['ignore', 2, 2] });
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, wanted);
 }

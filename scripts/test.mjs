@@ -5,6 +5,7 @@ import { runVitest } from './vitest.mjs';
 
 ensureInstalled();
 ensureBuilt();
+ensureBuilt('studio');
 runTool('typescript/bin/tsc', ['-p', 'tsconfig.json']);
 runTool('svelte-check/bin/svelte-check', [
   '--workspace',
