@@ -14,12 +14,18 @@ export interface Cells {
 
 export function cellsOf(rows: ArrayLike<number>, key: (row: number) => number, fewest: number): Cells {
   const lists = new Map<number, number[]>();
+  let latest = Number.NaN;
+  let list: number[] = [];
   for (let i = 0; i < rows.length; i++) {
     const k = key(rows[i]);
     if (Number.isNaN(k)) continue;
-    const list = lists.get(k);
-    if (list) list.push(rows[i]);
-    else lists.set(k, [rows[i]]);
+    // Rows of one cell mostly follow one another.
+    if (k !== latest) {
+      latest = k;
+      list = lists.get(k) ?? [];
+      lists.set(k, list);
+    }
+    list.push(rows[i]);
   }
   return { lists: [...lists.values()].filter((list) => list.length >= fewest).map((list) => Int32Array.from(list)) };
 }

@@ -76,3 +76,28 @@ export function alike(x: ArrayLike<number>, rows: Int32Array): boolean {
   }
   return high - low <= 1e-4 * Math.max(Math.abs(low), Math.abs(high));
 }
+
+/**
+ * The line that turns members of a pool into all values of a cell, both sorted: a cell's largest is the image of one of the pool's larger
+ * members, its smallest of one of the smaller, and with two images known every other value must hit a member.
+ */
+export function fromPool(pool: Float64Array, values: Float64Array, slack: number): Line | null {
+  const count = values.length;
+  const span = values[count - 1] - values[0];
+  if (count < 16 || pool.length < count || !(span > 0)) return null;
+  // So far from the pool's ends lies the extreme of a random part with a chance of exp(-12).
+  const reach = Math.min(pool.length - 1, Math.ceil((12 * pool.length) / count));
+  for (let high = pool.length - 1; high >= pool.length - 1 - reach; high--)
+    for (let low = 0; low <= reach && low < high; low++) {
+      const slope = span / (pool[high] - pool[low]);
+      if (!Number.isFinite(slope)) continue;
+      const intercept = values[0] - slope * pool[low];
+      // By chance a value hits a member with this probability; from a fifth on, hits prove too little.
+      if ((2 * slack * pool.length) / (slope * (pool[pool.length - 1] - pool[0])) > 0.2) continue;
+      let hits = 0;
+      for (let i = 0; i < count && hits >= i - 0.05 * count; i++)
+        if (nearest(pool, (values[i] - intercept) / slope) * slope <= slack) hits++;
+      if (hits >= 0.95 * count) return { slope, intercept, matched: hits };
+    }
+  return null;
+}

@@ -16,6 +16,7 @@ export const replayHypotheses = [
   { key: 'descending', cause: 'subset-not-replayed', transform: 'candidate list sorted by id, descending' },
   { key: 'reversed', cause: 'subset-not-replayed', transform: 'candidate list reversed' },
   { key: 'prefix', cause: 'subset-not-replayed', transform: 'prefix of the global logits' },
+  { key: 'prefixSampled', cause: 'subset-not-replayed', transform: 'prefix of the global logits, in sampling' },
   { key: 'borrowAgent', cause: 'subset-borrowed', transform: 'list of another agent at the same (episode, t)' },
   { key: 'borrowBefore', cause: 'subset-borrowed', transform: 'list of the row stored before' },
   { key: 'borrowAfter', cause: 'subset-borrowed', transform: 'list of the row stored after' },
@@ -173,6 +174,7 @@ export class Transforms {
       this.set('maskUsed');
     const length = replayed.count(replay);
     if (fitted.count > 0 && length > 0 && length === fitted.count) this.set('defaultCount');
+    if (sameList && replayed.logits && sampled.subset && sampled.logits) this.matchSampledPrefix(row);
     if (lists && !sameList) this.matchLists(row, fitted);
     else if (!lists && replayed.logits && sampled.subset && sampled.logits) this.matchBorrowedLogits(row);
   }
@@ -250,6 +252,26 @@ export class Transforms {
       row,
       (other) => sampled.count(other) === count && fits((candidate) => sampled.id(other, candidate)),
     );
+  }
+
+  /** Sampling took the logits of ids 0, 1, 2 and so on: an id below K that the list names has the same logit in the update, at its place in the list. */
+  private matchSampledPrefix({ sample, replay }: ReplayRow): void {
+    const { sampled, replayed } = this;
+    const count = sampled.count(sample);
+    if (replayed.count(replay) !== count) return;
+    let shared = 0;
+    let moved = false;
+    for (let place = 0; place < count; place++) {
+      const id = sampled.id(sample, place);
+      if (id !== place) moved = true;
+      if (!(id >= 0 && id < count)) continue;
+      if (Math.abs(sampled.logit(sample, id) - replayed.logit(replay, place)) > 1e-4) return;
+      shared++;
+    }
+    if (!moved) return;
+    // A list without such an id neither proves nor disproves it.
+    if (shared > 0) this.set('prefixSampled');
+    else this.matches[index.prefixSampled] = 1;
   }
 
   private matchNeighbours({ sample }: ReplayRow, fits: (other: number) => boolean): void {

@@ -73,3 +73,10 @@ export class Rows {
     return column?.kind === 'text' ? column.values : null;
   }
 }
+
+/** The values of some rows. */
+export function gather(values: ArrayLike<number>, rows: ArrayLike<number>): Float64Array {
+  const out = new Float64Array(rows.length);
+  for (let i = 0; i < out.length; i++) out[i] = values[rows[i]];
+  return out;
+}

@@ -115,12 +115,14 @@ function add(
 ): void {
   const { sums } = step;
   const log = fresh - old;
-  const ratio = Math.exp(log);
+  const grown = Math.expm1(log);
+  const ratio = 1 + grown;
+  const probability = Math.exp(old);
   step.rows++;
   sums[0] += w;
   sums[1] -= w * log;
   sums[2] += w * 0.5 * log * log;
-  sums[3] += w * (Math.expm1(log) - log);
+  sums[3] += w * (grown - log);
   const clipped = Math.max(1 - clip, Math.min(1 + clip, ratio));
   if (Math.abs(ratio - 1) > clip) sums[4] += w;
   const smaller = Math.min(ratio, clipped);
@@ -145,16 +147,17 @@ function add(
     sums[17] += w * target[i] * target[i];
     sums[18] += w * (value[i] - target[i]) ** 2;
   }
-  const moved = Math.abs(Math.exp(fresh) - Math.exp(old));
+  const moved = probability * Math.abs(grown);
   if (!step.before && moved > step.largest) step.largest = moved;
   if (after && !Number.isNaN(after[i])) {
     const change = after[i] - fresh;
     const whole = after[i] - old;
     sums[20] -= w * whole;
     sums[21] += w * 0.5 * whole * whole;
-    sums[22] += w * (Math.expm1(whole) - whole);
+    const grownAfter = Math.expm1(whole);
+    sums[22] += w * (grownAfter - whole);
     sums[23] += w;
-    const across = Math.abs(Math.exp(after[i]) - Math.exp(fresh));
+    const across = probability * Math.abs(grownAfter - grown);
     if (across > step.largest) step.largest = across;
     if (advantage && Number.isFinite(change) && Number.isFinite(advantage[i]))
       step.changePairs.add(change, advantage[i]);

@@ -1,7 +1,7 @@
 /** Faults of what an advantage is: its sign, its mean in a group, its spread. */
 import type { LearnerRows, TrainJob } from '../agents/ppo.ts';
 import type { Batch } from '../training/batch.ts';
-import { between, type Fault, magnitude, rounded, whole } from './fault.ts';
+import { between, type Fault, magnitude, rounded, type SettingsChange, whole } from './fault.ts';
 import { wrapGame } from './games.ts';
 import { changePrepared, copied, type Prepared, preparedStruck, struck } from './rows.ts';
 import { Scope } from './scope.ts';
@@ -17,6 +17,7 @@ function advantageFault(
     change: (advantage: Float32Array, made: LearnerRows, from: Prepared, scope: Scope) => void;
   },
   share?: number,
+  settings?: SettingsChange,
 ): Fault {
   return {
     ...of,
@@ -27,6 +28,7 @@ function advantageFault(
       const { strength = {}, change } = draw(stream);
       return {
         strength: { ...scope.strength, ...strength },
+        ...(settings ? { settings } : {}),
         stages: (clean) =>
           changePrepared(clean, scope, (made, from) => {
             const advantage = copied(made.advantage, made.length);
@@ -196,6 +198,9 @@ const degenerate: readonly Fault[] = [
         },
       };
     },
+    undefined,
+    // Normalising each minibatch later would take the margin away again.
+    { ppo: { advantageNormalisation: 'batch' } },
   ),
 ];
 

@@ -79,7 +79,7 @@ const tooSmall: readonly Fault[] = [
 
 /** Nothing that would hold large steps back: many passes, a wide clip, no KL stop. A larger rate alone saturates the network, and then nothing moves any more. */
 function overshooting(ppo: PpoSettings): Partial<PpoSettings> {
-  return { epochs: Math.max(8, ppo.epochs), clip: Math.max(0.5, ppo.clip), adaptiveKl: null, targetKl: null };
+  return { epochs: Math.max(8, ppo.epochs), clip: Math.max(4, ppo.clip), adaptiveKl: null, targetKl: null };
 }
 
 const tooLarge: readonly Fault[] = [
@@ -90,7 +90,7 @@ const tooLarge: readonly Fault[] = [
     sentence: 'The learning rate is set so high that every step overshoots.',
     shows: ['tensors.delta', 'steps.kl_after'],
     make(stream, { settings }) {
-      const learningRate = rounded(magnitude(stream, 0.05, 0.09));
+      const learningRate = rounded(magnitude(stream, 0.05, 0.15));
       return {
         strength: { learningRate },
         settings: {
@@ -107,7 +107,7 @@ const tooLarge: readonly Fault[] = [
     shows: ['tensors.delta', 'tensors.learning_rate'],
     make(stream, context) {
       const scope = Scope.draw(stream, context, { agents: 'policies' });
-      const learningRate = rounded(magnitude(stream, 0.05, 0.09));
+      const learningRate = rounded(magnitude(stream, 0.05, 0.15));
       return {
         strength: { ...scope.strength, learningRate },
         settings: { ppo: overshooting(context.settings.ppo) },

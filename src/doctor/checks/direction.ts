@@ -18,7 +18,7 @@ export const direction: Check = {
 
 /** Steps per policy and iteration, and rows of each, that are looked at. */
 const triedSteps = 8;
-const triedRows = 512;
+const triedRows = 256;
 
 interface Step {
   credit: Pairs;

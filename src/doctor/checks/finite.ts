@@ -2,7 +2,7 @@
 import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
-import type { Rows } from '../rows.ts';
+import type { Numbers, Rows } from '../rows.ts';
 
 export const finite: Check = {
   id: 'finite',
@@ -62,6 +62,11 @@ class FinitePass implements Pass {
     if (!values) return null;
     const skipped = rows.table === 'steps' ? rows.column('skipped') : null;
     const weight = rows.table === 'replays' ? rows.column('weight') : null;
+    this.looked += values.length;
+    if (allWithin(values, column.endsWith('logp') ? absurdLogp : Number.MAX_VALUE)) {
+      if (values.length > 0) this.known.add(name);
+      return { bad: 0, infinite: 0 };
+    }
     let [nan, infinite, known] = [0, 0, 0];
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
@@ -74,7 +79,6 @@ class FinitePass implements Pass {
       } else if (column.endsWith('logp') && Math.abs(value) > absurdLogp) infinite++;
       else known++;
     }
-    this.looked += values.length;
     const everKnown = this.known.has(name) || known > 0;
     if (known > 0) this.known.add(name);
     // A step that was measured has a loss; an optional column that was never known is simply absent.
@@ -114,4 +118,10 @@ function lists(rows: Rows) {
   const { values } = list;
   for (let i = 0; i < values.length; i++) if (!(values[i] < Number.POSITIVE_INFINITY)) bad++;
   return { bad, infinite: bad };
+}
+
+/** The quick look at a column: nearly always all of it is finite. */
+function allWithin(values: Numbers, most: number): boolean {
+  for (let i = 0; i < values.length; i++) if (!(Math.abs(values[i]) <= most)) return false;
+  return true;
 }

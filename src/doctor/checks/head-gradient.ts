@@ -18,8 +18,9 @@ export const headGradient: Check = {
 
 type Kind = 'whole' | 'entropyOnly' | 'entropyFlipped' | 'summed' | 'other';
 
-/** Steps per iteration that are recomputed. */
+/** Steps per policy and iteration that are recomputed, and rows after which no further one is begun. */
 const triedSteps = 6;
+const triedRows = 1024;
 const slack = 0.03;
 
 class HeadPass implements Pass {
@@ -68,11 +69,19 @@ class HeadPass implements Pass {
       number,
       { push: Float64Array; entropy: Float64Array; weight: number; rows: number; broken: boolean }
     >();
+    let latest = -1;
+    const begun = new Map<number, number>();
     for (let i = 0; i < replays.rows; i++) {
       const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
       const key = stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0);
       const step = wanted.get(key);
       if (w === 0 || !step) continue;
+      if (key !== latest) {
+        latest = key;
+        if (!sums.has(key) && (begun.get(step.policy) ?? 0) >= triedRows) wanted.delete(key);
+      }
+      if (!wanted.has(key)) continue;
+      begun.set(step.policy, (begun.get(step.policy) ?? 0) + 1);
       const own = sums.get(key) ?? {
         push: new Float64Array(step.size),
         entropy: new Float64Array(step.size),

@@ -4,6 +4,7 @@ import { type Check, confidence, fewestRows, type Pass } from '../check.ts';
 import { cellsOf } from '../consensus.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { gather } from '../rows.ts';
 import type { Run } from '../run.ts';
 import { merge } from './wiring.ts';
 
@@ -59,7 +60,7 @@ class NormalisationPass implements Pass {
     const who = (row: number) => (agent && sample[row] < agent.length ? agent[sample[row]] : 0);
     for (const list of cellsOf(rows, (row) => (policy ? policy[row] : 0), fewestRows).lists) {
       const own = this.of(policy ? policy[list[0]] : 0);
-      const whole = spread(Float64Array.from(list, (row) => used[row]));
+      const whole = spread(gather(used, list));
       own.updates++;
       own.rows += list.length;
       own.latest = whole;
@@ -79,7 +80,7 @@ class NormalisationPass implements Pass {
         if (beyond(whole.std) && this.rewardsBeyond(iteration)) note('wild');
       } else {
         const inside = (key: (row: number) => number) => {
-          const cells = cellsOf(list, key, 4).lists.map((cell) => spread(Float64Array.from(cell, (row) => used[row])));
+          const cells = cellsOf(list, key, 4).lists.map((cell) => spread(gather(used, cell)));
           const right = cells.filter(
             ({ mean, std }) => Math.abs(mean) <= meanSlack && (Math.abs(std - 1) <= stdSlack || std < 1e-6),
           );
@@ -118,7 +119,7 @@ class NormalisationPass implements Pass {
     const raw = iteration.samples?.column('advantage');
     if (!raw) return true;
     // Taking the mean away is not what keeps the step from following the scale.
-    const mine = spread(Float64Array.from(list, (row) => used[row])).mean;
+    const mine = spread(gather(used, list)).mean;
     const theirs = spread(Float64Array.from(list, (row) => raw[sample[row]])).mean;
     let same = 0;
     for (const row of list) {

@@ -29,14 +29,19 @@ class OldLogpPass implements Pass {
     const source = replays.column('source_iteration');
     const weight = replays.column('weight');
     const agent = samples.column('agent')!;
+    let latest = -1;
+    let own = { moved: 0, following: 0 };
     for (let i = 0; i < replays.rows; i++) {
       if (before[i] || weight?.[i] === 0 || sample[i] >= samples.rows) continue;
       if (source && source[i] !== iteration.number && !Number.isNaN(source[i])) continue;
       const gap = Math.abs(fresh[i] - stored[sample[i]]);
       if (!(gap > logpTolerance) || !Number.isFinite(gap)) continue;
       const who = agent[sample[i]];
-      const own = this.agents.get(who) ?? { moved: 0, following: 0 };
-      this.agents.set(who, own);
+      if (who !== latest) {
+        latest = who;
+        own = this.agents.get(who) ?? { moved: 0, following: 0 };
+        this.agents.set(who, own);
+      }
       own.moved++;
       this.moved++;
       if (Math.abs(fresh[i] - used[i]) > Math.min(1e-5, 0.02 * gap)) continue;

@@ -1,6 +1,6 @@
 /** Whether the advantage that entered the loss is the row's own. Any normalisation is a line through the rows of one batch, agent or minibatch; what lies on no such line was mis-paired. */
 import { lagged } from '../../math/chains.ts';
-import { spread } from '../../math/statistics.ts';
+import { Pairs, spread } from '../../math/statistics.ts';
 import { type Check, confidence, creditTolerance, fewestRows, noticedShare, type Pass } from '../check.ts';
 import { type Clamp, cellsOf, consensus, findClamp, isOn, type Line } from '../consensus.ts';
 import { Cover, type Hypothesis } from '../cover.ts';
@@ -8,7 +8,8 @@ import { type CreditRule, findCreditRule } from '../credit-rule.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { groupKeys } from '../groups.ts';
 import type { Iteration } from '../iteration.ts';
-import { alike, demeaned, LineOf, nearest, swapped } from '../pairing-vectors.ts';
+import { alike, demeaned, fromPool, LineOf, nearest, swapped } from '../pairing-vectors.ts';
+import { gather } from '../rows.ts';
 import type { Run } from '../run.ts';
 import { endRules, lags } from './credit.ts';
 
@@ -42,6 +43,10 @@ export const pairing: Check = {
 /** Rows of one epoch that transforms are tried on. */
 const triedRows = 8192;
 const fewestInCell = 5;
+/** Squashed, ranked or clipped credit still correlates this well with the credit it was made from. */
+const kept = 0.5;
+/** Later passes over the batch use the pairing of the first ones. */
+const triedEpochs = 2;
 
 interface Epoch {
   /** Replay rows of this epoch that carry weight. */
@@ -61,6 +66,9 @@ class PairingPass implements Pass {
   private rule: CreditRule | null = null;
   private earlier: Float64Array | null = null;
   private readonly cover = new Cover(hypotheses);
+  private readonly wrongPairs = new Pairs();
+  private readonly wrongAgents = new Set<number>();
+  private wrongOnset = Number.POSITIVE_INFINITY;
 
   constructor(private readonly run: Run) {}
 
@@ -70,20 +78,29 @@ class PairingPass implements Pass {
     const reference = this.reference(iteration);
     if (replays?.column('advantage') && reference && !iteration.probed) {
       const epoch = replays.column('epoch')!;
-      const lists = new Map<number, number[]>();
+      const usable = new Uint8Array(replays.rows);
+      const counts = new Map<number, number>();
       const sample = replays.column('sample')!;
       const weight = replays.column('weight');
       const source = replays.column('source_iteration');
       for (let i = 0; i < replays.rows; i++) {
         if (weight?.[i] === 0 || sample[i] >= samples.rows) continue;
         if (source && source[i] !== iteration.number && !Number.isNaN(source[i])) continue;
-        const list = lists.get(epoch[i]);
-        if (list) list.push(i);
-        else lists.set(epoch[i], [i]);
+        if (epoch[i] >= triedEpochs) continue;
+        usable[i] = 1;
+        counts.set(epoch[i], (counts.get(epoch[i]) ?? 0) + 1);
       }
-      for (const rows of lists.values()) this.epoch(iteration, Int32Array.from(rows), reference);
+      const x = new Float64Array(replays.rows);
+      for (let i = 0; i < x.length; i++) x[i] = sample[i] < samples.rows ? reference[sample[i]] : Number.NaN;
+      const y = new Float64Array(replays.column('advantage')!);
+      for (const [number, count] of counts) {
+        const rows = new Int32Array(count);
+        let at = 0;
+        for (let i = 0; i < usable.length; i++) if (usable[i] && epoch[i] === number) rows[at++] = i;
+        this.epoch(iteration, rows, reference, x, y);
+      }
     }
-    this.earlier = reference ? Float64Array.from(reference) : null;
+    this.earlier = reference ? new Float64Array(reference) : null;
   }
 
   /** The trainer's own advantages, or recomputed ones where it kept none. */
@@ -95,10 +112,15 @@ class PairingPass implements Pass {
     return this.rule ? iteration.advantages('asRecorded', this.rule.gamma, this.rule.lambda) : null;
   }
 
-  private epoch(iteration: Iteration, rows: Int32Array, reference: ArrayLike<number>): void {
-    const epoch = this.open(iteration, rows, reference);
+  private epoch(
+    iteration: Iteration,
+    rows: Int32Array,
+    reference: ArrayLike<number>,
+    x: Float64Array,
+    y: Float64Array,
+  ): void {
+    const epoch = this.open(iteration, rows, x, y);
     if (!epoch) return;
-    const { x, y } = epoch;
     const agent = iteration.samples!.column('agent')!;
     const sample = iteration.replays!.column('sample')!;
     const identity = this.bestLevel(epoch, x, 1);
@@ -120,23 +142,24 @@ class PairingPass implements Pass {
       if (own.length >= noticedShare * looked && own.length >= 2) for (const row of own) wrong.push(row);
     }
     this.noticed += wrong.length;
+    for (const row of wrong) {
+      this.wrongPairs.add(x[row], y[row]);
+      this.wrongAgents.add(agent[sample[row]]);
+      this.wrongOnset = Math.min(this.wrongOnset, iteration.number);
+    }
     if (wrong.length > 0 && this.searched < 12) {
       this.searched++;
       this.explain(iteration, epoch, wrong, identity, reference);
     }
   }
 
-  private open(iteration: Iteration, rows: Int32Array, reference: ArrayLike<number>): Epoch | null {
+  private open(iteration: Iteration, rows: Int32Array, x: Float64Array, y: Float64Array): Epoch | null {
     const replays = iteration.replays!;
-    const used = replays.column('advantage')!;
     const sample = replays.column('sample')!;
     const minibatch = replays.column('minibatch')!;
     const policy = replays.column('policy');
     const agent = iteration.samples!.column('agent')!;
-    const x = new Float64Array(replays.rows).fill(Number.NaN);
-    for (const row of rows) x[row] = reference[sample[row]];
-    const y = Float64Array.from(used);
-    const { std, mean, count } = spread(rows.length === y.length ? y : Float64Array.from(rows, (row) => y[row]));
+    const { std, mean, count } = spread(rows.length === y.length ? y : gather(y, rows));
     // A constant column carries no pairing; another check speaks of it.
     if (count < fewestRows || !(std > 1e-6 * Math.max(1e-3, Math.abs(mean)))) return null;
     const of = (row: number) => (policy ? policy[row] : 0);
@@ -250,6 +273,15 @@ class PairingPass implements Pass {
   /** Whether used advantages are drawn from the batch's own: the sorted columns lie on one line. */
   private drawn(epoch: Epoch, rows: number[], identity: { share: number; cell: LineOf }): Uint8Array {
     const out = new Uint8Array(rows.length);
+    // All credit of a policy: a minibatch may be given that of rows in other minibatches.
+    const pools = new Map<number, Float64Array>();
+    for (const list of cellsOf(epoch.rows, epoch.levels[0], 1).lists)
+      pools.set(
+        epoch.levels[0](list[0]),
+        gather(epoch.x, list)
+          .filter((value) => Number.isFinite(value))
+          .sort(),
+      );
     for (const level of epoch.levels) {
       const { lists } = cellsOf(epoch.rows, level, fewestInCell);
       for (const list of lists) {
@@ -260,17 +292,36 @@ class PairingPass implements Pass {
         const line = consensus(sortedX, sortedY, places, epoch.slack, epoch.clamp, 1);
         const partly = identity.share >= 0.2 ? identity.cell.get(list[0]) : undefined;
         const used = line.matched >= 0.9 * places.length ? line : partly;
-        if (!used || !(used.slope > 0)) continue;
+        const normalised = used ?? fromPool(pools.get(epoch.levels[0](list[0]))!, sortedY, 0.05 * epoch.slack);
+        if (!normalised || !(normalised.slope > 0)) continue;
+        const pool = used ? sortedX : pools.get(epoch.levels[0](list[0]))!;
         const inCell = new Set(list);
         rows.forEach((row, i) => {
           if (!inCell.has(row)) return;
-          const x = (epoch.y[row] - used.intercept) / used.slope;
-          if (nearest(sortedX, x) * used.slope <= 0.05 * epoch.slack) out[i] = 2;
+          const x = (epoch.y[row] - normalised.intercept) / normalised.slope;
+          if (nearest(pool, x) * normalised.slope <= 0.05 * epoch.slack) out[i] = 2;
         });
       }
       if (rows.length > 0 && out.reduce((sum, match) => sum + (match === 2 ? 1 : 0), 0) > 0.9 * rows.length) break;
     }
     return out;
+  }
+
+  /** Any honest treatment of a credit keeps its order by and large; where used and own credit hardly correlate, the rows are not each other's. */
+  private unpaired(): Finding | null {
+    const { count, correlation } = this.wrongPairs;
+    if (count < 10 * fewestRows || this.disagreeing < 0.5 * this.looked) return null;
+    if (!(Math.atanh(Math.min(correlation, 0.999999)) + 4 / Math.sqrt(count) < Math.atanh(kept))) return null;
+    return {
+      cause: 'advantage-shuffled',
+      confidence: 0.6,
+      agents: [...this.wrongAgents].sort((a, b) => a - b),
+      onset: this.wrongOnset,
+      rows: count,
+      before: this.disagreeing / this.looked,
+      summary: `${figure((100 * this.disagreeing) / this.looked)} % of the advantages in the loss are not those of their rows, with which they correlate by only ${figure(correlation)}; no known transform restores them.`,
+      evidence: [],
+    };
   }
 
   finish(): Outcome {
@@ -300,6 +351,8 @@ class PairingPass implements Pass {
         evidence: [{ check: 'pairing', measured, expected }],
       });
     }
+    const lost = this.unpaired();
+    if (findings.length === 0 && lost) findings.push({ ...lost, evidence: [{ check: 'pairing', measured, expected }] });
     const note =
       open > 0.5 * this.cover.rows
         ? 'some advantages in the loss are reproduced by no transform that is known'

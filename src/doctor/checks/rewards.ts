@@ -42,10 +42,14 @@ class RewardsPass implements Pass {
     for (let i = 0; i < samples.rows; i++) if (alike(reward[i], paid[i])) same++;
     const monotone = line.count > 2 && line.correlation > 0.9;
     if (same < 0.98 * samples.rows && monotone) return;
-    const vectors = [
-      ...lags.map((lag) => lagged(paid, chains.next, chains.previous, lag)),
-      ...lags.map((lag) => lagged(paid, chains.streamNext, chains.streamPrevious, lag)),
-    ];
+    // Lags are worked out only where something is to be explained.
+    const vectors =
+      same === samples.rows
+        ? []
+        : [
+            ...lags.map((lag) => lagged(paid, chains.next, chains.previous, lag)),
+            ...lags.map((lag) => lagged(paid, chains.streamNext, chains.streamPrevious, lag)),
+          ];
     for (let i = 0; i < samples.rows; i++) {
       const own = this.agents.get(agent[i]) ?? {
         looked: 0,
