@@ -1,6 +1,7 @@
 /** What a check is: one question, the columns it needs, and what it makes of them iteration by iteration. */
 import type { Outcome } from './diagnosis.ts';
 import type { Iteration } from './iteration.ts';
+import { limits } from './limits.ts';
 import type { Run } from './run.ts';
 
 export type Group = 'replay' | 'credit' | 'gradient' | 'network' | 'reading' | 'finite';
@@ -21,15 +22,15 @@ export interface Pass {
 }
 
 /** No cause is named on fewer rows than this. */
-export const fewestRows = 8;
+export const fewestRows = limits.fewestRows.value;
 /** Log-probabilities that differ by more are not the same: beyond single-precision noise, far below what another distribution gives. */
-export const logpTolerance = 1e-4;
+export const logpTolerance = limits.logp.value;
 /** No log-probability is this far from 0; beyond it there is nothing to compare. */
-export const absurdLogp = 1e6;
+export const absurdLogp = limits.absurdLogp.value;
 /** The same for credit, relative to its spread. */
-export const creditTolerance = 1e-3;
+export const creditTolerance = limits.credit.value;
 /** A share of disagreeing rows below this is noise, or what a guard drops. */
-export const noticedShare = 0.02;
+export const noticedShare = limits.noticedShare.value;
 
 /** Confidence of a transform that explains a share of the disagreeing rows, from how many there are: 8 rows give 0.8 at best, 800 give 0.99. */
 export function confidence(explained: number, rows: number): number {

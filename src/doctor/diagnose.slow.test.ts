@@ -6,15 +6,8 @@ import { checks } from './checks/index.ts';
 import { diagnose } from './diagnose.ts';
 import { flowOrder } from './explain.ts';
 import { type SimulationOptions, simulate } from './testing.ts';
-import {
-  creditFaults,
-  endFaults,
-  gradientFaults,
-  neighbour,
-  repair,
-  replayFaults,
-  type Spoil,
-} from './testing-faults.ts';
+import { creditFaults, endFaults, neighbour, repair, replayFaults, type Spoil } from './testing-faults.ts';
+import { gradientFaults } from './testing-faults-gradient.ts';
 import { numbers, record } from './testing-tables.ts';
 
 async function afterSpoiling(spoil: Spoil, options: SimulationOptions = {}, without: string[] = []) {

@@ -1,5 +1,6 @@
 /** Pages of docs/ that are made from the program's own tables, so that they cannot differ from it. */
 import { causes } from '../doctor/causes.ts';
+import { type Limit, limits } from '../doctor/limits.ts';
 import { faults } from '../faults/index.ts';
 import { type ColumnSpec, tables } from '../recording/columns.ts';
 import { type Reading, readings } from '../training/readings.ts';
@@ -16,6 +17,7 @@ export function generatedPages(): Page[] {
     { path: 'docs/columns.md', text: columnsPage() },
     { path: 'docs/readings.md', text: readingsPage() },
     { path: 'docs/settings.md', text: settingsPage() },
+    { path: 'docs/limits.md', text: limitsPage() },
     ...causes.map((cause) => ({
       path: `docs/causes/${cause.id}.md`,
       text: `${causePage(
@@ -127,4 +129,26 @@ function causesPage(): string {
       lines.push(`| [${cause.id}](${cause.id}.md) | ${cell(cause.meaning)} |`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+const kinds: Record<Limit['kind'], string> = {
+  definition: 'what the cause means',
+  tolerance: 'how exact numbers can be',
+  test: 'how surely chance is excluded',
+};
+
+function limitsPage(): string {
+  const rows = Object.entries(limits).map(
+    ([name, { value, kind, what, why }]) => `| \`${name}\` | ${value} | ${what} | ${kinds[kind]} | ${why} |`,
+  );
+  return `${[
+    '# Where does the doctor draw the line?',
+    '',
+    'Most findings are exact: a transform makes numbers agree, or it does not. Where something has to be *large enough*, the limit is one of these. None of them',
+    'belongs to a game or to a fault. This page is made from the table that the checks use (`src/doctor/limits.ts`) by `node scripts/docs.mjs`.',
+    '',
+    '| limit | value | of what | kind | why |',
+    '| --- | ---: | --- | --- | --- |',
+    ...rows,
+  ].join('\n')}\n`;
 }

@@ -1,8 +1,10 @@
 /** What a step does to the log-probabilities of its own rows: it must follow their advantages. A policy that only the entropy bonus moves does not. */
+
 import { Pairs, spread } from '../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { type Iteration, stepKey } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { Distribution, Scores } from '../scoring.ts';
 import { merge } from './wiring.ts';
@@ -19,6 +21,8 @@ export const direction: Check = {
 /** Steps per policy and iteration, and rows of each, that are looked at. */
 const triedSteps = 8;
 const triedRows = 256;
+/** A spread estimated from fewer steps is too uncertain to test with. */
+const fewestSteps = 8;
 
 interface Step {
   credit: Pairs;
@@ -29,6 +33,9 @@ interface Policy {
   credit: number[];
   entropy: number[];
   rows: number;
+  /** Candidates beyond the first, and rows of the whole minibatch, added up over the same steps: an honest step correlates by about the root of their quotient. */
+  freedom: number;
+  batch: number;
 }
 
 class DirectionPass implements Pass {
@@ -73,14 +80,17 @@ class DirectionPass implements Pass {
       own.credit.add(change, advantage[i]);
       own.entropy.add(change, push);
     }
-    for (const { credit, entropy, policy: who } of steps.values()) {
-      if (credit.count < 16 || !(credit.spreadX > 1e-6)) continue;
+    for (const [key, { credit, entropy, policy: who }] of steps) {
+      const stat = iteration.stats.get(key);
+      if (!stat || credit.count < 16 || !(credit.spreadX > 1e-6)) continue;
       if (!Number.isFinite(credit.correlation + entropy.correlation)) continue;
-      const own = this.policies.get(who) ?? { credit: [], entropy: [], rows: 0 };
+      const own = this.policies.get(who) ?? { credit: [], entropy: [], rows: 0, freedom: 0, batch: 0 };
       this.policies.set(who, own);
       own.credit.push(credit.correlation);
       own.entropy.push(entropy.correlation);
       own.rows += credit.count;
+      own.freedom += stat.logCount > 0 ? Math.expm1(stat.logCount) : 1;
+      own.batch += stat.rows;
     }
   }
 
@@ -107,10 +117,12 @@ class DirectionPass implements Pass {
       const push = spread(own.entropy);
       measured[`${name}.with_advantages`] = figure(credit.mean);
       measured[`${name}.with_entropy`] = figure(push.mean);
-      const error = credit.std / Math.sqrt(credit.count);
-      const follows = push.mean > 0.1 && push.mean > (3 * push.std) / Math.sqrt(push.count);
-      const credited = credit.mean > 0.05 || credit.mean > 3 * error || credit.mean < -0.1;
-      if (credit.count < 8 || !follows || credited) continue;
+      const surely = ({ std, count }: typeof credit) => (limits.sigmas.value * std) / Math.sqrt(count);
+      const follows = push.mean - surely(push) > 0;
+      // The data must exclude half of what an honest step would show, not merely fail to show it.
+      const least = 0.5 * Math.sqrt(own.freedom / own.batch);
+      const credited = credit.mean + surely(credit) > least || credit.mean < limits.against.value;
+      if (credit.count < fewestSteps || !follows || credited) continue;
       findings.push({
         cause: 'policy-detached',
         confidence: Math.min(0.85, confidence(1, credit.count)),

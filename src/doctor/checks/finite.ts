@@ -3,6 +3,7 @@ import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import type { Numbers, Rows } from '../rows.ts';
+import type { Run } from '../run.ts';
 
 export const finite: Check = {
   id: 'finite',
@@ -10,7 +11,7 @@ export const finite: Check = {
   question: 'Are all measured numbers finite?',
   needs: [['samples.old_logp', 'replays.new_logp', 'steps.loss', 'tensors.grad_norm']],
   causes: ['non-finite'],
-  start: () => new FinitePass(),
+  start: (run) => new FinitePass(run),
 };
 
 /** In the order of the flow, so that the first of an iteration is where it began. A column marked * must be known in every row. */
@@ -39,6 +40,10 @@ class FinitePass implements Pass {
   private readonly found: { column: string; iteration: number; rows: number; infinite: number }[] = [];
   /** Columns that had known numbers in an earlier iteration. */
   private readonly known = new Set<string>();
+  /** Whose rows or parameters were the first that are not finite. */
+  private agents = new Set<number>();
+
+  constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
     for (const name of columns) {
@@ -47,14 +52,40 @@ class FinitePass implements Pass {
       const rows = iteration[table as 'samples' | 'replays' | 'steps' | 'tensors'];
       if (!rows) continue;
       const count = column === 'logits' ? lists(rows) : this.count(rows, column, required, name, iteration);
-      if (count && count.bad > 0)
-        this.found.push({
-          column: `${table}.${column}`,
-          iteration: iteration.number,
-          rows: count.bad,
-          infinite: count.infinite,
-        });
+      if (!count || count.bad === 0) continue;
+      if (this.found.length === 0) this.agents = this.affected(iteration, rows, column);
+      this.found.push({
+        column: `${table}.${column}`,
+        iteration: iteration.number,
+        rows: count.bad,
+        infinite: count.infinite,
+      });
     }
+  }
+
+  private affected({ samples }: Iteration, rows: Rows, column: string): Set<number> {
+    const found = new Set<number>();
+    const values = rows.measured(column);
+    const list = rows.list(column);
+    const most = column.endsWith('logp') ? absurdLogp : Number.MAX_VALUE;
+    const bad = (row: number) => {
+      if (values) return !(Math.abs(values[row]) <= most);
+      for (let i = list?.offsets[row] ?? 0; list && i < list.offsets[row + 1]; i++)
+        if (!(list.values[i] < Number.POSITIVE_INFINITY)) return true;
+      return false;
+    };
+    const agent = samples?.column('agent');
+    const sample = rows.column('sample');
+    const policy = rows.column('policy');
+    const tensor = rows.column('tensor');
+    for (let row = 0; row < rows.rows; row++) {
+      if (!bad(row)) continue;
+      const own = tensor ? (this.run.tensors[tensor[row]]?.policy ?? 0) : policy ? policy[row] : 0;
+      const from = rows === samples ? row : sample ? sample[row] : -1;
+      if (agent && from >= 0 && from < agent.length) found.add(agent[from]);
+      else for (const who of this.run.agentsOf(own)) found.add(who);
+    }
+    return found;
   }
 
   private count(rows: Rows, column: string, required: boolean, name: string, iteration: Iteration) {
@@ -100,7 +131,7 @@ class FinitePass implements Pass {
     const finding: Finding = {
       cause: 'non-finite',
       confidence: confidence(1, 100),
-      agents: [],
+      agents: [...this.agents].sort((a, b) => a - b),
       onset: first.iteration,
       rows: first.rows,
       summary: `Numbers that are not finite (or beyond any log-probability) first appear in ${first.column} of iteration ${first.iteration} (${first.rows} of them).`,

@@ -1,7 +1,9 @@
 /** The gradient of the head's bias recomputed from its rows: the one tensor whose gradient the recording determines. It shows which terms of the loss reach the actor, and with which sign. */
+
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { type Iteration, stepKey } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { Distribution, Scores } from '../scoring.ts';
 import { defaultClip } from '../step-stats.ts';
@@ -21,7 +23,7 @@ type Kind = 'whole' | 'entropyOnly' | 'entropyFlipped' | 'summed' | 'other';
 /** Steps per policy and iteration that are recomputed, and rows after which no further one is begun. */
 const triedSteps = 6;
 const triedRows = 1024;
-const slack = 0.03;
+const slack = limits.headGradient.value;
 
 class HeadPass implements Pass {
   private readonly counts = new Map<number, Map<Kind, { count: number; onset: number }>>();

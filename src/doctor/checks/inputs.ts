@@ -1,8 +1,10 @@
 /** Whether inputs are so large that the first layer is saturated: large inputs by themselves are healthy, a first layer without gradient is not. */
+
 import { median } from '../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { merge } from './wiring.ts';
 
@@ -16,9 +18,9 @@ export const inputs: Check = {
 };
 
 /** Inputs of this size push a unit of unit-length weights far beyond where it still responds. */
-const large = 10;
+const large = limits.largeInput.value;
 /** A first layer whose bias has less than this share of the next layer's gradient does not respond. */
-const dead = 0.1;
+const dead = limits.deadLayer.value;
 
 interface Policy {
   size: number[];

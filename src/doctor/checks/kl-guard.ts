@@ -1,7 +1,9 @@
 /** Whether the epoch loop ends at once, every time, although the policy has hardly moved. Stopping now and then is what the guard is for. */
+
 import { type Check, confidence, type Pass } from '../check.ts';
 import { figure, type Outcome } from '../diagnosis.ts';
 import { type Iteration, stepKey } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 
 export const klGuard: Check = {
@@ -14,7 +16,7 @@ export const klGuard: Check = {
 };
 
 /** The band's lower end: below it there was no reason to stop. */
-const band = 0.01;
+const band = limits.guardBand.value;
 
 class GuardPass implements Pass {
   private updates = 0;
@@ -46,7 +48,7 @@ class GuardPass implements Pass {
     for (const [key, own] of taken) {
       this.updates++;
       if (own.stop < 0 || (Number.isFinite(planned) && planned < 4)) continue;
-      const first = Math.max(2, Number.isFinite(planned) ? 0.25 * planned : 2);
+      const first = Math.max(2, Number.isFinite(planned) ? limits.guardWindow.value * planned : 2);
       const stat = iteration.stats.get(stepKey(epoch[own.stop], minibatch[own.stop], key));
       const k2 = stat ? stat.k2 : reported ? Math.abs(reported[own.stop]) : Number.NaN;
       if (own.steps > first || !(k2 < band)) continue;
@@ -65,7 +67,7 @@ class GuardPass implements Pass {
     };
     const expected = { stopped_at_once: 'now and then at most', k2_at_the_stop: `above ${band}` };
     if (this.updates === 0) return { status: 'not-checked', measured, expected, findings: [] };
-    if (this.atOnce < 2 || this.atOnce < 0.9 * this.updates)
+    if (this.atOnce < 2 || this.atOnce < limits.guardAlways.value * this.updates)
       return { status: 'pass', measured, expected, findings: [] };
     return {
       status: 'fail',

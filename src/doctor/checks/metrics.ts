@@ -1,7 +1,9 @@
 /** Reported KL, clip fraction and entropy against what the rows of the same step give. */
+
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { reportedSteps, type StepStat } from '../step-stats.ts';
 
@@ -152,7 +154,8 @@ class MetricsPass implements Pass {
       if (!Number.isFinite(value) || stat.rows < 4 || !metric.tells(stat, value)) continue;
       const epochLast = stats.filter(({ epoch }) => epoch === stat.epoch).at(-1)!;
       const context: Context = { first: stats[0], last: stats.at(-1)!, epochLast, mean };
-      const close = (other: number) => Math.abs(value - other) <= metric.slack(stat) + 0.01 * Math.abs(other);
+      const close = (other: number) =>
+        Math.abs(value - other) <= metric.slack(stat) + limits.metric.value * Math.abs(other);
       tally.steps++;
       let right = false;
       for (const [name, pick] of Object.entries(metric.right)) {
@@ -194,7 +197,7 @@ class MetricsPass implements Pass {
       measured[`${name}: steps`] = tally.steps;
       measured[`${name}: disagreeing`] = tally.wrong;
       const late = tally.onset > 0 && tally.wrong >= 8 && tally.wrong >= 0.1 * tally.steps;
-      if (tally.wrong < 4 || !(tally.wrong >= 0.5 * tally.steps || late)) continue;
+      if (tally.wrong < 4 || !(tally.wrong >= limits.metricShare.value * tally.steps || late)) continue;
       const best = [...tally.wrongFits].sort((a, b) => b[1] - a[1])[0];
       const fit = best ? best[1] / tally.wrong : 0;
       findings.push({

@@ -1,8 +1,10 @@
 /** How far updates move the policy: not at all in a whole run, far too far, always stopped at once, or against the advantages. The limits are fixed ones. */
+
 import { correlationZ, mean } from '../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import type { StepStat } from '../step-stats.ts';
 
@@ -16,9 +18,9 @@ export const movement: Check = {
 };
 
 /** k3 above this in half the iterations is too large a step. */
-const tooFar = 0.3;
+const tooFar = limits.tooFar.value;
 /** No action's probability moved by this in the whole run is too small a step. */
-const invisible = 1e-4;
+const invisible = limits.invisible.value;
 
 interface Policy {
   updates: number;
@@ -129,7 +131,10 @@ class MovementPass implements Pass {
       findings.push({ cause, confidence: sure, agents, onset, rows: own.rows, summary, evidence: [] });
     const fromOnset =
       own.farOnset > 0 ? [...own.iterations].filter((number) => number >= own.farOnset).length : own.updates;
-    if (own.far >= 0.5 * own.updates || (own.farOnset > 0 && own.far >= 3 && own.far >= 0.9 * fromOnset))
+    if (
+      own.far >= limits.tooFarShare.value * own.updates ||
+      (own.farOnset > 0 && own.far >= 3 && own.far >= 0.9 * fromOnset)
+    )
       make(
         'learning-rate-too-large',
         confidence(own.far / fromOnset, own.updates * 8),
@@ -145,10 +150,15 @@ class MovementPass implements Pass {
         0,
         `No action's probability moves by more than ${figure(whole)} in the whole run.`,
       );
-    const against = own.against.filter(({ z, correlation }) => z < -4 && correlation < -0.05);
+    const against = own.against.filter(
+      ({ z, correlation }) => z < -limits.sigmas.value && correlation < 0.5 * limits.against.value,
+    );
     const onset = Math.min(...against.map(({ iteration }) => iteration));
     const since = own.against.filter(({ iteration }) => iteration >= onset);
-    if (against.length >= Math.max(1, 0.8 * since.length) && mean(since.map(({ correlation }) => correlation)) < -0.1)
+    if (
+      against.length >= Math.max(1, 0.8 * since.length) &&
+      mean(since.map(({ correlation }) => correlation)) < limits.against.value
+    )
       make(
         'advantage-sign-flipped',
         Math.min(0.95, confidence(against.length / since.length, against.length * 16)),

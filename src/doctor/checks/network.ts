@@ -1,8 +1,10 @@
 /** What the network can express: logits that never leave 0, or a choice that is certain before anything was learnt. Near-uniform choice at the start of a run is healthy. */
+
 import { median, spread } from '../../math/statistics.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { Distribution, Scores } from '../scoring.ts';
 import { merge } from './wiring.ts';
@@ -17,9 +19,9 @@ export const network: Check = {
 };
 
 /** A spread of logits, or a change of them, below this cannot be seen in any probability. */
-const flatSpread = 1e-3;
+const flatSpread = limits.flatSpread.value;
 /** Entropy below this share of log K is certainty. */
-const certain = 0.05;
+const certain = limits.certain.value;
 const triedRows = 1024;
 
 interface Policy {

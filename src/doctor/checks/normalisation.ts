@@ -1,9 +1,11 @@
 /** Mean and spread of the advantages that entered the loss. Without declared normalisation only a constant, or a scale far from 1, is a fault. */
+
 import { spread } from '../../math/statistics.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../check.ts';
 import { cellsOf } from '../consensus.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import { gather } from '../rows.ts';
 import type { Run } from '../run.ts';
 import { merge } from './wiring.ts';
@@ -18,11 +20,11 @@ export const normalisation: Check = {
 };
 
 /** How far the mean may be from 0 and the spread from 1 where normalisation is declared. */
-const meanSlack = 0.05;
-const stdSlack = 0.1;
+const meanSlack = limits.normalisedMean.value;
+const stdSlack = limits.normalisedSpread.value;
 /** Without normalisation: rewards and advantages beyond these are not of unit scale, and the step follows theirs. */
-const widest = 10;
-const narrowest = 1e-3;
+const widest = limits.widest.value;
+const narrowest = limits.narrowest.value;
 
 const beyond = (size: number) => size > widest || size < narrowest;
 
@@ -75,7 +77,8 @@ class NormalisationPass implements Pass {
         const enough = each >= 4 || text === 'batch' || text === 'none';
         const rowsOf = Int32Array.from(list, (row) => sample[row]);
         if (enough && this.varies(iteration, rowsOf)) note('constant');
-      } else if (Math.abs(whole.mean) > 2 * whole.std && this.declared && oneSign(used, list)) note('oneSided');
+      } else if (Math.abs(whole.mean) > limits.oneSided.value * whole.std && this.declared && oneSign(used, list))
+        note('oneSided');
       else if (!this.declared) {
         if (beyond(whole.std) && this.rewardsBeyond(iteration)) note('wild');
       } else {
@@ -94,7 +97,7 @@ class NormalisationPass implements Pass {
         ];
         const small = list.length / Math.max(1, new Set(list.map((row) => minibatch[row])).size) < 8;
         const roughly = Math.abs(whole.mean) < 4 * meanSlack && Math.abs(whole.std - 1) < 2.5 * stdSlack;
-        const far = Math.abs(whole.mean) > 1 || whole.std > 2.5 || whole.std < 0.4;
+        const far = Math.abs(whole.mean) > 1 || Math.abs(Math.log(whole.std)) > Math.log(limits.unnormalised.value);
         if (!small && !roughly && !levels.some(inside) && (far || this.isRaw(iteration, list, used, sample)))
           note('unnormalised');
       }

@@ -1,4 +1,5 @@
 /** Whether the advantage that entered the loss is the row's own. Any normalisation is a line through the rows of one batch, agent or minibatch; what lies on no such line was mis-paired. */
+
 import { lagged } from '../../math/chains.ts';
 import { Pairs, spread } from '../../math/statistics.ts';
 import { type Check, confidence, creditTolerance, fewestRows, noticedShare, type Pass } from '../check.ts';
@@ -8,6 +9,7 @@ import { type CreditRule, findCreditRule } from '../credit-rule.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { groupKeys } from '../groups.ts';
 import type { Iteration } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import { alike, demeaned, fromPool, LineOf, nearest, swapped } from '../pairing-vectors.ts';
 import { gather } from '../rows.ts';
 import type { Run } from '../run.ts';
@@ -44,7 +46,7 @@ export const pairing: Check = {
 const triedRows = 8192;
 const fewestInCell = 5;
 /** Squashed, ranked or clipped credit still correlates this well with the credit it was made from. */
-const kept = 0.5;
+const kept = limits.unpaired.value;
 /** Later passes over the batch use the pairing of the first ones. */
 const triedEpochs = 2;
 
@@ -311,7 +313,8 @@ class PairingPass implements Pass {
   private unpaired(): Finding | null {
     const { count, correlation } = this.wrongPairs;
     if (count < 10 * fewestRows || this.disagreeing < 0.5 * this.looked) return null;
-    if (!(Math.atanh(Math.min(correlation, 0.999999)) + 4 / Math.sqrt(count) < Math.atanh(kept))) return null;
+    if (!(Math.atanh(Math.min(correlation, 0.999999)) + limits.sigmas.value / Math.sqrt(count) < Math.atanh(kept)))
+      return null;
     return {
       cause: 'advantage-shuffled',
       confidence: 0.6,

@@ -1,8 +1,10 @@
 /** Whether parameters change by the gradient step alone: within the optimiser's bound, continuous from step to step, and not pulled by decay. */
+
 import { median } from '../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { type Iteration, policyOfStep, stepKey } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { merge } from './wiring.ts';
 
@@ -19,9 +21,9 @@ export const parameters: Check = {
 };
 
 /** Adam moves no entry by more than (1 - beta1) / sqrt(1 - beta2) = 3.2 rates in one step; three times that is another hand. */
-const farAbove = 10;
+const farAbove = limits.optimiserBound.value;
 /** From this share of the change on, decay rules. */
-const rules = 0.5;
+const rules = limits.decayRules.value;
 
 interface Tensor {
   norm: number;
@@ -39,6 +41,8 @@ interface Actor {
   /** Share of the change that decoupled decay accounts for, and of the optimiser's input that coupled decay does. */
   decoupled: number[];
   coupled: number[];
+  /** The iteration of each entry of `radial`. */
+  when: number[];
 }
 
 interface ActorStep {
@@ -110,10 +114,13 @@ class ParametersPass implements Pass {
       radial: [],
       decoupled: [],
       coupled: [],
+      when: [],
     };
     this.actors.set(policy, own);
-    if (known && known.iteration === iteration.number && step.delta > 0)
+    if (known && known.iteration === iteration.number && step.delta > 0) {
       own.radial.push((own.latest - step.norm) / step.delta);
+      own.when.push(iteration.number);
+    }
     if (step.delta > 0 && step.pulled > 0) {
       own.decoupled.push(step.pulled / step.delta);
       own.coupled.push(step.decay / (step.decay + step.gradient));
@@ -137,7 +144,7 @@ class ParametersPass implements Pass {
     if (known && !iteration.probed && iteration.number <= known.iteration + 1) {
       const jump = Math.abs(norm - known.norm);
       const most = Math.max(deltaNorm, known.deltaNorm);
-      if (Number.isFinite(jump) && jump > 1.05 * most + 1e-5 * Math.max(norm, known.norm))
+      if (Number.isFinite(jump) && jump > limits.triangle.value * most + 1e-5 * Math.max(norm, known.norm))
         this.jumps.push({ tensor: index, iteration: iteration.number, ratio: jump / most, kind: 'jump' });
     }
     this.tensors.set(index, { norm, deltaNorm, iteration: iteration.number });
@@ -190,7 +197,7 @@ class ParametersPass implements Pass {
         cause: 'weight-decay-pull',
         confidence: unseen ? 0.7 : confidence(1, own.radial.length * 4),
         agents: this.run.agentsOf(policy),
-        onset: 0,
+        onset: shrinkingSince(own),
         rows: own.radial.length,
         before: beside ? decoupled : radial,
         summary: beside
@@ -201,4 +208,14 @@ class ParametersPass implements Pass {
     }
     return findings;
   }
+}
+
+/** The first iteration from which on most of each iteration's change is shrinking. */
+function shrinkingSince({ radial, when }: Actor): number {
+  let since = when.at(-1) ?? 0;
+  for (const number of [...new Set(when)].reverse()) {
+    if (!(median(radial.filter((_, i) => when[i] === number)) > 0.5 * median(radial))) break;
+    since = number;
+  }
+  return since;
 }

@@ -120,7 +120,9 @@ class ReplayPass implements Pass {
       const matches = transforms.match(row, fitted);
       const who = agent[row.sample];
       if (policy && this.run.policyOf(who) >= 0 && this.run.policyOf(who) !== policy[row.replay]) matches[0] = 2;
-      this.cover.add(matches, who, iteration.number);
+      // Foreign rows are no fault of the agent that made them.
+      const blamed = matches[0] === 2 ? (this.run.agentsOf(policy![row.replay])[0] ?? who) : who;
+      this.cover.add(matches, blamed, iteration.number);
       if (matches.includes(2) || !Number.isFinite(row.fresh - row.used)) continue;
       const open = this.unexplained;
       open.count++;

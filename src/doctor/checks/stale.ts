@@ -2,6 +2,7 @@
 import { type Check, confidence, fewestRows, logpTolerance, type Pass } from '../check.ts';
 import { figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import type { Run } from '../run.ts';
 
 export const stale: Check = {
   id: 'fresh-rows',
@@ -9,7 +10,7 @@ export const stale: Check = {
   question: "Does an update use its own iteration's rows?",
   needs: [['replays.new_logp'], ['samples.old_logp']],
   causes: ['stale-samples'],
-  start: () => new StalePass(),
+  start: (run) => new StalePass(run),
 };
 
 interface Kept {
@@ -30,6 +31,11 @@ class StalePass implements Pass {
   /** By (episode, agent), the last step that was recorded. */
   private reached = new Map<number, number>();
   private recent = new Map<number, number>();
+
+  /** Agents of repeated rows. */
+  private readonly agents = new Set<number>();
+
+  constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
     const { samples, replays } = iteration;
@@ -64,8 +70,10 @@ class StalePass implements Pass {
       const key = episode[row] * 4096 + agent[row];
       if (chains.next[row] < 0) reached.set(key, t[row]);
       const before = chains.previous[row] < 0 ? this.reached.get(key) : undefined;
-      for (let later = row; before !== undefined && later >= 0 && t[later] <= before; later = chains.next[later])
+      for (let later = row; before !== undefined && later >= 0 && t[later] <= before; later = chains.next[later]) {
         again++;
+        this.agents.add(agent[later]);
+      }
     }
     // Episodes that have ended come no more; only the latest two iterations are kept.
     this.reached = new Map([...this.recent, ...reached]);
@@ -124,7 +132,9 @@ class StalePass implements Pass {
         {
           cause: 'stale-samples',
           confidence: confidence(1, rows),
-          agents: [],
+          agents: [
+            ...new Set([...this.agents, ...[...this.policies].flatMap((policy) => this.run.agentsOf(policy))]),
+          ].sort((a, b) => a - b),
           onset: this.onset,
           rows,
           transform: `rows collected ${lag} iteration${lag === 1 ? '' : 's'} earlier`,

@@ -1,8 +1,10 @@
 /** Whether the critic owns what actor and critic share: one trunk, or one limit on the gradient's length. Adam cancels a steady scale, so a large share alone is healthy; the actor's step must suffer. */
+
 import { median } from '../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { type Iteration, stepKey } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { merge } from './wiring.ts';
 
@@ -15,7 +17,7 @@ export const valueShare: Check = {
   start: (run) => new SharePass(run),
 };
 
-const outweighs = 10;
+const outweighs = limits.outweighs.value;
 
 interface Policy {
   ratios: number[];

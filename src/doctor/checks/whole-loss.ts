@@ -1,8 +1,10 @@
 /** The whole loss as a sum of its parts: it shows the coefficients in use, and the sign of the entropy bonus. */
+
 import { spread } from '../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 
 export const wholeLoss: Check = {
@@ -15,9 +17,9 @@ export const wholeLoss: Check = {
 };
 
 /** From here on a spread of 1 in the advantages cannot hold a logit more than 2 away from the others. */
-const dominating = 0.5;
+const dominating = limits.entropyDominates.value;
 /** Entropy relative to log K that counts as "held there". */
-const heldAt = 0.9;
+const heldAt = limits.entropyHeld.value;
 
 interface Found {
   iteration: number;

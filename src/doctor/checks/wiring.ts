@@ -1,7 +1,9 @@
 /** Whether gradients reach the policy's parameters and an optimiser moves them: by role, over all measured steps. */
+
 import { type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import { type Iteration, stepKey } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 
 export const wiring: Check = {
@@ -14,7 +16,7 @@ export const wiring: Check = {
 };
 
 /** Below this a rate changes no single-precision parameter, however well it is wired. */
-const leastRate = 1e-7;
+const leastRate = limits.leastRate.value;
 
 const roles = ['trunk', 'head', 'critic', 'shared', 'other'];
 
