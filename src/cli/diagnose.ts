@@ -1,18 +1,28 @@
 /** `trueline diagnose`: names the cause, proves it, says what to change. Exit status 0 healthy, 1 faulty, 3 not enough evidence. */
 import { Command } from 'commander';
-import { diagnose } from '../doctor/diagnose.ts';
+import { type DiagnoseOptions, diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
-import { openRecording } from '../recording/node.ts';
+import { openRecording, writeWhole } from '../recording/node.ts';
+import type { Recording } from '../recording/recording.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
+import { diagnosisPage } from '../report/page.ts';
+import { Gatherer } from '../report/pictures/gather.ts';
+import type { Pictures } from '../report/pictures/picture.ts';
 import { style, wantsColour } from '../report/style.ts';
-import { exitStatus, json, maxSize, print } from './options.ts';
+import { type Accepted, accepted } from './accepted.ts';
+import { follow } from './follow.ts';
+import { exitStatus, json, maxSize, print, wholeNumber } from './options.ts';
 import { progress } from './progress.ts';
 
-interface Flags {
+export interface DiagnoseFlags {
   json?: boolean;
+  html?: string;
   only: string[];
   agent?: string;
   ignore: string[];
+  config?: string;
+  follow?: boolean;
+  patience: number;
   maxSize: number;
 }
 
@@ -23,25 +33,99 @@ export function diagnoseCommand(): Command {
     .description('Say what is wrong with a run, prove it with its own numbers, and say what to change.')
     .argument('<recording>', 'a folder that holds manifest.json, or the zip of one')
     .addOption(json())
+    .option('--html <file>', 'also write the report as one HTML page that works offline')
+    .option('--follow', 'keep watching a run that is still being written, until it ends or Ctrl-C')
+    .option('--patience <seconds>', 'with --follow: a run that writes nothing for so long is over', wholeNumber, 600)
     .option('--only <check>', 'run only this check; may be repeated', list, [])
-    .option('--agent <name>', "look only at this agent's rows")
+    .option('--agent <name>', 'name only causes that concern this agent')
     .option('--ignore <cause>', 'a cause that is accepted; it is shown as ignored; may be repeated', list, [])
+    .option('--config <file>', 'accepted causes from this file, in place of trueline.json or trueline.yaml')
     .addOption(maxSize())
-    .addHelpText('after', '\nExample:\n  $ trueline diagnose examples/echo\n')
-    .action(async (path: string, flags: Flags) => {
-      const recording = await openRecording(path, flags);
-      const bar = progress('diagnosing');
-      const diagnosis = await diagnose(recording, {
-        ...(flags.only.length > 0 ? { only: flags.only } : {}),
-        ...(flags.agent === undefined ? {} : { agent: flags.agent }),
-        ignore: flags.ignore,
-      });
-      bar.stop();
-      const paint = style(wantsColour(process.stdout, process.env));
-      print(flags.json ? JSON.stringify(diagnosis, null, 2) : diagnosisText(diagnosis, paint));
-      process.exitCode = exitStatusOf(diagnosis);
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ trueline diagnose examples/echo\n  $ trueline diagnose examples/echo --html report.html\n\nExit status: 0 healthy, 1 faulty, 2 bad input, 3 not enough evidence.\n',
+    )
+    .action(async (path: string, flags: DiagnoseFlags) => {
+      const silenced = await accepted(path, flags);
+      if (flags.follow) {
+        process.exitCode = exitStatusOf(await follow(path, flags, silenced));
+        return;
+      }
+      const examined = await examine(await openRecording(path, flags), flags, silenced);
+      show(examined, flags);
+      if (flags.html !== undefined) await writePage(path, examined, flags, silenced);
+      process.exitCode = exitStatusOf(examined.diagnosis);
     });
 }
+
+export interface Examined {
+  recording: Recording;
+  diagnosis: Diagnosis;
+  pictures: Pictures;
+  /** The last iteration that was looked at; -1 where there is none. */
+  iteration: number;
+}
+
+/** Diagnoses with progress, and gathers what the report draws. */
+export async function examine(
+  recording: Recording,
+  flags: Pick<DiagnoseFlags, 'only' | 'agent'>,
+  silenced: Accepted,
+  unfinished = false,
+): Promise<Examined> {
+  const bar = progress('diagnosing');
+  const gatherer = new Gatherer();
+  let last = -1;
+  const options: DiagnoseOptions = {
+    ...(flags.only.length > 0 ? { only: flags.only } : {}),
+    ...(flags.agent === undefined ? {} : { agent: flags.agent }),
+    ignore: silenced.ids,
+    progress: bar.update,
+    watch: (iteration) => {
+      last = iteration.number;
+      gatherer.watch(iteration);
+    },
+    unfinished,
+  };
+  try {
+    const diagnosis = await diagnose(recording, options);
+    const reasons = Object.fromEntries(
+      (diagnosis.ignored ?? []).flatMap(({ id }) => (silenced.reasons[id] ? [[id, silenced.reasons[id]]] : [])),
+    );
+    if (Object.keys(reasons).length > 0) diagnosis.reasons = reasons;
+    return { recording, diagnosis, pictures: await gatherer.finish(recording, diagnosis), iteration: last };
+  } finally {
+    bar.stop();
+  }
+}
+
+function show({ diagnosis, pictures }: Examined, flags: DiagnoseFlags): void {
+  const paint = style(wantsColour(process.stdout, process.env));
+  const width = process.stdout.columns ?? 100;
+  print(flags.json ? JSON.stringify(diagnosis, null, 2) : diagnosisText(diagnosis, paint, { pictures, width }));
+}
+
+export async function writePage(
+  path: string,
+  { recording, diagnosis, pictures }: Examined,
+  flags: Pick<DiagnoseFlags, 'only' | 'agent' | 'ignore' | 'html' | 'json'>,
+  silenced: Accepted,
+): Promise<void> {
+  const file = flags.html!;
+  const options = [
+    ...flags.only.map((check) => `--only ${quoted(check)}`),
+    ...(flags.agent === undefined ? [] : [`--agent ${quoted(flags.agent)}`]),
+    ...flags.ignore.map((cause) => `--ignore ${quoted(cause)}`),
+    ...(silenced.file && silenced.given ? [`--config ${quoted(silenced.file)}`] : []),
+    `--html ${quoted(file)}`,
+  ];
+  const command = `trueline diagnose ${[quoted(path), ...options].join(' ')}`;
+  const page = await diagnosisPage({ diagnosis, pictures, name: path, manifest: recording.manifest, command });
+  await writeWhole(file, [new TextEncoder().encode(page)]);
+  if (!flags.json) print(`\nThe report is in ${file}.`);
+}
+
+const quoted = (text: string) => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 export function exitStatusOf(diagnosis: Diagnosis): number {
   const { good, faulty, notEnough } = exitStatus;

@@ -20,8 +20,12 @@ export interface DiagnoseOptions {
   agent?: string;
   /** Ids of causes that the caller has accepted; they are listed under `ignored`. */
   ignore?: readonly string[];
-  /** Hears of every iteration as it is read. */
-  progress?: (iteration: number) => void;
+  /** Hears of every iteration as it is read, and how many there are. */
+  progress?: (done: number, all: number) => void;
+  /** The run is still being written: its last iteration may be there in part only, and is left out. */
+  unfinished?: boolean;
+  /** Sees every iteration after the checks have, to draw from it; it may keep figures, never the rows. */
+  watch?: (iteration: Iteration) => void;
 }
 
 export async function diagnose(recording: Recording, options: DiagnoseOptions = {}): Promise<Diagnosis> {
@@ -34,9 +38,11 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const passes = chosen.map((check) => ({ check, pass: check.start(run) }));
   await measureInputs(recording, run);
   for await (const slice of iterations(recording)) {
+    if (options.unfinished && slice.number === slice.last) break;
     const iteration = new Iteration(run, slice);
     for (const { pass } of passes) pass.iteration(iteration);
-    options.progress?.(slice.number);
+    options.watch?.(iteration);
+    options.progress?.(slice.number + 1, slice.last + 1);
   }
   const reports: CheckReport[] = [];
   const findings: Finding[] = [];

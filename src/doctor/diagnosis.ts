@@ -50,6 +50,8 @@ export interface Diagnosis {
   checks: CheckReport[];
   /** Causes that were found and silenced by the caller. */
   ignored?: Cause[];
+  /** Why, by the id of the cause, where the caller said so. */
+  reasons?: Record<string, string>;
 }
 
 /** What a check found before causes are ranked and explained. */

@@ -5,3 +5,4 @@ export { checks } from './checks/index.ts';
 export { type DiagnoseOptions, diagnose } from './diagnose.ts';
 export type { Cause, CheckReport, Diagnosis, Evidence, Figures, Status, Verdict } from './diagnosis.ts';
 export { explains } from './explain.ts';
+export { type Proof, prove } from './proof.ts';

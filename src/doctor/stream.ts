@@ -95,6 +95,8 @@ export type StreamedTable = keyof typeof streamed;
 
 export interface Slice {
   number: number;
+  /** The last iteration that any table speaks of. */
+  last: number;
   tables: Partial<Record<StreamedTable, Rows>>;
 }
 
@@ -102,13 +104,9 @@ export interface Slice {
 export async function* iterations(recording: Recording): AsyncGenerator<Slice> {
   const names = (Object.keys(streamed) as StreamedTable[]).filter((table) => recording.tables.includes(table));
   const sources = await Promise.all(
-    names.map(async (table) => ({
-      table,
-      parts: await open(recording, table),
-      head: null as Part | null,
-      done: false,
-    })),
+    names.map(async (table) => ({ table, ...(await open(recording, table)), head: null as Part | null })),
   );
+  const last = sources.reduce((most, source) => Math.max(most, source.last), -1);
   const advance = async (source: (typeof sources)[number]) => {
     const step = await source.parts.next();
     source.head = step.done ? null : step.value;
@@ -124,7 +122,7 @@ export async function* iterations(recording: Recording): AsyncGenerator<Slice> {
       tables[source.table] = new Rows(source.table, source.head.chunk);
       await advance(source);
     }
-    yield { number, tables };
+    yield { number, last, tables };
   }
 }
 
@@ -133,21 +131,28 @@ interface Part {
   chunk: Chunk;
 }
 
-async function open(recording: Recording, table: StreamedTable): Promise<AsyncGenerator<Part>> {
-  return (await isAscending(recording, table)) ? parts(recording, table) : sortedParts(recording, table);
+async function open(
+  recording: Recording,
+  table: StreamedTable,
+): Promise<{ parts: AsyncGenerator<Part>; last: number }> {
+  const { ascending, last } = await survey(recording, table);
+  return { parts: ascending ? parts(recording, table) : sortedParts(recording, table), last };
 }
 
-async function isAscending(recording: Recording, table: StreamedTable): Promise<boolean> {
+async function survey(recording: Recording, table: StreamedTable): Promise<{ ascending: boolean; last: number }> {
   let latest = -1;
+  let last = -1;
+  let ascending = true;
   for await (const chunk of recording.chunks(table, ['iteration'])) {
     const values = (chunk.columns.get('iteration') as NumberColumn | undefined)?.values;
     for (let i = 0; values && i < values.length; i++) {
       const value = Number(values[i]);
-      if (value < latest) return false;
+      if (value < latest) ascending = false;
+      if (value > last) last = value;
       latest = value;
     }
   }
-  return true;
+  return { ascending, last };
 }
 
 async function* parts(recording: Recording, table: StreamedTable): AsyncGenerator<Part> {

@@ -27,6 +27,8 @@ export const manifestSchema = z.looseObject({
   writer: z
     .looseObject({ name: z.string().optional(), version: z.string().optional(), kernel: z.string().optional() })
     .optional(),
+  /** How the run ended; absent while it is being written, and where the writer did not say. */
+  ended: z.string().optional(),
   /** Lists that text columns kept as indices point into, by "table.column". */
   names: z.record(z.string(), z.array(z.string())).optional(),
 });

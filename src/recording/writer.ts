@@ -91,9 +91,9 @@ export class RecordingWriter {
     await this.store.write('manifest.json', [manifestBytes(this.manifest)]);
   }
 
-  async close(): Promise<void> {
+  async close(patch: Partial<Manifest> = {}): Promise<void> {
     await this.flush();
-    await this.updateManifest({});
+    await this.updateManifest(patch);
   }
 
   private async write(table: string): Promise<void> {

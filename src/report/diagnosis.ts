@@ -1,51 +1,82 @@
-/** A diagnosis for the terminal: the verdict in one sentence, the evidence, the remedy, then what was checked and what could not be. */
+/** A diagnosis for the terminal: the verdict in one sentence, the evidence with a small plot, the remedy as code, then what was checked and what could not be. */
+import { causeById } from '../doctor/causes.ts';
 import type { Cause, CheckReport, Diagnosis, Figures } from '../doctor/diagnosis.ts';
+import type { Pictures } from './pictures/picture.ts';
+import { fold, plotText } from './plot.ts';
+import { printable } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { number, table } from './table.ts';
+import { verdictSentence } from './verdict.ts';
 
-export function verdictSentence(diagnosis: Diagnosis): string {
-  const { verdict, causes } = diagnosis;
-  const checked = diagnosis.checks.filter((check) => check.status !== 'not-checked').length;
-  if (verdict === 'healthy') return `Healthy: ${checked} checks found nothing wrong.`;
-  if (verdict === 'faulty') {
-    const [first, ...others] = causes;
-    const rest = others.length === 0 ? '' : `, and ${others.length} more`;
-    return `Faulty: ${first.id} (confidence ${number(first.confidence)})${rest}.`;
-  }
-  const fits = causes.length > 0 ? ` What would fit: ${causes.map((cause) => cause.id).join(', ')}.` : '';
-  return `Not enough evidence: ${checked} of ${diagnosis.checks.length} checks had their columns.${fits}`;
+export interface TextOptions {
+  pictures?: Pictures;
+  /** Columns of the terminal. */
+  width?: number;
 }
 
-export function diagnosisText(diagnosis: Diagnosis, paint: Style): string {
+const widest = 120;
+
+export function diagnosisText(found: Diagnosis, paint: Style, options: TextOptions = {}): string {
+  const diagnosis = harmless(found);
+  const width = Math.max(40, Math.min(widest, options.width ?? 100));
   const colour = { healthy: paint.green, faulty: paint.red, 'not-enough-evidence': paint.yellow }[diagnosis.verdict];
-  const lines = [paint.bold(colour(verdictSentence(diagnosis)))];
+  const lines = fold(verdictSentence(diagnosis), width).map((line) => paint.bold(colour(line)));
   diagnosis.causes.forEach((cause, i) => {
-    lines.push('', ...causeLines(cause, diagnosis.causes.length > 1 ? `${i + 1}. ` : '', paint));
+    const prefix = diagnosis.causes.length > 1 ? `${i + 1}. ` : '';
+    lines.push('', ...causeLines(cause, prefix, paint, width, options.pictures));
   });
-  for (const cause of diagnosis.ignored ?? [])
-    lines.push('', paint.yellow(`Ignored, as asked: ${cause.id}. ${cause.summary}`));
-  lines.push('', ...checkLines(diagnosis.checks, paint));
+  for (const cause of diagnosis.ignored ?? []) {
+    const reason = diagnosis.reasons?.[cause.id];
+    const text = `Ignored, as asked: ${cause.id}${reason ? ` (${reason})` : ''}. ${cause.summary}`;
+    lines.push('', ...fold(text, width).map(paint.yellow));
+  }
+  lines.push('', ...checkLines(diagnosis.checks, paint, width));
   return lines.join('\n');
 }
 
-function causeLines(cause: Cause, prefix: string, paint: Style): string[] {
-  const lines = [paint.bold(`${prefix}${cause.id}`), `   ${cause.summary}`];
+/** Agents are named by strangers, and a name could move the cursor. */
+function harmless(diagnosis: Diagnosis): Diagnosis {
+  return JSON.parse(JSON.stringify(diagnosis), (_, value) => (typeof value === 'string' ? printable(value) : value));
+}
+
+function causeLines(
+  cause: Cause,
+  prefix: string,
+  paint: Style,
+  width: number,
+  pictures: Pictures | undefined,
+): string[] {
+  const text = (words: string) => fold(words, width - 3).map((line) => `   ${line}`);
+  const lines = [paint.bold(`${prefix}${cause.id}`), ...text(cause.summary)];
   const facts = [
     `confidence ${number(cause.confidence)}`,
     `${number(cause.rows)} rows`,
     `from iteration ${cause.onset}`,
   ];
   if (cause.agents.length > 0) facts.push(`agents ${cause.agents.join(', ')}`);
-  lines.push(paint.dim(`   ${facts.join(', ')}`));
-  if (cause.transform !== undefined) {
-    lines.push(`   undone by: ${cause.transform}`, ...residuals(cause, paint));
-  }
+  lines.push(...text(facts.join(', ')).map(paint.dim));
+  if (cause.transform !== undefined) lines.push(...text(`undone by: ${cause.transform}`), ...residuals(cause, paint));
   const rows = cause.evidence.flatMap((item) => evidenceRows(item.check, item.measured, item.expected));
   if (rows.length > 0) lines.push(indent(table(['evidence', 'measured', 'expected'].map(paint.dim), rows)));
-  lines.push(`   ${paint.bold('What to change:')} ${cause.remedy}`);
-  if (cause.symptoms.length > 0) lines.push(paint.dim(`   It explains: ${cause.symptoms.join('; ')}`));
-  lines.push(paint.dim(`   More: trueline explain ${cause.id}`));
+  const [picture] = pictures?.proofs.find((proof) => proof.cause === cause.id)?.pictures ?? [];
+  if (picture) lines.push('', ...plotText(picture, width - 3).map((line) => `   ${line}`), '');
+  lines.push(...headed('What to change:', cause.remedy, paint, width));
+  const entry = causeById(cause.id);
+  if (entry) {
+    for (const [where, code] of [
+      ['In PyTorch', entry.pytorch],
+      ['In Trueline', entry.trueline],
+    ])
+      lines.push(paint.dim(`   ${where}:`), ...code.split('\n').map((line) => `     ${paint.cyan(line)}`));
+  }
+  if (cause.symptoms.length > 0) lines.push(...text(`It explains: ${cause.symptoms.join('; ')}`).map(paint.dim));
+  lines.push(paint.dim(`   More: trueline explain ${cause.id} (docs/causes/${cause.id}.md)`));
   return lines;
+}
+
+function headed(head: string, words: string, paint: Style, width: number): string[] {
+  const [first, ...rest] = fold(`${head} ${words}`, width - 3);
+  return [`   ${paint.bold(head)}${first.slice(head.length)}`, ...rest.map((line) => `   ${line}`)];
 }
 
 /** Two bars on a logarithmic scale: how much disagreement there was, and how much is left once the fault is undone. */
@@ -74,19 +105,22 @@ function show(value: Figures[string]): string {
   return Array.isArray(value) ? value.map((item) => number(item)).join(', ') : String(value);
 }
 
-function checkLines(checks: readonly CheckReport[], paint: Style): string[] {
+function checkLines(checks: readonly CheckReport[], paint: Style, width: number): string[] {
   const marks = { pass: paint.green('pass'), warn: paint.yellow('warn'), fail: paint.red('fail') };
   const lines: string[] = [];
+  const open = checks.filter((check) => check.status === 'not-checked');
+  lines.push(paint.bold(`What was checked (${checks.length - open.length} of ${checks.length})`));
   for (const status of ['fail', 'warn', 'pass'] as const) {
     const names = checks.filter((check) => check.status === status).map((check) => check.id);
-    if (names.length > 0) lines.push(`${marks[status]}  ${names.join(', ')}`);
+    if (names.length === 0) continue;
+    const [first, ...rest] = fold(names.join(', '), width - 6);
+    lines.push(`${marks[status]}  ${first}`, ...rest.map((line) => `      ${line}`));
   }
-  for (const check of checks.filter((item) => item.status === 'not-checked')) {
-    lines.push(
-      paint.dim(
-        `not checked: ${check.id}${check.needs.length > 0 ? ` needs ${check.needs.join(', ')}` : ''}${check.note ? ` (${check.note})` : ''}`,
-      ),
-    );
+  for (const check of open) {
+    const needs = check.needs.length > 0 ? ` needs ${check.needs.join(', ')}` : '';
+    const note = check.note && !needs.includes(check.note.replace(/^needs /, '')) ? ` (${check.note})` : '';
+    const [first, ...rest] = fold(`not checked: ${check.id}${needs}${note}`, width - 2);
+    lines.push(paint.dim(first), ...rest.map((line) => paint.dim(`  ${line}`)));
   }
   return lines;
 }

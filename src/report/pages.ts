@@ -3,9 +3,10 @@ import { causes } from '../doctor/causes.ts';
 import { type Limit, limits } from '../doctor/limits.ts';
 import { faults } from '../faults/index.ts';
 import { type ColumnSpec, tables } from '../recording/columns.ts';
-import { type Reading, readings } from '../training/readings.ts';
+import { readings } from '../training/readings.ts';
 import { describeSettings } from '../training/settings.ts';
 import { causePage } from './causes.ts';
+import { bandText } from './page-pictures.ts';
 
 export interface Page {
   path: string;
@@ -75,17 +76,9 @@ function readingsPage(): string {
   ];
   for (const reading of readings)
     lines.push(
-      `| \`${reading.name}\` | ${reading.unit} | ${cell(reading.formula)} | ${band(reading)} | ${reading.explanation} |`,
+      `| \`${reading.name}\` | ${reading.unit} | ${cell(reading.formula)} | ${reading.band ? bandText(reading.band) : ''} | ${reading.explanation} |`,
     );
   return `${lines.join('\n')}\n`;
-}
-
-function band({ band }: Reading): string {
-  if (!band) return '';
-  const [low, high] = band;
-  if (low === Number.MIN_VALUE) return 'above 0';
-  if (low === null) return `at most ${high}`;
-  return high === null ? `at least ${low}` : `${low} to ${high}`;
 }
 
 function settingsPage(): string {

@@ -16,7 +16,8 @@ export interface RecordingSink {
   append(table: string, columns: Record<string, ColumnData>): Promise<void>;
   flush(): Promise<void>;
   position(): Record<string, number>;
-  close(): Promise<void>;
+  /** Whoever watches the recording is told how the run ended. */
+  close(patch?: { ended?: string }): Promise<void>;
 }
 
 /** Whether an iteration is kept whole: samples, replays and tensors. */

@@ -72,7 +72,7 @@ export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promi
     const policies = trainer.learners.map((learner) => learner.name);
     hooks.onStart?.({ steps: settings.steps, policies, agents: [...trainer.seating.names] });
     const run = await loop(trainer, hooks);
-    await sink?.close();
+    await sink?.close({ ended: run.stopped ? 'stopped' : 'finished' });
     const make = hooks.game ?? gameMaker(settings.game, settings.gameSettings);
     return {
       ...run,

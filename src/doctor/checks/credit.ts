@@ -246,7 +246,7 @@ export function otherAgent(
 }
 
 /** Credit is linear in the values: recorded = rewards' part + a values' part + b constants' part, with a and b by least squares. */
-function affineValues(
+export function affineValues(
   iteration: Iteration,
   gamma: number,
   lambda: number,
