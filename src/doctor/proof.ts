@@ -1,5 +1,6 @@
 /** A cause's proof as rows of numbers: what the trainer used, what the row's own data gives, and what the undoing transform gives. A transform without such a form has no `after`. */
 import { lagged } from '../math/chains.ts';
+import { median } from '../math/statistics.ts';
 import type { Cause } from './diagnosis.ts';
 import type { Iteration } from './iteration.ts';
 import { everyRow, known, type ProofColumns } from './proof-columns.ts';
@@ -34,9 +35,20 @@ export function prove(
                 : check === 'returns'
                   ? returnProof(iteration)
                   : null;
-    if (found) return { check, ...found };
+    if (found) return { check, ...found, after: reproduces(found) ? found.after : null };
   }
   return null;
+}
+
+/** Only a transform that brings the rows that disagree ten times nearer is shown; lists that were not recorded whole cannot be scored again. */
+function reproduces({ target, before, after }: ProofColumns): boolean {
+  if (!after) return false;
+  const gaps: { before: number; after: number }[] = [];
+  for (let i = 0; i < target.length; i++) {
+    const gap = { before: Math.abs(target[i] - before[i]), after: Math.abs(target[i] - after[i]) };
+    if (gap.before > 1e-4 && Number.isFinite(gap.after)) gaps.push(gap);
+  }
+  return gaps.length > 0 && median(gaps.map((gap) => gap.after)) <= 0.1 * median(gaps.map((gap) => gap.before));
 }
 
 function rewardProof(iteration: Iteration, transform: string): ProofColumns | null {

@@ -43,6 +43,7 @@ dt{color:var(--soft);font-size:.85rem}dd{margin:0;font-weight:600}
 table{border-collapse:collapse;width:100%;font-size:.93rem}
 th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--grid);vertical-align:top}
 th{color:var(--soft);font-weight:600;font-size:.85rem}
+th[scope=row]{min-width:9.5em}
 td.n{font-variant-numeric:tabular-nums}
 .pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,380px),1fr));gap:18px 26px}
 figure{margin:0 0 6px;min-width:0}

@@ -27,11 +27,19 @@ export async function diagnosisPage(inputs: PageInputs): Promise<string> {
   const { diagnosis, pictures, manifest, name, command } = inputs;
   const draw = await svgDrawer();
   const title = `${words[diagnosis.verdict]}: ${manifest.name ?? name}`;
+  const [lead] = diagnosis.causes;
+  const faulty = diagnosis.verdict === 'faulty' && lead !== undefined;
   const sentence = verdictSentence(diagnosis).replace(/^[^:]*: /, '');
+  const headline = faulty ? (causeById(lead.id)?.meaning ?? lead.summary) : capital(sentence);
+  const others = diagnosis.causes.slice(1).map(({ id }) => id);
   const body = [
     `<header><p class="kicker">Trueline diagnosis</p><p class="kicker">${about(name, manifest)}</p>`,
-    `<div class="verdict ${diagnosis.verdict}"><p class="word">${words[diagnosis.verdict]}</p><h1>${safeText(capital(sentence))}</h1>`,
-    `${diagnosis.causes[0] ? `<p>${safeText(diagnosis.causes[0].summary)}</p>` : ''}</div></header>`,
+    `<div class="verdict ${diagnosis.verdict}"><p class="word">${words[diagnosis.verdict]}</p><h1>${safeText(headline)}</h1>`,
+    faulty
+      ? `<p><code>${safeText(lead.id)}</code>, confidence ${safeText(number(lead.confidence))}. ${safeText(lead.summary)}</p>`
+      : '',
+    faulty && others.length > 0 ? `<p>Also: ${others.map((id) => `<code>${safeText(id)}</code>`).join(', ')}.</p>` : '',
+    '</div></header>',
     '<main>',
     ...diagnosis.causes.map((cause, i) => causeSection(cause, i, diagnosis, pictures, draw)),
     ignoredSection(diagnosis),
@@ -75,8 +83,10 @@ function causeSection(cause: Cause, index: number, diagnosis: Diagnosis, picture
   const proofs = pictures.proofs.filter((proof) => proof.cause === cause.id).flatMap((proof) => proof.pictures);
   return [
     `<section aria-labelledby="${id}"><h2 id="${id}">${place}${safeText(cause.id)}</h2>`,
-    entry ? `<p>${safeText(entry.meaning)}</p>` : '',
-    index > 0 || diagnosis.verdict !== 'faulty' ? `<p>${safeText(cause.summary)}</p>` : '',
+    // The headline has said it of the first.
+    index > 0 || diagnosis.verdict !== 'faulty'
+      ? `<p>${safeText(entry?.meaning ?? '')}</p><p>${safeText(cause.summary)}</p>`
+      : '',
     facts(cause),
     cause.transform === undefined ? '' : transform(cause),
     evidence(cause),
