@@ -55,6 +55,8 @@ async function compile(asc, features) {
     '--converge',
   ];
   args.push('--importMemory', '--sharedMemory', '--initialMemory', '1', '--maximumMemory', String(pages));
+  // The kernels' constants lie between the engine's control words and its first block (src/net/wasm/threads.ts).
+  args.push('--memoryBase', '1024');
   args.push('--enable', 'simd', '--enable', 'threads', ...features);
   // `abort` is never called without assertions; its import would be one more thing to provide.
   args.push('--use', 'abort=');

@@ -145,8 +145,10 @@ export class KernelNetwork {
     words[net + netFields.inputPanel] = reserve(Math.max(rows, BLOCK) * widest);
     words[net + netFields.rowPart] = reserve(features > 0 ? BLOCK * up8(sizes[1]) : 0);
     words[net + netFields.rowPanel] = reserve(features > 0 ? BLOCK * up8(sizes[1]) : 0);
-    words[net + netFields.local] = reserve(this.candidates + 8);
-    words[net + netFields.localProbability] = reserve(this.candidates + 8);
+    // Four rows at a time.
+    words[net + netFields.local] = reserve(4 * this.candidates);
+    words[net + netFields.localProbability] = reserve(4 * this.candidates);
+    words[net + netFields.rowFigures] = reserve(16);
     words[net + netFields.rowOfItem] = reserve(rows + 8);
     this.scratchBytes = offset;
   }

@@ -47,6 +47,7 @@ export const netFields = fields(
   'rowPanel',
   'local',
   'localProbability',
+  'rowFigures',
   'rowOfItem',
 );
 

@@ -10,8 +10,8 @@ import { Region } from './memory.ts';
 export const control = { remaining: 0, done: 1, wake: 2, sleeping: 3, error: 4, table: 5, scratch: 6 } as const;
 const MESSAGE_AT = 256;
 const MESSAGE_BYTES = 512;
-/** Bytes at the start of the memory that belong to this file. */
-export const RESERVED = MESSAGE_AT + MESSAGE_BYTES;
+/** Bytes at the start of the memory that are not the allocator's: this file's words up to 1024, then the kernels' constants. */
+export const RESERVED = 2048;
 /** A worker that has found nothing to do for so many milliseconds goes to sleep. */
 const SPIN = 0.1;
 const PATIENCE = 60_000;

@@ -3,7 +3,7 @@ import { adamNet, packNet, reduceNet } from './adam';
 import { gather, scatterRows } from './layout';
 import { backwardBlock, forwardBlock, layerAt } from './network';
 import { actorLane, criticLane, forwardRows } from './policy';
-import { exp4, log4, tanhPair } from './simd';
+import { exp4, log4, tanhPairs } from './simd';
 import { BLOCK, Job, Net, Pass } from './structs';
 
 /** Rows in one forward task. */
@@ -90,5 +90,5 @@ export function logarithms(at: usize, bytes: usize): void {
 }
 
 export function tangents(at: usize, bytes: usize): void {
-  for (const end = at + bytes; at < end; at += 32) tanhPair(at, 16);
+  tanhPairs(at, at + bytes, 16, 32);
 }

@@ -1,7 +1,7 @@
 /** One block of rows through a network and back. Rows beyond the block's count are zero on the way in, and their deltas must be zero. */
 import { accumulateBias, accumulateWeights, multiply } from './gemm';
 import { toColumns } from './layout';
-import { tanhPair } from './simd';
+import { tanhPairs } from './simd';
 import { LAYER_BYTES, Layer, Net } from './structs';
 
 @inline
@@ -21,14 +21,15 @@ export function activate(kind: i32, y: usize, lines: i32, rows: i32): void {
   const full = rows & 7 && (rows & 7) <= 4 ? rows >> 3 : (rows + 7) >> 3;
   const end = y + (<usize>full * (<usize>lines << 5));
   if (kind == 1) {
-    for (; y < end; y += 32) tanhPair(y, 16);
+    tanhPairs(y, end, 16, 32);
+    y = end;
   } else {
     for (; y < end; y += 16) v128.store(y, relu4(v128.load(y)));
   }
   if (full << 3 >= rows) return;
   const last = y + (<usize>lines << 5);
   if (kind == 1) {
-    for (; y < last; y += 64) tanhPair(y, 32);
+    tanhPairs(y, last, 32, 64);
   } else {
     for (; y < last; y += 32) v128.store(y, relu4(v128.load(y)));
   }

@@ -1,25 +1,11 @@
 /** Rows of decisions through actor and critic: forward for rollouts and replays, and one lane of a PPO update. */
-import { distribution, logProbability, logSum, sample, sum } from './distribution';
+import { floatAt, intAt, outputAddress, rowNumber } from './columns';
+import { distanceOf, distribution, entropies, logSums, sample } from './distribution';
 import { accumulateBias, accumulateWeights, multiply } from './gemm';
 import { gather, gatherSums, spread, toColumns } from './layout';
+import { clearStatistics, gatherLogits, policyRows, storeStatistics, valueLoss, valueSlope } from './loss';
 import { activate, backwardBlock, forwardBlock, layerAt, outputOf } from './network';
-import { exp1 } from './simd';
-import { BLOCK, ITEMS, Job, LANES, Layer, Net, STATISTICS } from './structs';
-
-@inline
-function rowNumber(job: Job, at: i32): i32 {
-  return job.order ? load<i32>(job.order + (<usize>at << 2)) : at;
-}
-
-@inline
-function floatAt(column: usize, row: i32): f32 {
-  return load<f32>(column + (<usize>row << 2));
-}
-
-@inline
-function intAt(column: usize, row: i32): i32 {
-  return load<i32>(column + (<usize>row << 2));
-}
+import { BLOCK, ITEMS, Job, LANES, Layer, STATISTICS } from './structs';
 
 /** How many rows from `first` make the next block: up to BLOCK, and with a pointer head up to ITEMS candidates, but at least one. */
 function blockRows(job: Job, first: i32, end: i32): i32 {
@@ -107,63 +93,44 @@ function actorBackward(job: Job, rows: i32, scratch: usize, lane: usize): void {
   accumulateBias(rowColumns, layer.outputs4, rowPanels, lane + (layer.bias - net.parameters));
 }
 
-/** Address of a block's output: row-wise for the global logits, item-wise for scores. */
-@inline
-function outputAddress(base: usize, lines: i32, row: i32, line: i32): usize {
-  return base + <usize>((row >> 3) * lines + line) * 32 + (<usize>(row & 7) << 2);
-}
-
-/** Gathers row i's local logits in the order of its candidates; `item` is its first candidate's place in the block. */
-function localLogits(job: Job, scratch: usize, i: i32, item: i32, start: i32, count: i32): void {
-  const net = job.actor;
-  const lines = layerAt(net, net.count - 1).outputs4;
-  const base = scratch + net.output;
-  const z = scratch + net.local;
-  if (net.pointer) {
-    for (let j = 0; j < count; j++) store<f32>(z + (<usize>j << 2), load<f32>(outputAddress(base, lines, item + j, 0)));
-  } else {
-    for (let j = 0; j < count; j++) {
-      store<f32>(z + (<usize>j << 2), load<f32>(outputAddress(base, lines, i, intAt(job.subset, start + j))));
-    }
-  }
-}
-
-function keepLogits(job: Job, z: usize, at: i32, count: i32): void {
-  if (!job.outLogits) return;
-  memory.copy(job.outLogits + (<usize>intAt(job.outOffsets, at) << 2), z, <usize>count << 2);
-}
-
 /** Rows [first, end): distributions and values, and actions where there are uniforms. */
 export function forwardRows(job: Job, first: i32, end: i32, scratch: usize): void {
-  const actor = job.actor;
-  const z = scratch + actor.local;
-  const e = scratch + actor.localProbability;
   while (first < end) {
     const rows = blockRows(job, first, end);
     if (job.outLogp) {
       actorForward(job, first, rows, scratch);
-      let item = 0;
-      for (let i = 0; i < rows; i++) {
-        const at = first + i;
-        const row = rowNumber(job, at);
-        const start = intAt(job.offsets, row);
-        const count = intAt(job.offsets, row + 1) - start;
-        localLogits(job, scratch, i, item, start, count);
-        keepLogits(job, z, at, count);
-        const entropy = distribution(z, e, job.legal + <usize>start, count, job.inverseTemperature);
-        let action: i32;
-        if (job.uniforms) {
-          action = sample(e, count, floatAt(job.uniforms, at));
-          store<i32>(job.outAction + (<usize>at << 2), action);
-        } else action = intAt(job.action, row);
-        store<f32>(job.outLogp + (<usize>at << 2), logProbability(z, count, action));
-        store<f32>(job.outEntropy + (<usize>at << 2), entropy);
-        item += count;
-      }
+      for (let i = 0, item = 0; i < rows; i += 4) item += chooseRows(job, scratch, first, i, rows, item);
     }
     if (job.outValue) criticForward(job, first, rows, scratch);
     first += rows;
   }
+}
+
+/** Distributions of the block's rows [i, i + 4), and actions where there are uniforms; returns the number of their candidates. */
+function chooseRows(job: Job, scratch: usize, first: i32, i: i32, rows: i32, item: i32): i32 {
+  const net = job.actor;
+  const z = scratch + net.local;
+  const e = scratch + net.localProbability;
+  const figures = scratch + net.rowFigures;
+  distribution(z, e, gatherLogits(job, scratch, first, i, rows, item));
+  v128.store(figures, logSums);
+  v128.store(figures, entropies, 16);
+  let candidates = 0;
+  for (let r = i, end = min(i + 4, rows); r < end; r++) {
+    const at = first + r;
+    const lane = <usize>(r - i) << 2;
+    const row = rowNumber(job, at);
+    const count = intAt(job.offsets, row + 1) - intAt(job.offsets, row);
+    let action: i32;
+    if (job.uniforms) {
+      action = sample(e + lane, count, floatAt(job.uniforms, at));
+      store<i32>(job.outAction + (<usize>at << 2), action);
+    } else action = intAt(job.action, row);
+    store<f32>(job.outLogp + (<usize>at << 2), distanceOf(z + lane, count, action) - load<f32>(figures + lane));
+    store<f32>(job.outEntropy + (<usize>at << 2), load<f32>(figures + lane, 16));
+    candidates += count;
+  }
+  return candidates;
 }
 
 function criticForward(job: Job, first: i32, rows: i32, scratch: usize): void {
@@ -183,22 +150,12 @@ export function laneStart(rows: i32, lane: i32): i32 {
   return min(rows, ((((rows + 7) >> 3) * lane) / LANES) << 3);
 }
 
-// Sums of one lane.
-let policyLoss: f64 = 0;
-let entropies: f64 = 0;
-let k1: f64 = 0;
-let k2: f64 = 0;
-let k3: f64 = 0;
-let clipped: f64 = 0;
-let ratioSum: f64 = 0;
-let ratioSquares: f64 = 0;
-
 /** Gradient of the loss by the lane's rows, actor only. */
 export function actorLane(job: Job, lane: i32, scratch: usize): void {
   const net = job.actor;
   const gradient = job.lanes + <usize>lane * <usize>job.laneBytes + (net.parameters - job.parameters);
   memory.fill(gradient, 0, <usize>net.floats << 2);
-  policyLoss = entropies = k1 = k2 = k3 = clipped = ratioSum = ratioSquares = 0;
+  clearStatistics();
   const end = laneStart(job.rows, lane + 1);
   const lines = layerAt(net, net.count - 1).outputs4;
   for (let first = laneStart(job.rows, lane); first < end; ) {
@@ -206,79 +163,11 @@ export function actorLane(job: Job, lane: i32, scratch: usize): void {
     actorForward(job, first, rows, scratch);
     const outputs = net.pointer ? items : rows;
     memory.fill(scratch + net.deltaA, 0, (<usize>((outputs + 7) >> 3) * <usize>lines) << 5);
-    let item = 0;
-    for (let i = 0; i < rows; i++) item += policyRow(job, scratch, lines, first + i, i, item);
+    for (let i = 0, item = 0; i < rows; i += 4) item += policyRows(job, scratch, lines, first, i, rows, item);
     actorBackward(job, rows, scratch, gradient);
     first += rows;
   }
-  const to = job.statistics + <usize>(lane * STATISTICS) * 8;
-  store<f64>(to, policyLoss);
-  store<f64>(to, entropies, 8);
-  store<f64>(to, k1, 16);
-  store<f64>(to, k2, 24);
-  store<f64>(to, k3, 32);
-  store<f64>(to, clipped, 40);
-  store<f64>(to, ratioSum, 48);
-  store<f64>(to, ratioSquares, 56);
-}
-
-/** Loss of one row and its gradient by the row's logits; returns the number of its candidates. */
-function policyRow(job: Job, scratch: usize, lines: i32, at: i32, i: i32, item: i32): i32 {
-  const net = job.actor;
-  const z = scratch + net.local;
-  const e = scratch + net.localProbability;
-  const row = rowNumber(job, at);
-  const start = intAt(job.offsets, row);
-  const count = intAt(job.offsets, row + 1) - start;
-  localLogits(job, scratch, i, item, start, count);
-  keepLogits(job, z, at, count);
-  const entropy = distribution(z, e, job.legal + <usize>start, count, job.inverseTemperature);
-  const action = intAt(job.action, row);
-  const logp = logProbability(z, count, action);
-  store<f32>(job.outLogp + (<usize>at << 2), logp);
-  store<f32>(job.outEntropy + (<usize>at << 2), entropy);
-
-  const weight = job.weight ? floatAt(job.weight, row) : 1;
-  const advantage = floatAt(job.advantage, row) * job.advantageScale;
-  const logRatio = logp - floatAt(job.oldLogp, row);
-  const ratio = exp1(logRatio);
-  const free = ratio * advantage;
-  const bounded = min(max(ratio, 1 - job.clip), 1 + job.clip) * advantage;
-  const held = free > bounded;
-  const w = <f64>weight;
-  const d = <f64>logRatio;
-  policyLoss -= w * <f64>(held ? bounded : free);
-  entropies += w * <f64>entropy;
-  k1 -= w * d;
-  k2 += w * 0.5 * d * d;
-  // r - 1 - log r: by its series where the difference would cancel.
-  k3 += w * (abs(d) < 0.0625
-    ? d * d * (0.5 + d * (1.0 / 6 + d * (1.0 / 24 + d * (1.0 / 120 + d * (1.0 / 720 + d * (1.0 / 5040))))))
-    : <f64>ratio - 1 - d);
-  if (abs(ratio - 1) > job.clip) clipped += w;
-  const excess = <f64>ratio - 1;
-  ratioSum += w * excess;
-  ratioSquares += w * excess * excess;
-
-  const share = weight * job.inverseWeight * job.inverseTemperature;
-  const byLogp: f32 = held ? 0 : -free * share;
-  const byEntropy = job.entropyCoefficient * share;
-  const inverse: f32 = 1 / sum;
-  const delta = scratch + net.deltaA;
-  for (let j = 0; j < count; j++) {
-    const probability = load<f32>(e + (<usize>j << 2)) * inverse;
-    let gradient: f32 = 0;
-    if (probability > 0) {
-      gradient = probability * (byEntropy * (load<f32>(z + (<usize>j << 2)) - logSum + entropy) - byLogp);
-    } else if (!load<u8>(job.legal + <usize>(start + j))) continue;
-    else if (probability != probability) gradient = probability;
-    if (j == action) gradient += byLogp;
-    const to = net.pointer
-      ? outputAddress(delta, lines, item + j, 0)
-      : outputAddress(delta, lines, i, intAt(job.subset, start + j));
-    store<f32>(to, load<f32>(to) + gradient);
-  }
-  return count;
+  storeStatistics(job.statistics + <usize>(lane * STATISTICS) * 8);
 }
 
 /** Gradient of the loss by the lane's rows, critic only. */
@@ -317,17 +206,4 @@ export function criticLane(job: Job, lane: i32, scratch: usize): void {
     backwardBlock(net, 0, scratch, scratch, rows, gradient, false);
   }
   store<f64>(job.statistics + <usize>(lane * STATISTICS + 8) * 8, loss);
-}
-
-@inline
-function valueLoss(job: Job, error: f32): f32 {
-  if (!job.huber) return error * error;
-  const size = abs(error);
-  return size <= job.huberDelta ? 0.5 * error * error : job.huberDelta * (size - 0.5 * job.huberDelta);
-}
-
-@inline
-function valueSlope(job: Job, error: f32): f32 {
-  if (!job.huber) return 2 * error;
-  return min(max(error, -job.huberDelta), job.huberDelta);
 }

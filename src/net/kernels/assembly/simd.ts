@@ -1,5 +1,24 @@
 /** Four-lane arithmetic: fused where the variant allows it, and exp, log and tanh as polynomials fitted for single precision. */
 
+// Constants are read from memory, one instruction each. A constant in the code is built anew by three instructions in every turn of a loop.
+const EXP = memory.data<f32>([
+  -87.0, 88.0, 1.4426950408889634, 12582912.0, -0.693359375, 0.00021219444005469058, 0.0013813143341426734, 0.00836941894936224,
+  0.04166845681230863, 0.16666514790150658, 0.49999993050597696, 1.0,
+]);
+const LOG = memory.data<f32>([
+  1.0, 0.0674661892697583, -0.11675646000783405, 0.11888169045081264, -0.12405590299421838, 0.14219551563736516,
+  -0.16667995750873274, 0.20002118699035407, -0.2500000960174383, 0.333333126033726, -0.00021219444005469058, -0.5, 0.693359375,
+]);
+const TANH = memory.data<f32>([
+  -9.02, 9.02, 1.3318970541670594e-8, 0.00002058340587082864, 0.0034940299435221966, 0.13379714065938572, 1.0,
+  7.761977195893155e-7, 0.0003283085300452755, 0.02587105566152963, 0.46713029309976317, -1.0,
+]);
+
+@inline
+function constant(table: usize, index: usize): v128 {
+  return v128.load32_splat(table + (index << 2));
+}
+
 /** a * b + c: one rounding in the relaxed variant, two in the plain one. */
 @inline
 export function madd(a: v128, b: v128, c: v128): v128 {
@@ -9,19 +28,19 @@ export function madd(a: v128, b: v128, c: v128): v128 {
 /** e^x. The range is cut at +-87, so that powers of two stay normal numbers; NaN stays NaN. */
 @inline
 export function exp4(x: v128): v128 {
-  x = f32x4.pmin(f32x4.pmax(x, f32x4.splat(-87.0)), f32x4.splat(88.0));
+  x = f32x4.pmin(f32x4.pmax(x, constant(EXP, 0)), constant(EXP, 1));
   // Adding 1.5 * 2^23 rounds to a whole number, which then stands in the low bits.
-  const rounded = madd(x, f32x4.splat(1.4426950408889634), f32x4.splat(12582912.0));
-  const whole = f32x4.sub(rounded, f32x4.splat(12582912.0));
+  const rounded = madd(x, constant(EXP, 2), constant(EXP, 3));
+  const whole = f32x4.sub(rounded, constant(EXP, 3));
   // ln 2 in two parts; the first has so few bits that its product is exact.
-  let r = madd(whole, f32x4.splat(-0.693359375), x);
-  r = madd(whole, f32x4.splat(0.00021219444005469058), r);
-  let p = madd(r, f32x4.splat(0.0013813143341426734), f32x4.splat(0.00836941894936224));
-  p = madd(p, r, f32x4.splat(0.04166845681230863));
-  p = madd(p, r, f32x4.splat(0.16666514790150658));
-  p = madd(p, r, f32x4.splat(0.49999993050597696));
+  let r = madd(whole, constant(EXP, 4), x);
+  r = madd(whole, constant(EXP, 5), r);
+  let p = madd(r, constant(EXP, 6), constant(EXP, 7));
+  p = madd(p, r, constant(EXP, 8));
+  p = madd(p, r, constant(EXP, 9));
+  p = madd(p, r, constant(EXP, 10));
   p = madd(f32x4.mul(p, r), r, r);
-  p = f32x4.add(p, f32x4.splat(1.0));
+  p = f32x4.add(p, constant(EXP, 11));
   return i32x4.add(p, i32x4.shl(rounded, 23));
 }
 
@@ -32,80 +51,43 @@ export function log4(x: v128): v128 {
   const shifted = i32x4.sub(x, i32x4.splat(0x3f3504f3));
   const exponent = f32x4.convert_i32x4_s(i32x4.shr_s(shifted, 23));
   const mantissa = i32x4.add(v128.and(shifted, i32x4.splat(0x007fffff)), i32x4.splat(0x3f3504f3));
-  const f = f32x4.sub(mantissa, f32x4.splat(1.0));
-  let p = madd(f, f32x4.splat(0.0674661892697583), f32x4.splat(-0.11675646000783405));
-  p = madd(p, f, f32x4.splat(0.11888169045081264));
-  p = madd(p, f, f32x4.splat(-0.12405590299421838));
-  p = madd(p, f, f32x4.splat(0.14219551563736516));
-  p = madd(p, f, f32x4.splat(-0.16667995750873274));
-  p = madd(p, f, f32x4.splat(0.20002118699035407));
-  p = madd(p, f, f32x4.splat(-0.2500000960174383));
-  p = madd(p, f, f32x4.splat(0.333333126033726));
+  const f = f32x4.sub(mantissa, constant(LOG, 0));
+  let p = madd(f, constant(LOG, 1), constant(LOG, 2));
+  p = madd(p, f, constant(LOG, 3));
+  p = madd(p, f, constant(LOG, 4));
+  p = madd(p, f, constant(LOG, 5));
+  p = madd(p, f, constant(LOG, 6));
+  p = madd(p, f, constant(LOG, 7));
+  p = madd(p, f, constant(LOG, 8));
+  p = madd(p, f, constant(LOG, 9));
   const square = f32x4.mul(f, f);
   let small = f32x4.mul(f32x4.mul(p, f), square);
-  small = madd(exponent, f32x4.splat(-0.00021219444005469058), small);
-  small = madd(square, f32x4.splat(-0.5), small);
-  return madd(exponent, f32x4.splat(0.693359375), f32x4.add(f, small));
+  small = madd(exponent, constant(LOG, 10), small);
+  small = madd(square, constant(LOG, 11), small);
+  return madd(exponent, constant(LOG, 12), f32x4.add(f, small));
 }
 
 /**
- * Replaces the two vectors at `at` and `at + step` by their tanh, a quotient of polynomials; beyond +-9.02 it is 1 in single precision,
- * and no rounding takes it past 1. Two at a time, because each constant then serves twice.
+ * Replaces the pairs of vectors at `at` and `at + gap`, `step` bytes from pair to pair, by their tanh, a quotient of polynomials; beyond
+ * +-9.02 it is 1 in single precision, and no rounding takes it past 1.
  */
-@inline
-export function tanhPair(at: usize, step: usize): void {
-  let c = f32x4.splat(-9.02);
-  let x = f32x4.pmax(v128.load(at), c);
-  let y = f32x4.pmax(v128.load(at + step), c);
-  c = f32x4.splat(9.02);
-  x = f32x4.pmin(x, c);
-  y = f32x4.pmin(y, c);
-  const u = f32x4.mul(x, x);
-  const v = f32x4.mul(y, y);
-  c = f32x4.splat(1.3318970541670594e-8);
-  let d = f32x4.splat(0.00002058340587082864);
-  let p = madd(u, c, d);
-  let q = madd(v, c, d);
-  c = f32x4.splat(0.0034940299435221966);
-  p = madd(p, u, c);
-  q = madd(q, v, c);
-  c = f32x4.splat(0.13379714065938572);
-  p = madd(p, u, c);
-  q = madd(q, v, c);
-  const one = f32x4.splat(1);
-  p = f32x4.mul(x, madd(p, u, one));
-  q = f32x4.mul(y, madd(q, v, one));
-  c = f32x4.splat(7.761977195893155e-7);
-  d = f32x4.splat(0.0003283085300452755);
-  let r = madd(u, c, d);
-  let s = madd(v, c, d);
-  c = f32x4.splat(0.02587105566152963);
-  r = madd(r, u, c);
-  s = madd(s, v, c);
-  c = f32x4.splat(0.46713029309976317);
-  r = madd(r, u, c);
-  s = madd(s, v, c);
-  p = f32x4.pmin(f32x4.div(p, madd(r, u, one)), one);
-  q = f32x4.pmin(f32x4.div(q, madd(s, v, one)), one);
-  c = f32x4.splat(-1);
-  v128.store(at, f32x4.pmax(p, c));
-  v128.store(at + step, f32x4.pmax(q, c));
-}
-
-export function exp1(x: f32): f32 {
-  return f32x4.extract_lane(exp4(f32x4.splat(x)), 0);
-}
-
-export function log1(x: f32): f32 {
-  return f32x4.extract_lane(log4(f32x4.splat(x)), 0);
-}
-
-/** The four lanes' sum, always added in the same order. */
-@inline
-export function sum4(v: v128): f32 {
-  return (
-    f32x4.extract_lane(v, 0) + f32x4.extract_lane(v, 1) + (f32x4.extract_lane(v, 2) + f32x4.extract_lane(v, 3))
-  );
+export function tanhPairs(at: usize, end: usize, gap: usize, step: usize): void {
+  const least = constant(TANH, 0), most = constant(TANH, 1);
+  const p0 = constant(TANH, 2), p1 = constant(TANH, 3), p2 = constant(TANH, 4), p3 = constant(TANH, 5);
+  const one = constant(TANH, 6), minusOne = constant(TANH, 11);
+  const q0 = constant(TANH, 7), q1 = constant(TANH, 8), q2 = constant(TANH, 9), q3 = constant(TANH, 10);
+  for (; at < end; at += step) {
+    const x = f32x4.pmin(f32x4.pmax(v128.load(at), least), most);
+    const y = f32x4.pmin(f32x4.pmax(v128.load(at + gap), least), most);
+    const u = f32x4.mul(x, x);
+    const v = f32x4.mul(y, y);
+    const p = f32x4.mul(x, madd(madd(madd(madd(u, p0, p1), u, p2), u, p3), u, one));
+    const q = f32x4.mul(y, madd(madd(madd(madd(v, p0, p1), v, p2), v, p3), v, one));
+    const r = madd(madd(madd(madd(u, q0, q1), u, q2), u, q3), u, one);
+    const s = madd(madd(madd(madd(v, q0, q1), v, q2), v, q3), v, one);
+    v128.store(at, f32x4.pmax(f32x4.pmin(f32x4.div(p, r), one), minusOne));
+    v128.store(at + gap, f32x4.pmax(f32x4.pmin(f32x4.div(q, s), one), minusOne));
+  }
 }
 
 /** The lanes as doubles added to a pair of running sums. */

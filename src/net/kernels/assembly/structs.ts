@@ -52,6 +52,7 @@ export class Net {
   rowPanel: usize;
   local: usize;
   localProbability: usize;
+  rowFigures: usize;
   rowOfItem: usize;
 }
 
