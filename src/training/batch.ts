@@ -135,22 +135,23 @@ export class Batch {
     this.capacity = room;
   }
 
-  /** A new row at the end; its columns are the caller's to fill. */
+  /** So many new rows at the end; their columns are the caller's to fill. Returns the first of them. */
+  extend(count: number): number {
+    const first = this.rows;
+    const end = first + count;
+    this.reserve(end);
+    this.rows = end;
+    this.group.fill(-1, first, end);
+    this.temperature.fill(1, first, end);
+    for (const column of [this.reward, this.envReward, this.nextValue, this.advantage, this.return])
+      column.fill(0, first, end);
+    for (const column of [this.terminated, this.truncated, this.imagined]) column.fill(0, first, end);
+    this.valid.fill(1, first, end);
+    return first;
+  }
+
   add(): number {
-    if (this.rows === this.capacity) this.reserve(this.rows + 1);
-    const row = this.rows++;
-    this.group[row] = -1;
-    this.temperature[row] = 1;
-    this.reward[row] = 0;
-    this.envReward[row] = 0;
-    this.terminated[row] = 0;
-    this.truncated[row] = 0;
-    this.imagined[row] = 0;
-    this.nextValue[row] = 0;
-    this.advantage[row] = 0;
-    this.return[row] = 0;
-    this.valid[row] = 1;
-    return row;
+    return this.extend(1);
   }
 
   /** Appends whole rows of another batch of the same shape, in the order given. */

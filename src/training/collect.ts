@@ -185,59 +185,28 @@ function decide(collector: Collector): void {
 function answer(collector: Collector, asked: Decisions, batch: Batch): void {
   const { game, stages, openRow, agentAt, time, actions, iteration } = collector;
   const { seats } = game.shape;
-  const { out, rows } = asked;
+  const { out, rows, place: places, length } = asked;
+  asked.look(true);
   stages.act(asked.learner, rows, asked.uniforms, out, asked.temperature);
-  batch.reserve(batch.rows + asked.length);
-  let logit = 0;
-  for (let i = 0; i < asked.length; i++) {
-    const place = asked.place[i];
+  const first = asked.append(batch);
+  batch.iteration.fill(iteration, first, first + length);
+  const { action, value } = out;
+  const { sample, episode, t, agent, seat, env, nextValue } = batch;
+  for (let i = 0; i < length; i++) {
+    const place = places[i];
     const world = Math.floor(place / seats);
-    const before = openRow[place];
-    if (before >= 0) batch.nextValue[before] = out.value[i];
-    const row = batch.add();
+    const row = first + i;
+    if (openRow[place] >= 0) nextValue[openRow[place]] = value[i];
     openRow[place] = row;
-    actions[place] = out.action[i];
-    batch.iteration[row] = iteration;
-    batch.sample[row] = row;
-    batch.episode[row] = collector.episode(world);
-    batch.t[row] = time[world];
-    batch.agent[row] = agentAt[place];
-    batch.seat[row] = place % seats;
-    batch.env[row] = world;
-    batch.action[row] = out.action[i];
-    batch.oldLogp[row] = out.logp[i];
-    batch.value[row] = out.value[i];
-    batch.temperature[row] = asked.temperature[i];
-    copyDecision(game, place, batch, row);
-    asked.copyCriticState(i, batch, row);
-    const first = row * batch.shape.candidates;
-    for (let c = 0; c < batch.count[row]; c++) batch.logits[first + c] = out.logits[logit++];
+    actions[place] = action[i];
+    batch.action[row] = action[i];
+    sample[row] = row;
+    episode[row] = collector.episode(world);
+    t[row] = time[world];
+    agent[row] = agentAt[place];
+    seat[row] = place - world * seats;
+    env[row] = world;
   }
-}
-
-/** The very observation, list, mask and features that the decision was made from. */
-function copyDecision(game: Game, place: number, batch: Batch, row: number): void {
-  const { observation, candidates, features } = game.shape;
-  copySpan(game.observation, place * observation, batch.observation, row * observation, observation);
-  const count = game.count[place];
-  const from = place * candidates;
-  const to = row * candidates;
-  batch.count[row] = count;
-  const lists = batch.candidates;
-  const masks = batch.legal;
-  for (let c = 0; c < count; c++) {
-    lists[to + c] = game.candidates[from + c];
-    masks[to + c] = game.legal[from + c];
-  }
-  for (let c = count; c < candidates; c++) {
-    lists[to + c] = -1;
-    masks[to + c] = 0;
-  }
-  copySpan(game.features, from * features, batch.features, to * features, count * features);
-}
-
-function copySpan(from: Float32Array, source: number, into: Float32Array, target: number, width: number): void {
-  for (let i = 0; i < width; i++) into[target + i] = from[source + i];
 }
 
 /** Gives each place what the step paid to its latest decision, and closes the rows of those whose episode ended. */
@@ -317,6 +286,7 @@ function bootstrap(collector: Collector, batch: Batch, cutOff: boolean): void {
   }
   for (const asked of collector.decisions) {
     if (asked.length === 0) continue;
+    asked.look(false);
     stages.values(asked.learner, asked.rows.state, asked.length, asked.out.value);
     for (let i = 0; i < asked.length; i++) {
       const place = asked.place[i];

@@ -5,6 +5,7 @@ import type { Game } from '../games/game.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { ActOutputs, DecisionRows } from '../net/types.ts';
 import type { Batch } from './batch.ts';
+import { copyFloatSpan } from './gather.ts';
 
 export class Decisions {
   length = 0;
@@ -52,40 +53,82 @@ export class Decisions {
 
   /** Asks for a decision at an acting place. */
   ask(place: number, stream: RandomStream): void {
-    const { game, rows } = this;
-    const { candidates, features } = game.shape;
-    const count = game.count[place];
-    const i = this.askValue(place);
     // 24 bits, so that the draw stays below 1 in single precision.
-    this.uniforms[i] = (stream.int32() >>> 8) / 16777216;
-    let at = rows.offsets[i];
-    const first = place * candidates;
-    for (let c = 0; c < count; c++) {
-      rows.subset[at + c] = game.candidates[first + c];
-      rows.legal[at + c] = game.legal[first + c];
-    }
-    if (this.pointer) {
-      let feature = at * features;
-      for (let f = first * features; f < (first + count) * features; f++) rows.features[feature++] = game.features[f];
-    }
-    at += count;
-    rows.offsets[i + 1] = at;
+    this.uniforms[this.length] = (stream.int32() >>> 8) / 16777216;
+    this.askValue(place);
   }
 
   /** Asks only for the critic's value at a place. */
-  askValue(place: number): number {
-    const { game, rows, view } = this;
-    const { observation } = game.shape;
-    const i = this.length++;
-    rows.length = this.length;
-    this.place[i] = place;
-    for (let k = 0; k < observation; k++) rows.obs[i * observation + k] = game.observation[place * observation + k];
-    if (view.width > 0) view.write(game, place, rows.state, i * view.width);
-    return i;
+  askValue(place: number): void {
+    this.place[this.length++] = place;
+    this.rows.length = this.length;
   }
 
-  copyCriticState(i: number, batch: Batch, row: number): void {
-    const { width } = this.view;
-    for (let k = 0; k < width; k++) batch.criticState[row * width + k] = this.rows.state[i * width + k];
+  /** Copies what the asked places see, neighbouring places together. Lists of candidates are for decisions, not for values alone. */
+  look(lists: boolean): void {
+    const { game, rows, view, place, length } = this;
+    const { observation } = game.shape;
+    for (let i = 0, end = 0; i < length; i = end) {
+      for (end = i + 1; end < length && place[end] === place[end - 1] + 1; ) end++;
+      copyFloatSpan(game.observation, place[i] * observation, rows.obs, i * observation, (end - i) * observation);
+    }
+    if (view.width > 0) for (let i = 0; i < length; i++) view.write(game, place[i], rows.state, i * view.width);
+    if (lists) this.lists();
+  }
+
+  /** Appends a row for each decision that was made, with all that it was made from. Returns the first of them. */
+  append(batch: Batch): number {
+    const { game, rows, view, out, length } = this;
+    const { observation, candidates, features } = game.shape;
+    const first = batch.extend(length);
+    copyFloatSpan(rows.obs, 0, batch.observation, first * observation, length * observation);
+    copyFloatSpan(rows.state, 0, batch.criticState, first * view.width, length * view.width);
+    copyFloatSpan(out.logp, 0, batch.oldLogp, first, length);
+    copyFloatSpan(out.value, 0, batch.value, first, length);
+    copyFloatSpan(this.temperature, 0, batch.temperature, first, length);
+    const { offsets, subset, legal } = rows;
+    const { logits } = out;
+    const lists = batch.candidates;
+    const masks = batch.legal;
+    const kept = batch.logits;
+    const counts = batch.count;
+    for (let i = 0, to = first * candidates; i < length; i++, to += candidates) {
+      const start = offsets[i];
+      const count = offsets[i + 1] - start;
+      counts[first + i] = count;
+      for (let c = 0; c < count; c++) {
+        lists[to + c] = subset[start + c];
+        masks[to + c] = legal[start + c];
+        kept[to + c] = logits[start + c];
+      }
+      for (let c = count; c < candidates; c++) {
+        lists[to + c] = -1;
+        masks[to + c] = 0;
+      }
+      if (features > 0) {
+        const place = this.place[i] * candidates * features;
+        copyFloatSpan(game.features, place, batch.features, to * features, count * features);
+      }
+    }
+    return first;
+  }
+
+  private lists(): void {
+    const { game, rows, place, length, pointer } = this;
+    const { candidates, features } = game.shape;
+    const { offsets, subset, legal } = rows;
+    const { count, candidates: lists, legal: masks } = game;
+    let at = 0;
+    for (let i = 0; i < length; i++) {
+      const first = place[i] * candidates;
+      const choices = count[place[i]];
+      for (let c = 0; c < choices; c++) {
+        subset[at + c] = lists[first + c];
+        legal[at + c] = masks[first + c];
+      }
+      if (pointer) copyFloatSpan(game.features, first * features, rows.features, at * features, choices * features);
+      at += choices;
+      offsets[i + 1] = at;
+    }
   }
 }

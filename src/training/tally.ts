@@ -33,6 +33,8 @@ export class Tally {
   /** Sums for the correlation of log-ratio (x) with recomputed advantage (y). */
   private readonly sums = new Float64Array(6);
   private readonly fixed: Partial<Readings> = {};
+  private facts = new Float32Array(0);
+  private factsFrom: LearnerRows | null = null;
 
   /** `recomputed` holds this iteration's advantages by sample, computed from rewards, values and ends alone. */
   constructor(
@@ -109,27 +111,50 @@ export class Tally {
 
   /** Before the first step every log-ratio is 0, so the correlation leaves that one out. */
   private rows(job: TrainJob): void {
-    const { out, rows, order, from, to } = job;
-    const { sums, recomputed, iteration } = this;
+    const { out, order, from, to } = job;
+    const { sums } = this;
+    const facts = this.factsOf(job.rows);
+    const first = this.steps === 0;
     let ratio = 0;
     let counted = 0;
+    let [n, xs, ys, xx, yy, xy] = sums;
     for (let i = from; i < to; i++) {
-      const row = order[i];
-      if (rows.logCount[row] > 0) {
-        ratio += out.entropy[i - from] / rows.logCount[row];
+      const at = order[i] * 4;
+      const logCount = facts[at];
+      if (logCount > 0) {
+        ratio += out.entropy[i - from] / logCount;
         counted++;
       }
-      if (this.steps === 0 || rows.iteration[row] !== iteration) continue;
-      const x = out.logp[i - from] - rows.oldLogp[row];
-      const y = recomputed[rows.sample[row]];
-      sums[0]++;
-      sums[1] += x;
-      sums[2] += y;
-      sums[3] += x * x;
-      sums[4] += y * y;
-      sums[5] += x * y;
+      if (first || facts[at + 1] === 0) continue;
+      const x = out.logp[i - from] - facts[at + 2];
+      const y = facts[at + 3];
+      n++;
+      xs += x;
+      ys += y;
+      xx += x * x;
+      yy += y * y;
+      xy += x * y;
     }
+    sums.set([n, xs, ys, xx, yy, xy]);
     if (counted > 0) this.mean('entropy_ratio').add(ratio / counted, counted);
+  }
+
+  /** What `rows` reads of a row, side by side, because minibatches visit rows at random: log of the count, whether of this iteration, old_logp, advantage. */
+  private factsOf(rows: LearnerRows): Float32Array {
+    if (this.factsFrom === rows) return this.facts;
+    const { length, logCount, iteration, oldLogp, sample } = rows;
+    const { recomputed } = this;
+    if (this.facts.length < length * 4) this.facts = new Float32Array(length * 4);
+    const { facts } = this;
+    for (let row = 0, at = 0; row < length; row++, at += 4) {
+      const own = iteration[row] === this.iteration;
+      facts[at] = logCount[row];
+      facts[at + 1] = own ? 1 : 0;
+      facts[at + 2] = oldLogp[row];
+      facts[at + 3] = own ? recomputed[sample[row]] : 0;
+    }
+    this.factsFrom = rows;
+    return facts;
   }
 }
 

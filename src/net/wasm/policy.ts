@@ -15,7 +15,7 @@ import type { Kernels } from './kernels.ts';
 import { Region } from './memory.ts';
 import { KernelNetwork } from './network.ts';
 import { type Columns, emptyColumns, type HeldRows, put, Stage, take } from './staging.ts';
-import { FORWARD_ROWS, jobFields, LANES, STATISTICS, taskKinds } from './structs.ts';
+import { FORWARD_ROWS, jobFields, MOST_LANES, STATISTICS, taskKinds } from './structs.ts';
 
 export class KernelPolicy implements Policy {
   readonly parameters: readonly Parameter[];
@@ -64,8 +64,8 @@ export class KernelPolicy implements Policy {
       return at;
     };
     this.buffers = { parameters: buffer(), gradient: buffer(), firstMoment: buffer(), secondMoment: buffer() };
-    const lanes = memory.allocate(bytes * LANES);
-    this.statistics = memory.allocate(LANES * STATISTICS * 8);
+    const lanes = memory.allocate(bytes * MOST_LANES);
+    this.statistics = memory.allocate(MOST_LANES * STATISTICS * 8);
     this.actor.place(this.buffers.parameters);
     this.critic.place(this.buffers.parameters + this.actor.floats * 4);
     this.job = memory.allocate(jobFields.words * 4);

@@ -13,6 +13,10 @@ function fields<const Names extends readonly string[]>(
 export const BLOCK = 64;
 export const ITEMS = 128;
 export const LANES = 4;
+/** A policy's minibatch from `MANY_ROWS` rows on has twice as many lanes. */
+export const MOST_LANES = 2 * LANES;
+const MANY_ROWS = 2048;
+export const laneCount = (rows: number) => (rows < MANY_ROWS ? LANES : MOST_LANES);
 export const STATISTICS = 9;
 /** Rows of one forward task. */
 export const FORWARD_ROWS = 32;

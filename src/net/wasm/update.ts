@@ -4,7 +4,7 @@ import type { StepReport, TensorReport, UpdateJob, UpdateSettings } from '../typ
 import type { Kernels } from './kernels.ts';
 import { type KernelNetwork, RESULTS } from './network.ts';
 import { checkTemperature, KernelPolicy } from './policy.ts';
-import { jobFields, LANES, STATISTICS, taskKinds } from './structs.ts';
+import { jobFields, laneCount, MOST_LANES, STATISTICS, taskKinds } from './structs.ts';
 
 export function updatePolicies(kernels: Kernels, jobs: readonly UpdateJob[]): StepReport[] {
   checkJobs(jobs);
@@ -22,18 +22,19 @@ export function updatePolicies(kernels: Kernels, jobs: readonly UpdateJob[]): St
   }
 
   // Tasks are taken from the end of the list: actors first, because they are the longer ones.
-  threads.begin(jobs.length * LANES * 2);
-  for (const policy of policies)
-    for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.criticLane, policy.job, lane);
-  for (const policy of policies)
-    for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.actorLane, policy.job, lane);
+  threads.begin(jobs.length * MOST_LANES * 2);
+  const lanes = jobs.map((job) => laneCount(job.to - job.from));
+  for (const kind of [taskKinds.criticLane, taskKinds.actorLane])
+    policies.forEach((policy, index) => {
+      for (let lane = 0; lane < lanes[index]; lane++) threads.add(kind, policy.job, lane);
+    });
   threads.run();
   both(kernels, policies, taskKinds.reduce);
 
   const reports = jobs.map((job, index) => {
     const policy = policies[index];
     const squares = roleSquares(kernels, policy);
-    const report = stepReport(lossSums(kernels, policy), weights[index], job.settings, squares);
+    const report = stepReport(lossSums(kernels, policy, lanes[index]), weights[index], job.settings, squares);
     if (job.out) policy.collect(job.to - job.from, job.out);
     if (report.finite) writeAdam(kernels, policy, job, squares);
     return report;
@@ -107,10 +108,10 @@ function writeAdam(kernels: Kernels, policy: KernelPolicy, job: UpdateJob, squar
   i32[at + jobFields.measure] = job.measureTensors ? 1 : 0;
 }
 
-function lossSums(kernels: Kernels, policy: KernelPolicy): LossSums {
+function lossSums(kernels: Kernels, policy: KernelPolicy, lanes: number): LossSums {
   const sums = noSums();
   const figures = kernels.memory.f64;
-  for (let lane = 0; lane < LANES; lane++) {
+  for (let lane = 0; lane < lanes; lane++) {
     const at = (policy.statistics >> 3) + lane * STATISTICS;
     sums.policyLoss += figures[at];
     sums.entropy += figures[at + 1];

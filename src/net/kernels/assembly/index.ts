@@ -2,9 +2,9 @@
 import { adamNet, packNet, reduceNet } from './adam';
 import { gather, scatterRows } from './layout';
 import { backwardBlock, forwardBlock, layerAt } from './network';
-import { actorLane, criticLane, forwardRows } from './policy';
+import { actorLane, criticLane, forwardRows, laneCount } from './policy';
 import { exp4, log4, tanhPairs } from './simd';
-import { BLOCK, Job, Net, Pass } from './structs';
+import { BLOCK, Job, LANES, Net, Pass } from './structs';
 
 /** Rows in one forward task. */
 const FORWARD_ROWS: i32 = 32;
@@ -22,7 +22,7 @@ export function task(at: usize, scratch: usize): void {
   else if (kind == 3) {
     const net = number ? job.critic : job.actor;
     const offset = net.parameters - job.parameters;
-    reduceNet(net, job.rows, job.lanes + offset, job.laneBytes, job.gradient + offset, false);
+    reduceNet(net, laneCount(job.rows), job.lanes + offset, job.laneBytes, job.gradient + offset, false);
   } else if (kind == 4) adamNet(job, number ? job.critic : job.actor);
   else if (kind == 5) passForward(changetype<Pass>(address), number);
   else if (kind == 6) passBackward(changetype<Pass>(address), number, scratch);
@@ -69,8 +69,7 @@ function blockStart(blocks: i32, lane: i32): i32 {
 
 /** Adds the lanes' gradients of a backward pass to those kept. */
 export function passReduce(pass: Pass): void {
-  // Every lane was cleared, so that empty ones add nothing; eight rows a lane count them all as filled.
-  reduceNet(pass.net, 32, pass.lanes, pass.laneBytes, pass.gradient, true);
+  reduceNet(pass.net, LANES, pass.lanes, pass.laneBytes, pass.gradient, true);
 }
 
 export function adamStep(job: Job, net: Net): void {

@@ -5,7 +5,7 @@ import { accumulateBias, accumulateWeights, multiply } from './gemm';
 import { gather, gatherSums, spread, toColumns } from './layout';
 import { clearStatistics, gatherLogits, policyRows, storeStatistics, valueLoss, valueSlope } from './loss';
 import { activate, backwardBlock, forwardBlock, layerAt, outputOf } from './network';
-import { BLOCK, ITEMS, Job, LANES, Layer, STATISTICS } from './structs';
+import { BLOCK, ITEMS, Job, LANES, Layer, MANY_ROWS, STATISTICS } from './structs';
 
 /** How many rows from `first` make the next block: up to BLOCK, and with a pointer head up to ITEMS candidates, but at least one. */
 function blockRows(job: Job, first: i32, end: i32): i32 {
@@ -144,10 +144,13 @@ function criticForward(job: Job, first: i32, rows: i32, scratch: usize): void {
   }
 }
 
+export function laneCount(rows: i32): i32 {
+  return rows < MANY_ROWS ? LANES : 2 * LANES;
+}
+
 /** The first row of a lane: panels of eight rows are dealt out evenly. */
-@inline
-export function laneStart(rows: i32, lane: i32): i32 {
-  return min(rows, ((((rows + 7) >> 3) * lane) / LANES) << 3);
+function laneStart(rows: i32, lane: i32): i32 {
+  return min(rows, ((((rows + 7) >> 3) * lane) / laneCount(rows)) << 3);
 }
 
 /** Gradient of the loss by the lane's rows, actor only. */

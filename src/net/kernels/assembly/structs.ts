@@ -4,8 +4,10 @@
 export const BLOCK: i32 = 64;
 /** Candidates that go through a pointer head together; a row with more goes alone. */
 export const ITEMS: i32 = 128;
-/** A minibatch's rows fall into this many parts, each with a gradient of its own, added in this order. */
+/** Rows fall into this many parts, each with a gradient of its own, added in this order. */
 export const LANES: i32 = 4;
+/** From this many rows of a minibatch on there are twice as many, so that a thread that is held up leaves more of them to the other. */
+export const MANY_ROWS: i32 = 2048;
 
 /**
  * One layer of weights. `weight` is [outputs / 4][inputs][4]: four outputs side by side for each input, both sizes rounded up to
