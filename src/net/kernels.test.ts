@@ -128,14 +128,14 @@ describe('the kernels', () => {
         { head: 'fixed', features: 0, actor: net(19, [33, 17], 7), critic: net(19, [20], 1) },
         { head: 'pointer', features: 5, actor: net(19 + 5, [26, 9], 1), critic: net(23, [20, 8], 1) },
       ];
-      const run = (threads: number, held: boolean, together: boolean) => {
+      const run = (count: number, threads: number, held: boolean, together: boolean) => {
         const engine = engineOf(`${kernel}${threads}`);
         const jobs = shapes.map((shape, i) => {
-          const rows = randomRows(shape, 333, 9, RandomStream.of(5, i));
+          const rows = randomRows(shape, count, 9, RandomStream.of(5, i));
           if (held) engine.hold(rows);
           const policy = engine.policy(shape, RandomStream.of(6, i));
-          const order = RandomStream.of(7).shuffle(identity(333));
-          return { policy, rows, order, from: 10, to: 333, settings: defaults, out: rowOutputs(rows) };
+          const order = RandomStream.of(7).shuffle(identity(count));
+          return { policy, rows, order, from: 10, to: count, settings: defaults, out: rowOutputs(rows) };
         });
         for (let step = 0; step < 3; step++) {
           if (together) engine.update(jobs);
@@ -144,10 +144,38 @@ describe('the kernels', () => {
         for (const job of jobs) engine.release(job.rows);
         return jobs.map(({ policy, out }) => ({ save: policy.save(), out }));
       };
-      const wanted = run(1, false, true);
-      expect(run(2, false, true)).toEqual(wanted);
-      expect(run(2, true, false)).toEqual(wanted);
-      expect(run(1, true, false)).toEqual(wanted);
+      const wanted = run(333, 1, false, true);
+      expect(run(333, 2, false, true)).toEqual(wanted);
+      expect(run(333, 2, true, false)).toEqual(wanted);
+      expect(run(333, 1, true, false)).toEqual(wanted);
+      // Many rows fall into more lanes.
+      expect(run(2100, 2, true, false)).toEqual(run(2100, 1, false, true));
+    });
+
+    it(`of the ${kernel} variant give a row its own figures in whatever order rows are asked for, and the same step for each order`, () => {
+      const shape: PolicyShape = { head: 'fixed', features: 0, actor: net(11, [18], 6), critic: net(11, [9], 1) };
+      const engine = engineOf(`${kernel}2`);
+      const rows = randomRows(shape, 150, 6, RandomStream.of(8));
+      const run = (order: Int32Array) => {
+        const policy = engine.policy(shape, RandomStream.of(9));
+        const out = rowOutputs(rows);
+        engine.update([{ policy, rows, order, from: 0, to: order.length, settings: defaults, out }]);
+        return { out, save: policy.save() };
+      };
+      const plain = run(identity(150));
+      const order = RandomStream.of(10).shuffle(identity(150));
+      const mixed = run(order);
+      expect(mixed.save).toEqual(plain.save);
+      for (const column of ['logp', 'entropy', 'value'] as const)
+        expect(mixed.out[column]).toEqual(Float32Array.from(order, (row) => plain.out[column][row]));
+      const logits = Array.from(order).flatMap((row) =>
+        Array.from(plain.out.logits.subarray(rows.offsets[row], rows.offsets[row + 1])),
+      );
+      expect(Array.from(mixed.out.logits.subarray(0, logits.length))).toEqual(logits);
+      // A row may be asked for twice, and counts twice.
+      const twice = run(Int32Array.of(3, 1, 3, 0));
+      expect(twice.out.logp[0]).toBe(plain.out.logp[3]);
+      expect(twice.out.logp[2]).toBe(plain.out.logp[3]);
     });
 
     it(`of the ${kernel} variant replay what they acted, bit for bit, whatever the grouping of rows`, () => {

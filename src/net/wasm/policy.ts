@@ -16,6 +16,7 @@ import { Region } from './memory.ts';
 import { KernelNetwork } from './network.ts';
 import { type Columns, emptyColumns, type HeldRows, put, Stage, take } from './staging.ts';
 import { FORWARD_ROWS, jobFields, MOST_LANES, STATISTICS, taskKinds } from './structs.ts';
+import { Visit } from './visit.ts';
 
 export class KernelPolicy implements Policy {
   readonly parameters: readonly Parameter[];
@@ -31,10 +32,12 @@ export class KernelPolicy implements Policy {
   private readonly stage: Stage;
   private readonly columns = emptyColumns();
   private readonly outputs: Region;
+  private readonly visit = new Visit();
   private readonly buffers: { parameters: number; gradient: number; firstMoment: number; secondMoment: number };
   /** Of the rows at work, in `outputs`. */
   private readonly at = {
     order: 0,
+    place: 0,
     uniforms: 0,
     action: 0,
     logp: 0,
@@ -91,7 +94,7 @@ export class KernelPolicy implements Policy {
     if (n === 0) return;
     checkTemperature(temperature);
     this.stage.copy(rows, this.columns);
-    this.prepare(this.columns, n, null, 0, out.logits ? rows.offsets[n] - rows.offsets[0] : 0, temperature);
+    this.prepare(this.columns, n, out.logits ? rows.offsets[n] - rows.offsets[0] : 0, temperature);
     const { memory } = this.kernels;
     const words = memory.i32;
     const job = this.job >> 2;
@@ -122,7 +125,7 @@ export class KernelPolicy implements Policy {
     if (state.length < floats) throw new RangeError(`state has ${state.length} entries; ${n} rows need ${floats}.`);
     const at = this.stage.region.ensure(floats * 4);
     this.columns.state = at;
-    this.prepare(this.columns, n, null, 0, 0, 1);
+    this.prepare(this.columns, n, 0, 1);
     const { memory } = this.kernels;
     put(memory.f32, at, state, floats);
     // Without a place for log-probabilities the actor is left out.
@@ -131,24 +134,33 @@ export class KernelPolicy implements Policy {
     take(memory.f32, this.at.value, out, n);
   }
 
-  /** Puts rows order[from .. to) before the kernels: by their numbers where they are held, else gathered. */
+  /**
+   * Puts rows order[from .. to) before the kernels: by their numbers where they are held, else gathered. They are visited as they lie in
+   * memory, where that saves time, and their figures are put into the order asked for.
+   */
   enter(rows: Rows, order: Int32Array, from: number, to: number, logits: boolean, temperature: number): void {
     const held = this.held.get(rows);
     const n = to - from;
     if (from < 0 || to > order.length)
       throw new RangeError(`rows ${from} to ${to} were asked for of an order of ${order.length}.`);
-    for (let i = from; i < to; i++) {
-      if (!(order[i] >= 0 && order[i] < rows.length)) {
-        throw new RangeError(`order[${i}] is ${order[i]}; there are rows 0 to ${rows.length - 1}.`);
-      }
-    }
+    const { visit } = this;
+    visit.plan(order, from, to, rows.length);
     let items = 0;
     if (logits) for (let i = from; i < to; i++) items += rows.offsets[order[i] + 1] - rows.offsets[order[i]];
     if (held) held.check(rows, this);
-    else this.stage.gather(rows, order, from, to, this.columns);
-    this.prepare(held?.columns ?? this.columns, n, held ? order : null, from, items, temperature);
+    else this.stage.gather(rows, visit.rows, n, this.columns);
+    this.prepare(held?.columns ?? this.columns, n, items, temperature);
+    const words = this.kernels.memory.i32;
+    const job = this.job >> 2;
+    if (held) {
+      words.set(visit.rows.subarray(0, n), this.at.order >> 2);
+      words[job + jobFields.order] = this.at.order;
+    }
+    if (visit.moved) {
+      words.set(visit.places.subarray(0, n), this.at.place >> 2);
+      words[job + jobFields.place] = this.at.place;
+    }
     if (logits) {
-      const words = this.kernels.memory.i32;
       let base = this.at.offsets >> 2;
       let offset = 0;
       words[base++] = 0;
@@ -160,17 +172,10 @@ export class KernelPolicy implements Policy {
   }
 
   /** Room for outputs and working memory, and the job's columns. */
-  private prepare(
-    columns: Columns,
-    n: number,
-    order: Int32Array | null,
-    from: number,
-    items: number,
-    temperature: number,
-  ): void {
+  private prepare(columns: Columns, n: number, items: number, temperature: number): void {
     const { memory, threads } = this.kernels;
     const step = Math.ceil((n + 1) / 16) * 64;
-    const base = this.outputs.ensure(step * 7 + items * 4);
+    const base = this.outputs.ensure(step * 8 + items * 4);
     const { at } = this;
     at.order = base;
     at.uniforms = base + step;
@@ -179,14 +184,16 @@ export class KernelPolicy implements Policy {
     at.entropy = base + 4 * step;
     at.value = base + 5 * step;
     at.offsets = base + 6 * step;
-    at.logits = base + 7 * step;
+    at.place = base + 7 * step;
+    at.logits = base + 8 * step;
     at.items = items;
     this.actor.ensureCandidates(columns.candidates);
     threads.ensureScratch(Math.max(this.actor.scratchBytes, this.critic.scratchBytes));
     const words = memory.i32;
     const job = this.job >> 2;
     words[job + jobFields.rows] = n;
-    words[job + jobFields.order] = order ? at.order : 0;
+    words[job + jobFields.order] = 0;
+    words[job + jobFields.place] = 0;
     words[job + jobFields.obs] = columns.obs;
     words[job + jobFields.state] = columns.state;
     words[job + jobFields.offsets] = columns.offsets;
@@ -207,7 +214,6 @@ export class KernelPolicy implements Policy {
     words[job + jobFields.outLogits] = items > 0 ? at.logits : 0;
     words[job + jobFields.outOffsets] = at.offsets;
     memory.f32[job + jobFields.inverseTemperature] = 1 / temperature;
-    if (order) words.set(order.subarray(from, from + n), at.order >> 2);
   }
 
   private forward(n: number): void {

@@ -91,24 +91,22 @@ export class Stage {
     else u8.set(rows.legal.subarray(0, items), columns.legal);
   }
 
-  /** Gathers rows order[from .. to). */
-  gather(rows: Rows, order: Int32Array, from: number, to: number, columns: Columns): void {
+  /** Gathers rows order[0 .. n). */
+  gather(rows: Rows, order: Int32Array, n: number, columns: Columns): void {
     const { shape } = this;
-    const n = to - from;
     let items = 0;
-    for (let i = from; i < to; i++) items += rows.offsets[order[i] + 1] - rows.offsets[order[i]];
+    for (let i = 0; i < n; i++) items += rows.offsets[order[i] + 1] - rows.offsets[order[i]];
     this.place(columns, n, items, rows.state === rows.obs && sameInputs(shape), rows);
     const { f32, i32, u8 } = this.memory;
     const observation = shape.actor.inputs - shape.features;
-    gatherVectors(f32, columns.obs, rows.obs, observation, order, from, to);
-    if (columns.state !== columns.obs)
-      gatherVectors(f32, columns.state, rows.state, shape.critic.inputs, order, from, to);
+    gatherVectors(f32, columns.obs, rows.obs, observation, order, n);
+    if (columns.state !== columns.obs) gatherVectors(f32, columns.state, rows.state, shape.critic.inputs, order, n);
     const { offsets, subset, legal, features } = rows;
     const fixed = shape.head === 'fixed';
     let item = 0;
     let most = 0;
     i32[columns.offsets >> 2] = 0;
-    for (let i = from; i < to; i++) {
+    for (let i = 0; i < n; i++) {
       const row = order[i];
       const end = offsets[row + 1];
       for (let at = offsets[row]; at < end; at++) {
@@ -130,15 +128,15 @@ export class Stage {
       const count = end - offsets[row];
       if (!(count >= 1)) throw new RangeError(`row ${row} has ${count} candidates; it needs at least 1.`);
       if (count > most) most = count;
-      i32[(columns.offsets >> 2) + i - from + 1] = item;
+      i32[(columns.offsets >> 2) + i + 1] = item;
     }
     columns.candidates = most;
-    gatherScalars(i32, columns.action, rows.action, order, from, to);
-    gatherScalars(f32, columns.oldLogp, rows.oldLogp, order, from, to);
-    gatherScalars(f32, columns.advantage, rows.advantage, order, from, to);
-    gatherScalars(f32, columns.returns, rows.returns, order, from, to);
-    gatherScalars(f32, columns.oldValue, rows.oldValue, order, from, to);
-    if (rows.weight) gatherScalars(f32, columns.weight, rows.weight, order, from, to);
+    gatherScalars(i32, columns.action, rows.action, order, n);
+    gatherScalars(f32, columns.oldLogp, rows.oldLogp, order, n);
+    gatherScalars(f32, columns.advantage, rows.advantage, order, n);
+    gatherScalars(f32, columns.returns, rows.returns, order, n);
+    gatherScalars(f32, columns.oldValue, rows.oldValue, order, n);
+    if (rows.weight) gatherScalars(f32, columns.weight, rows.weight, order, n);
   }
 
   private place(columns: Columns, n: number, items: number, shared: boolean, full: Rows | null): void {
@@ -214,11 +212,10 @@ function gatherVectors(
   column: Float32Array,
   width: number,
   order: Int32Array,
-  from: number,
-  to: number,
+  n: number,
 ): void {
   let out = at >> 2;
-  for (let i = from; i < to; i++) {
+  for (let i = 0; i < n; i++) {
     const start = order[i] * width;
     for (let k = 0; k < width; k++) f32[out++] = column[start + k];
   }
@@ -229,11 +226,10 @@ function gatherScalars<T extends Float32Array | Int32Array>(
   at: number,
   column: T,
   order: Int32Array,
-  from: number,
-  to: number,
+  n: number,
 ): void {
   let out = at >> 2;
-  for (let i = from; i < to; i++) words[out++] = column[order[i]];
+  for (let i = 0; i < n; i++) words[out++] = column[order[i]];
 }
 
 /** Rows that stay in the kernels' memory. */

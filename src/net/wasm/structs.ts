@@ -62,6 +62,7 @@ export const jobFields = fields(
   'critic',
   'rows',
   'order',
+  'place',
   'obs',
   'state',
   'offsets',

@@ -6,6 +6,12 @@ export function rowNumber(job: Job, at: i32): i32 {
   return job.order ? load<i32>(job.order + (<usize>at << 2)) : at;
 }
 
+/** The place of a row's figures among the outputs. */
+@inline
+export function placeOf(job: Job, at: i32): i32 {
+  return job.place ? load<i32>(job.place + (<usize>at << 2)) : at;
+}
+
 @inline
 export function floatAt(column: usize, row: i32): f32 {
   return load<f32>(column + (<usize>row << 2));

@@ -1,5 +1,5 @@
 /** Losses of rows and their gradients by the networks' outputs: four decisions at a time, one in each lane, or one value. */
-import { floatAt, intAt, outputAddress, rowNumber } from './columns';
+import { floatAt, intAt, outputAddress, placeOf, rowNumber } from './columns';
 import { distanceOf, distribution, entropies, logSums, sums } from './distribution';
 import { layerAt } from './network';
 import { exp4, sum2 } from './simd';
@@ -29,7 +29,7 @@ export function gatherLogits(job: Job, scratch: usize, first: i32, i: i32, rows:
     const start = intAt(job.offsets, row);
     const count = intAt(job.offsets, row + 1) - start;
     const logits = outputAddress(base, lines, r, 0);
-    const keep = job.outLogits ? job.outLogits + (<usize>intAt(job.outOffsets, first + r) << 2) : 0;
+    const keep = job.outLogits ? job.outLogits + (<usize>intAt(job.outOffsets, placeOf(job, first + r)) << 2) : 0;
     let to = z + (<usize>(r - i) << 2);
     for (let j = 0; j < count; j++) {
       const from = net.pointer
@@ -166,8 +166,9 @@ export function policyRows(job: Job, scratch: usize, lines: i32, first: i32, i: 
     const start = intAt(job.offsets, row);
     const count = intAt(job.offsets, row + 1) - start;
     const action = intAt(job.action, row);
-    store<f32>(job.outLogp + (<usize>(first + r) << 2), load<f32>(figures + lane));
-    store<f32>(job.outEntropy + (<usize>(first + r) << 2), load<f32>(figures + lane, 16));
+    const place = <usize>placeOf(job, first + r) << 2;
+    store<f32>(job.outLogp + place, load<f32>(figures + lane));
+    store<f32>(job.outEntropy + place, load<f32>(figures + lane, 16));
     if (<u32>action < <u32>count && load<u8>(job.legal + <usize>(start + action))) {
       const at = e + (<usize>action << 4) + lane;
       store<f32>(at, load<f32>(at) + load<f32>(figures + lane, 32));

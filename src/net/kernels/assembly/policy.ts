@@ -1,5 +1,5 @@
 /** Rows of decisions through actor and critic: forward for rollouts and replays, and one lane of a PPO update. */
-import { floatAt, intAt, outputAddress, rowNumber } from './columns';
+import { floatAt, intAt, outputAddress, placeOf, rowNumber } from './columns';
 import { distanceOf, distribution, entropies, logSums, sample } from './distribution';
 import { accumulateBias, accumulateWeights, multiply } from './gemm';
 import { gather, gatherSums, spread, toColumns } from './layout';
@@ -126,8 +126,9 @@ function chooseRows(job: Job, scratch: usize, first: i32, i: i32, rows: i32, ite
       action = sample(e + lane, count, floatAt(job.uniforms, at));
       store<i32>(job.outAction + (<usize>at << 2), action);
     } else action = intAt(job.action, row);
-    store<f32>(job.outLogp + (<usize>at << 2), distanceOf(z + lane, count, action) - load<f32>(figures + lane));
-    store<f32>(job.outEntropy + (<usize>at << 2), load<f32>(figures + lane, 16));
+    const place = <usize>placeOf(job, at) << 2;
+    store<f32>(job.outLogp + place, distanceOf(z + lane, count, action) - load<f32>(figures + lane));
+    store<f32>(job.outEntropy + place, load<f32>(figures + lane, 16));
     candidates += count;
   }
   return candidates;
@@ -140,7 +141,8 @@ function criticForward(job: Job, first: i32, rows: i32, scratch: usize): void {
   gather(job.state, layer.inputs, layer.inputs4, job.order, first, rows, scratch + layer.input);
   forwardBlock(net, 0, scratch, rows);
   for (let i = 0; i < rows; i++) {
-    store<f32>(job.outValue + (<usize>(first + i) << 2), load<f32>(outputAddress(scratch + net.output, lines, i, 0)));
+    const value = load<f32>(outputAddress(scratch + net.output, lines, i, 0));
+    store<f32>(job.outValue + (<usize>placeOf(job, first + i) << 2), value);
   }
 }
 
@@ -189,7 +191,7 @@ export function criticLane(job: Job, lane: i32, scratch: usize): void {
     for (let i = 0; i < rows; i++) {
       const row = rowNumber(job, first + i);
       const weight = job.weight ? floatAt(job.weight, row) : 1;
-      const value = floatAt(job.outValue, first + i);
+      const value = load<f32>(outputAddress(scratch + net.output, lines, i, 0));
       const target = floatAt(job.returns, row);
       let rowLoss = valueLoss(job, value - target);
       let slope = valueSlope(job, value - target);

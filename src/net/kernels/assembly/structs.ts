@@ -76,6 +76,8 @@ export class Job {
   rows: i32;
   /** Row numbers, or 0 for the rows as they lie. */
   order: usize;
+  /** Where a row's figures go, or 0 for the order in which rows are visited. */
+  place: usize;
   obs: usize;
   state: usize;
   offsets: usize;
