@@ -2,19 +2,22 @@
 import { Command } from 'commander';
 import { type DiagnoseOptions, diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
-import { openRecording, writeWhole } from '../recording/node.ts';
+import { openRecordingOrLog } from '../recording/importers/node.ts';
+import { writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
+import { logText } from '../report/log.ts';
 import { diagnosisPage } from '../report/page.ts';
 import { Gatherer } from '../report/pictures/gather.ts';
 import type { Pictures } from '../report/pictures/picture.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { type Accepted, accepted } from './accepted.ts';
 import { follow } from './follow.ts';
+import { addLogOptions, type LogFlags, logOptions } from './import.ts';
 import { exitStatus, json, maxSize, print, wholeNumber } from './options.ts';
 import { progress } from './progress.ts';
 
-export interface DiagnoseFlags {
+export interface DiagnoseFlags extends LogFlags {
   json?: boolean;
   html?: string;
   only: string[];
@@ -23,15 +26,15 @@ export interface DiagnoseFlags {
   config?: string;
   follow?: boolean;
   patience: number;
-  maxSize: number;
 }
 
 const list = (item: string, items: string[]) => [...items, item];
 
 export function diagnoseCommand(): Command {
-  return new Command('diagnose')
+  const command = new Command('diagnose')
     .description('Say what is wrong with a run, prove it with its own numbers, and say what to change.')
-    .argument('<recording>', 'a folder that holds manifest.json, or the zip of one')
+    .argument('<recording>', 'a recording (folder or zip), or a log: event files, CSV, JSON lines');
+  return addLogOptions(command)
     .addOption(json())
     .option('--html <file>', 'also write the report as one HTML page that works offline')
     .option('--follow', 'keep watching a run that is still being written, until it ends or Ctrl-C')
@@ -51,7 +54,9 @@ export function diagnoseCommand(): Command {
         process.exitCode = exitStatusOf(await follow(path, flags, silenced));
         return;
       }
-      const examined = await examine(await openRecording(path, flags), flags, silenced);
+      const { recording, imported } = await openRecordingOrLog(path, logOptions(flags));
+      if (imported && !flags.json) print(`${logText(imported, style(wantsColour(process.stdout, process.env)))}\n`);
+      const examined = await examine(recording, flags, silenced);
       show(examined, flags);
       if (flags.html !== undefined) await writePage(path, examined, flags, silenced);
       process.exitCode = exitStatusOf(examined.diagnosis);

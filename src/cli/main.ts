@@ -9,6 +9,7 @@ import { demoCommand } from './demo.ts';
 import { diagnoseCommand } from './diagnose.ts';
 import { explainCommand } from './explain.ts';
 import { exportCommand } from './export.ts';
+import { importCommand } from './import.ts';
 import { inspectCommand } from './inspect.ts';
 import { exitStatus } from './options.ts';
 import { playCommand } from './play.ts';
@@ -37,6 +38,7 @@ function program(): Command {
     .addCommand(explainCommand())
     .addCommand(zooCommand())
     .addCommand(studioCommand())
+    .addCommand(importCommand())
     .addCommand(inspectCommand())
     .addCommand(validateCommand())
     .addCommand(convertCommand())

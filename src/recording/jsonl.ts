@@ -1,10 +1,10 @@
 /** One chunk as JSON lines: one object per row, ragged columns as arrays. NaN is null; Python's bare NaN and Infinity are understood; a file of no bytes at all is a cut-off file, an empty table is one blank line. */
 import { BadInput } from './bad-input.ts';
-import { codec } from './codec.ts';
 import type { Chunk, Column, NumberColumn } from './column.ts';
 import { columnSpec, type Kind, tableSpec } from './columns.ts';
 import { unknownBool } from './conform.ts';
 import type { Budget, ByteSource } from './source.ts';
+import { lines, parseJson } from './text-lines.ts';
 
 const rowsPerChunk = 65536;
 
@@ -32,58 +32,12 @@ export async function* readJsonl(
   if (builder.rows > 0 || total === 0) yield builder.finish();
 }
 
-async function* lines(source: ByteSource, budget: Budget): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const packed = source.name.endsWith('.gz');
-  let rest = '';
-  let size = 0;
-  let line = 0;
-  const decode = (piece?: Uint8Array) => {
-    try {
-      return decoder.decode(piece, { stream: piece !== undefined });
-    } catch {
-      throw new BadInput(`line ${line + 1} or one soon after it is not UTF-8 text; the file is damaged`, {
-        file: source.name,
-      });
-    }
-  };
-  try {
-    for await (const piece of packed ? codec().gunzip(pieces(source)) : pieces(source)) {
-      size += piece.length;
-      budget.claim(source.name, size);
-      const parts = (rest + decode(piece)).split('\n');
-      rest = parts.pop() as string;
-      if (rest.length > 2 ** 28) throw new BadInput(`line ${line + 1} is longer than 256 MiB`, { file: source.name });
-      for (const part of parts) {
-        line++;
-        yield part;
-      }
-    }
-  } catch (error) {
-    throw error instanceof BadInput ? error.within({ file: source.name }) : error;
-  }
-  rest += decode();
-  if (rest !== '') yield rest;
-}
-
-async function* pieces(source: ByteSource): AsyncGenerator<Uint8Array> {
-  const step = 1 << 20;
-  for (let at = 0; at < source.size; at += step) yield await source.read(at, Math.min(source.size, at + step));
-}
-
 function parseLine(text: string, line: number, file: string, table: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
-    try {
-      const quoted = text.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|\bNaN\b/g, (token) =>
-        token[0] === '"' ? token : `"${token}"`,
-      );
-      value = JSON.parse(quoted);
-    } catch {
-      throw new BadInput(`line ${line} is not JSON (${(error as Error).message.slice(0, 120)})`, { file, table });
-    }
+    throw new BadInput(`line ${line} is not JSON (${(error as Error).message.slice(0, 120)})`, { file, table });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new BadInput(`line ${line} must hold one JSON object`, { file, table });

@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import { plain } from '../../../test/support/arbitraries.ts';
+import { bytesSource, memoryStore, type Store } from '../source.ts';
+import { fileStore, type ImportedLog, importLog, type LogOptions, logRecording } from './open.ts';
+import { event, eventFile, simpleValue } from './testing.ts';
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+async function imported(name: string, text: string | Uint8Array, options?: LogOptions): Promise<ImportedLog> {
+  return importLog(fileStore(bytesSource(name, typeof text === 'string' ? encode(text) : text)), options);
+}
+
+async function folder(files: Record<string, string | Uint8Array>): Promise<Store> {
+  const store = memoryStore('run');
+  for (const [path, text] of Object.entries(files))
+    await store.write(path, [typeof text === 'string' ? encode(text) : text]);
+  return store;
+}
+
+const series = ({ log }: ImportedLog) => Object.fromEntries(log.names.map((name) => [name, log.valuesOf(name)]));
+const read = ({ columns }: ImportedLog) =>
+  Object.fromEntries(
+    columns.filter(({ used }) => used).map(({ name, metric, sign }) => [name, sign < 0 ? `-${metric}` : metric]),
+  );
+
+describe('tables of text', () => {
+  it('Stable-Baselines3 progress.csv: empty cells are not logged, entropy_loss is negated', async () => {
+    const log = await imported(
+      'progress.csv',
+      'time/iterations,rollout/ep_rew_mean,train/entropy_loss,train/approx_kl,time/total_timesteps\n1,20.5,,,2048\n2,31,-0.68,0.0081,4096\n',
+    );
+    expect(series(log)).toEqual({
+      'time/iterations': [1, 2],
+      'rollout/ep_rew_mean': [20.5, 31],
+      'train/entropy_loss': [-0.68],
+      'train/approx_kl': [0.0081],
+    });
+    expect(read(log)).toEqual({
+      'rollout/ep_rew_mean': 'return',
+      'train/entropy_loss': '-entropy',
+      'train/approx_kl': 'kl',
+    });
+    expect(log.log.step).toEqual([2048, 2048, 4096, 4096, 4096, 4096]);
+  });
+
+  it('byte order mark, CRLF, quotes, commas and line ends in quotes, ragged rows, words, NaN and infinity', async () => {
+    const log = await imported(
+      'x.csv',
+      '\uFEFFstep,"approx_kl","a ""b"", c",note\r\n1,0.5,nan,"two\r\nlines, one cell"\r\n\r\n2,-inf,1e-3\r\n3,.5,Infinity,x,9\r\n',
+    );
+    expect(series(log)).toEqual({
+      approx_kl: [0.5, Number.NEGATIVE_INFINITY, 0.5],
+      'a "b", c': [Number.NaN, 0.001, Number.POSITIVE_INFINITY],
+    });
+    expect(log.notices).toEqual([
+      'x.csv: 1 of 3 rows are shorter than the header; their missing cells count as not logged',
+      'x.csv: 1 of 3 rows are longer than the header; their extra cells are left out',
+      'x.csv: 2 cells hold words instead of numbers and are left out',
+    ]);
+  });
+
+  it.each([
+    ['tabs', 'Epoch\tKL\tClipFrac\tLossPi\n0\t0.01\t0.1\t-0.2\n'],
+    ['semicolons', 'Epoch;KL;ClipFrac;LossPi\n0;0.01;0.1;-0.2\n'],
+  ])('with %s', async (_, text) => {
+    expect(read(await imported('progress.txt', text))).toEqual({
+      KL: 'kl',
+      ClipFrac: 'clip_fraction',
+      LossPi: 'policy_loss',
+    });
+  });
+
+  it('a W&B export: the run before the name, its least and greatest columns left aside', async () => {
+    const text =
+      '"Step","lucky-sun-3 - train/approx_kl","lucky-sun-3 - train/approx_kl__MIN","lucky-sun-3 - train/approx_kl__MAX"\n"1","0.01","0.01","0.01"\n';
+    const log = await imported('wandb_export.csv', text);
+    expect(read(log)).toEqual({ 'train/approx_kl': 'kl' });
+    expect(log.log.step).toEqual([1, 1, 1]);
+  });
+
+  it('a W&B export of two runs asks which, and --run chooses', async () => {
+    const text = 'Step,a - kl,b - kl\n1,0.5,0.25\n';
+    await expect(imported('w.csv', text)).rejects.toThrow('w.csv: holds 2 runs (a, b); choose one with --run');
+    expect(series(await imported('w.csv', text, { run: 'b' }))).toEqual({ kl: [0.25] });
+    await expect(imported('w.csv', text, { run: 'c' })).rejects.toThrow('there is no run "c"; it holds a, b');
+  });
+
+  it("TensorBoard's own downloads: the tag is in the file's name", async () => {
+    const log = await importLog(
+      await folder({
+        'run-PPO_1-tag-train_approx_kl.csv': 'Wall time,Step,Value\n1700000000.5,10,0.5\n',
+        'run-PPO_1-tag-train_clip_fraction.csv': 'Wall time,Step,Value\n1700000000.5,10,0.25\n',
+      }),
+    );
+    expect(series(log)).toEqual({ train_approx_kl: [0.5], train_clip_fraction: [0.25] });
+    expect(log.log.time).toEqual([1700000000.5, 1700000000.5]);
+  });
+
+  it.each([
+    ['empty', '', 'the file is empty'],
+    ['names only', 'a,b\n', 'has a line of column names and no rows'],
+    [
+      'no header',
+      '1,2,3\n4,5,6\n',
+      'line 1 holds numbers where column names were expected; put a line of names at the top',
+    ],
+    ['one column', 'loss\n1\n', 'has one column only'],
+    ['a name twice', 'kl,kl\n1,2\n', 'two columns are called "kl"; rename one of them'],
+    ['an open quote', 'a,b\n1,"2\n3,4\n', 'a quote that opens in line 2 is never closed'],
+    ['not UTF-8', Uint8Array.from([97, 44, 98, 10, 0xff, 0xfe, 44, 10]), 'is not UTF-8 text'],
+    ['no numbers', 'a,b\nx,y\n', 'holds no scalars'],
+  ])('that cannot be read get a sentence: %s', async (_, text, sentence) => {
+    await expect(imported('x.csv', text)).rejects.toThrow(sentence);
+    await expect(imported('x.csv', text)).rejects.toHaveProperty('name', 'BadInput');
+  });
+});
+
+describe('logs of JSON objects', () => {
+  it('progress.json of Stable-Baselines3, with bare NaN and a line that was cut off', async () => {
+    const log = await imported(
+      'progress.json',
+      '{"train/approx_kl": 0.5, "time/total_timesteps": 10}\n{"train/approx_kl": NaN, "time/total_timesteps": 20}\n{"train/appr',
+    );
+    expect(series(log)).toEqual({ 'train/approx_kl': [0.5, Number.NaN] });
+    expect(log.log.step).toEqual([10, 20]);
+    expect(log.notices).toEqual([
+      'progress.json: the last line is cut off and left out; the 2 lines before it are kept',
+    ]);
+  });
+
+  it('log_history of trainer_state.json, pretty or in one line', async () => {
+    const state = {
+      epoch: 1,
+      log_history: [
+        { loss: 1.5, kl: 0.001, 'completions/mean_length': 9, step: 5 },
+        { loss: 1, kl: 0.002, step: 10 },
+      ],
+    };
+    for (const text of [JSON.stringify(state, null, 2), JSON.stringify(state)]) {
+      const log = await imported('trainer_state.json', text);
+      expect(series(log)).toMatchObject({ loss: [1.5, 1], kl: [0.001, 0.002] });
+      expect(read(log)).toEqual({ loss: 'loss', kl: 'reference_kl' });
+      expect(log.log.step).toEqual([5, 5, 5, 10, 10]);
+    }
+  });
+
+  it('dictionaries as Python prints them, and lines of verl', async () => {
+    const python = await imported(
+      'train.log',
+      "{'loss': 0.25, 'grad_norm': nan, 'policy/approxkl_avg': 0.5, 'done': None, 'epoch': 0.1}\nsome words\n{'loss': 1e-3, 'epoch': 0.2}\n",
+    );
+    expect(series(python)).toEqual({ loss: [0.25, 0.001], grad_norm: [Number.NaN], 'policy/approxkl_avg': [0.5] });
+    expect(python.notices).toEqual(['train.log: 1 lines are no objects and are left out; 2 were read']);
+    const verl = await imported(
+      'verl.log',
+      '(Task pid=1) step:3 - actor/ppo_kl:0.001 - actor/pg_clipfrac:0.02 - actor/entropy_loss:0.7\n',
+    );
+    expect(read(verl)).toEqual({
+      'actor/ppo_kl': 'kl_k1',
+      'actor/pg_clipfrac': 'clip_fraction',
+      'actor/entropy_loss': 'entropy',
+    });
+    expect(verl.log.step).toEqual([3, 3, 3]);
+    const file = await imported('verl.jsonl', '{"step": 4, "data": {"actor/ppo_kl": 0.5}}\n');
+    expect([file.log.names, file.log.step]).toEqual([['actor/ppo_kl'], [4]]);
+  });
+
+  it("RLlib's nested result.json: policies become agents, the configuration becomes settings", async () => {
+    const row = {
+      timesteps_total: 4000,
+      config: { num_sgd_iter: 1, sgd_minibatch_size: 128, train_batch_size: 128, clip_param: 0.3, env: 'x' },
+      info: {
+        learner: {
+          fox: { learner_stats: { kl: 0.01, entropy: 1.2, vf_explained_var: 0.5 } },
+          hen: { learner_stats: { kl: 0.02 } },
+        },
+      },
+      policy_reward_mean: { fox: 3, hen: 4 },
+    };
+    const log = await imported('result.json', `${JSON.stringify(row)}\n`);
+    expect(log.columns.filter(({ used }) => used).map(({ metric, agent }) => [metric, agent])).toEqual([
+      ['kl', 'fox'],
+      ['entropy', 'fox'],
+      ['explained_variance', 'fox'],
+      ['kl', 'hen'],
+      ['return', 'fox'],
+      ['return', 'hen'],
+    ]);
+    expect(log.manifest).toMatchObject({
+      agents: [{ name: 'fox' }, { name: 'hen' }],
+      settings: { epochs: 1, minibatches: 1, clip: 0.3 },
+    });
+  });
+
+  it.each([
+    ['words', 'x.jsonl', 'hello\nworld\n', 'holds no line that is a JSON object'],
+    ['an object without a history', 'x.json', '{\n "a": 1\n}\n', 'holds no list of logged objects'],
+    ['not JSON', 'x.json', '{\n "a": \n', 'is not JSON, nor one object per line'],
+    ['no numbers', 'x.jsonl', '{"a": "b"}\n', 'holds no scalars'],
+  ])('that cannot be read get a sentence: %s', async (_, name, text, sentence) => {
+    await expect(imported(name, text)).rejects.toThrow(sentence);
+  });
+});
+
+describe('folders', () => {
+  const events = (tag: string, ...values: number[]) =>
+    eventFile(...values.map((value, i) => event(i, i, [[tag, simpleValue(value)]])));
+
+  it('several event files are one run; progress.csv beside them is not read twice', async () => {
+    const log = await importLog(
+      await folder({
+        'events.out.tfevents.1': events('kl', 1, 2),
+        'events.out.tfevents.2': events('kl', 3),
+        'progress.csv': 'a,b\n1,2\n',
+      }),
+    );
+    expect(series(log)).toEqual({ kl: [1, 2, 3] });
+    expect(log.notices).toEqual(['run: progress.csv beside it is not read']);
+  });
+
+  it('folders of agents are agents; folders of runs must be named', async () => {
+    const agents = await importLog(
+      await folder({
+        'agent_0/events.out.tfevents.1': events('kl', 1),
+        'agent_1/events.out.tfevents.1': events('kl', 2),
+      }),
+    );
+    expect(agents.columns.map(({ metric, agent }) => [metric, agent])).toEqual([
+      ['kl', 'agent_0'],
+      ['kl', 'agent_1'],
+    ]);
+    const runs = await folder({
+      'PPO_1/events.out.tfevents.1': events('kl', 1),
+      'PPO_2/events.out.tfevents.1': events('kl', 2),
+    });
+    await expect(importLog(runs)).rejects.toThrow(
+      'run: holds 2 runs (PPO_1, PPO_2); name one of these folders, or choose with --run',
+    );
+    expect(series(await importLog(runs, { run: 'PPO_2' }))).toEqual({ kl: [2] });
+  });
+
+  it('without any log get a sentence', async () => {
+    await expect(importLog(await folder({ 'a.png': 'x', 'b.txt': 'y' }))).rejects.toThrow(
+      /neither a recording \(manifest.json\) nor a log/,
+    );
+  });
+});
+
+describe('an imported log as a recording', () => {
+  it('keeps names, values, steps, times and agents exactly', async () => {
+    const log = await imported(
+      'x.csv',
+      'step,wall_time,agent_0/return,agent_1/return,loss\n5,1.5,1,2,\n6,2.5,3,,0.1\n',
+    );
+    const recording = await logRecording(log);
+    const table = plain(await recording.read('scalars'));
+    expect(table).toEqual({
+      name: ['agent_0/return', 'agent_1/return', 'agent_0/return', 'loss'],
+      value: [1, 2, 3, 0.1],
+      step: [5, 5, 6, 6],
+      time: [1.5, 1.5, 2.5, 2.5],
+      agent: [0, 1, 0, Number.NaN],
+    });
+    expect(recording.manifest.agents).toEqual([{ name: 'agent_0' }, { name: 'agent_1' }]);
+  });
+});

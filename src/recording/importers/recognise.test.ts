@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { metrics } from './names.ts';
+import { knownSettings, parseMaps, plainName, recognise } from './recognise.ts';
+
+const one = (name: string, values: number[] = [], beside: string[] = []) => {
+  const [row] = recognise([name, ...beside], () => values);
+  return `${row.sign < 0 ? '-' : ''}${row.metric}${row.agent === null ? '' : ` of ${row.agent}`}`;
+};
+
+describe('the table of names', () => {
+  it('holds every name once, in the plain form', () => {
+    const all = metrics.flatMap(({ sources }) => sources.map((source) => source.replace(/^[-?]/, '')));
+    expect(all.filter((name, i) => all.indexOf(name) !== i)).toEqual([]);
+    expect(all.filter((name) => plainName(name) !== name)).toEqual([]);
+  });
+});
+
+describe('names as programs write them', () => {
+  it.each([
+    // Stable-Baselines3
+    ['train/approx_kl', 'kl'],
+    ['train/clip_fraction', 'clip_fraction'],
+    ['train/entropy_loss', '-entropy'],
+    ['train/explained_variance', 'explained_variance'],
+    ['train/policy_gradient_loss', 'policy_loss'],
+    ['train/value_loss', 'value_loss'],
+    ['train/learning_rate', 'learning_rate'],
+    ['train/loss', 'loss'],
+    ['train/n_updates', 'updates'],
+    ['train/clip_range', 'clip_range'],
+    ['rollout/ep_rew_mean', 'return'],
+    ['eval/mean_reward', 'evaluation_return'],
+    // CleanRL
+    ['losses/approx_kl', 'kl'],
+    ['losses/old_approx_kl', 'kl_k1'],
+    ['losses/clipfrac', 'clip_fraction'],
+    ['losses/entropy', 'entropy'],
+    ['losses/explained_variance', 'explained_variance'],
+    ['charts/learning_rate', 'learning_rate'],
+    ['charts/episodic_return', 'return'],
+    // RLlib, old and new
+    ['info/learner/default_policy/learner_stats/kl', 'kl'],
+    ['info/learner/default_policy/learner_stats/cur_lr', 'learning_rate'],
+    ['info/learner/default_policy/learner_stats/vf_explained_var', 'explained_variance'],
+    ['info/learner/fox/learner_stats/entropy', 'entropy of fox'],
+    ['learners/default_policy/mean_kl_loss', 'kl'],
+    ['learners/p0/vf_loss', 'value_loss of p0'],
+    ['learners/p0/gradients_default_optimizer_global_norm', 'grad_norm of p0'],
+    ['env_runners/episode_return_mean', 'return'],
+    ['env_runners/agent_episode_returns_mean/agent_1', 'return of agent_1'],
+    ['policy_reward_mean/fox', 'return of fox'],
+    // TRL
+    ['objective/kl', 'reference_kl'],
+    ['policy/approxkl_avg', 'kl'],
+    ['policy/clipfrac_avg', 'clip_fraction'],
+    ['policy/entropy_avg', 'entropy'],
+    ['loss/policy_avg', 'policy_loss'],
+    ['loss/value_avg', 'value_loss'],
+    ['val/clipfrac_avg', 'value_clip_fraction'],
+    ['val/ratio', 'ratio'],
+    ['ppo/policy/approxkl', 'kl'],
+    ['ppo/policy/policykl', 'kl_k1'],
+    ['ppo/val/var_explained', 'explained_variance'],
+    ['frac_reward_zero_std', 'groups_without_signal'],
+    ['clip_ratio/region_mean', 'clip_fraction'],
+    // verl
+    ['actor/ppo_kl', 'kl_k1'],
+    ['actor/pg_clipfrac', 'clip_fraction'],
+    ['actor/entropy', 'entropy'],
+    ['actor/entropy_loss', 'entropy'],
+    ['actor/grad_norm', 'policy_grad_norm'],
+    ['actor/lr', 'learning_rate'],
+    ['critic/vf_explained_var', 'explained_variance'],
+    ['critic/advantages/mean', 'advantage_mean'],
+    ['critic/vf_loss', 'value_loss'],
+    ['critic/grad_norm', 'critic_grad_norm'],
+    // Others
+    ['Losses/Policy Loss', 'policy_loss'],
+    ['Policy/Entropy', 'entropy'],
+    ['Environment/Cumulative Reward', 'return'],
+    ['Loss / Value loss', 'value_loss'],
+    ['agent0/dist_entropy', 'entropy of agent0'],
+    ['agent0/actor_grad_norm', 'policy_grad_norm of agent0'],
+    ['return_agent_2', 'return of agent_2'],
+    ['player_1_return', 'return of player_1'],
+    ['KL', 'kl'],
+    ['approx_kl', 'kl'],
+    ['clipfrac', 'clip_fraction'],
+    ['losses/a_loss', 'policy_loss'],
+    ['advantages_mean', 'advantage_mean'],
+    ['train.approx_kl', 'kl'],
+    ['time/fps', 'null'],
+    ['weights/kl_head_bias', 'null'],
+    ['losses/kl_coef', 'null'],
+  ])('%s is %s', (name, expected) => {
+    expect(one(name)).toBe(expected);
+  });
+
+  it('entropy_loss alone has the sign that its numbers have', () => {
+    expect(one('entropy_loss', [-0.7, -0.6])).toBe('-entropy');
+    expect(one('entropy_loss', [0.7, 0.6])).toBe('entropy');
+  });
+
+  it('a bare kl beside completions is the distance to the reference', () => {
+    expect(one('kl')).toBe('kl');
+    expect(one('train/kl', [], ['completions/mean_length'])).toBe('reference_kl');
+  });
+
+  it('the better of two names is read, and the other says so', () => {
+    const rows = recognise(['kl', 'approx_kl'], () => []);
+    expect(rows.map(({ used }) => used)).toEqual([false, true]);
+    expect(rows[0].note).toBe('also kl; approx_kl is read');
+  });
+
+  it('levels that alone tell columns of one metric apart are agents', () => {
+    const rows = recognise(['IND/return', 'EDU/return', 'train/loss', 'eval/loss'], () => []);
+    expect(rows.map(({ agent }) => agent)).toEqual(['IND', 'EDU', null, null]);
+  });
+});
+
+describe('mapping by hand', () => {
+  const names = ['avg_kl', 'minus_h', '-odd'];
+  it('wins over the table, negates on request, and takes names that begin with a minus as they are', () => {
+    const mapped = parseMaps(['clip_fraction=avg_kl', 'entropy=-minus_h', 'loss=-odd'], names);
+    expect(recognise(names, () => [], mapped).map(({ metric, sign, used }) => [metric, sign, used])).toEqual([
+      ['clip_fraction', 1, true],
+      ['entropy', -1, true],
+      ['loss', 1, true],
+    ]);
+  });
+
+  it.each([
+    ['kl', '--map kl: a metric and a column, such as kl=avg_kl_divergence, were expected'],
+    ['klx=avg_kl', '--map klx=avg_kl: there is no metric "klx"; the metrics are kl, kl_k1'],
+    ['kl=nothing', '--map kl=nothing: the log has no column "nothing"; it has avg_kl, minus_h, -odd'],
+  ])('refuses %s with a sentence', (map, sentence) => {
+    expect(() => parseMaps([map], names)).toThrow(sentence);
+  });
+});
+
+describe('settings that a log declares', () => {
+  it('are taken over under our names', () => {
+    const declared = new Map<string, unknown>([
+      ['update_epochs', '4'],
+      ['num_minibatches', '8'],
+      ['clip_coef', '0.2'],
+      ['target_kl', 'None'],
+      ['norm_adv', 'True'],
+    ]);
+    expect(knownSettings(declared)).toEqual({ epochs: 4, minibatches: 8, clip: 0.2 });
+    expect(
+      knownSettings(
+        new Map<string, unknown>([
+          ['train_batch_size', 4000],
+          ['sgd_minibatch_size', 128],
+        ]),
+      ),
+    ).toEqual({ minibatches: 32 });
+  });
+});
