@@ -1,5 +1,6 @@
 /** Options, exit statuses and small helpers that several commands share. */
 import { InvalidArgumentError, Option } from 'commander';
+import { GameRefusal } from '../games/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
 
 export const exitStatus = { good: 0, faulty: 1, badInput: 2, notEnough: 3, crashed: 70 } as const;
@@ -31,6 +32,5 @@ export function wholeNumber(text: string): number {
 
 /** What a game or a player says about a wrong name or setting is the user's to mend. */
 export function asBadInput(error: unknown): unknown {
-  const complaint = error instanceof RangeError || error instanceof TypeError;
-  return complaint ? new BadInput(error.message.replace(/\.$/, '')) : error;
+  return error instanceof GameRefusal ? new BadInput(error.message.replace(/\.$/, '')) : error;
 }

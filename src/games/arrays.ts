@@ -1,6 +1,7 @@
 /** The output arrays of a game, laid out as the interface asks. A place that is not acting has no candidates: its count is 0. */
 import { RandomStream } from '../math/random.ts';
 import type { GameShape } from './game.ts';
+import { GameRefusal } from './refusal.ts';
 
 export class GameArrays {
   readonly acting: Uint8Array;
@@ -20,7 +21,7 @@ export class GameArrays {
     readonly worlds: number,
   ) {
     if (!Number.isInteger(worlds) || worlds < 1) {
-      throw new RangeError(`A game was asked for with ${worlds} worlds; give a whole number of at least 1.`);
+      throw new GameRefusal(`A game was asked for with ${worlds} worlds; give a whole number of at least 1.`);
     }
     const places = worlds * shape.seats;
     this.acting = new Uint8Array(places);

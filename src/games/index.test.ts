@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../math/random.ts';
 import { dealSeats, seatedNames } from './dealt.ts';
-import { describeGame, gameNames, gameSettings, makeGame } from './index.ts';
+import { describeGame, GameRefusal, gameNames, gameSettings, makeGame } from './index.ts';
 import { animation, filmStrip, frame, framePicture, hasPictures, textFrame } from './picture.ts';
 import { meanByPlayer, meanBySeat, playEpisodes } from './play.ts';
 import { makePlayer, type Player, playerNames } from './players.ts';
@@ -52,6 +52,7 @@ describe('the registry of games', () => {
     ['echo', { most: 9 }, /fewest must be at most most/],
   ])('explains in a sentence what is wrong with %s %j', (name, settings, message) => {
     expect(() => makeGame(name, settings)).toThrow(message);
+    expect(() => makeGame(name, settings)).toThrow(GameRefusal);
   });
 
   it('refuses a saved world of other settings', () => {
@@ -63,6 +64,14 @@ describe('the registry of games', () => {
 });
 
 describe('playing with names and seats', () => {
+  it('refuses what a user may mistype, and does not dress up a fault of the program as that', () => {
+    const game = makeGame('city');
+    game.reset(0, RandomStream.of(1, 'world'));
+    const illegal = () => game.step(Int32Array.of(1000, 1000));
+    expect(illegal).toThrow(/is not legal there/);
+    expect(illegal).not.toThrow(GameRefusal);
+  });
+
   it('deals every name to every seat equally often', () => {
     const counts = new Int32Array(16);
     const stream = RandomStream.of(1, 'deal');

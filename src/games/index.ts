@@ -8,6 +8,7 @@ import type { Game, GameMaker } from './game.ts';
 import { Snowdrift, snowdriftSettings } from './grid/snowdrift.ts';
 import { StagHunt, stagHuntPresets, stagHuntSettings } from './grid/stag-hunt.ts';
 import { ProbeGame, type ProbeName, probeSettings, probes } from './probes.ts';
+import { GameRefusal } from './refusal.ts';
 
 export { assertGame, type CheckOptions, type CheckReport, checkGame } from './check.ts';
 export { dealSeats, seatedNames } from './dealt.ts';
@@ -17,6 +18,7 @@ export { type RandomPlay, randomPlay } from './grid/random-play.ts';
 export { animation, filmStrip, frame, framePicture, hasPictures, textFrame } from './picture.ts';
 export { type Mean, meanByPlayer, meanBySeat, type Played, playEpisodes } from './play.ts';
 export { makePlayer, type Player, playerNames } from './players.ts';
+export { GameRefusal } from './refusal.ts';
 
 /** One game of the registry. */
 export interface GameEntry {
@@ -122,7 +124,7 @@ export function gameSettings(name: string, given: Readonly<Record<string, unknow
   const chosen = typeof named.preset === 'string' ? entry.presets[named.preset] : undefined;
   const result = entry.schema.safeParse({ ...chosen, ...named });
   if (result.success) return result.data;
-  throw new RangeError(`${entry.name}: ${result.error.issues.map((issue) => explain(entry, issue)).join('; ')}.`);
+  throw new GameRefusal(`${entry.name}: ${result.error.issues.map((issue) => explain(entry, issue)).join('; ')}.`);
 }
 
 /** Makes a game by name. */
@@ -147,11 +149,11 @@ function find(name: string): { entry: GameEntry; preset: string | undefined } {
   const base = slash < 0 ? name : name.slice(0, slash);
   const preset = slash < 0 ? undefined : name.slice(slash + 1);
   const entry = entries.find((e) => e.name === base);
-  if (!entry) throw new RangeError(`There is no game "${base}"; the games are ${gameNames().join(', ')}.`);
+  if (!entry) throw new GameRefusal(`There is no game "${base}"; the games are ${gameNames().join(', ')}.`);
   if (preset !== undefined && !(preset in entry.presets)) {
     const known = Object.keys(entry.presets);
     const remedy = known.length > 0 ? `its presets are ${known.join(', ')}` : 'it has no presets';
-    throw new RangeError(`The game ${base} has no preset "${preset}"; ${remedy}.`);
+    throw new GameRefusal(`The game ${base} has no preset "${preset}"; ${remedy}.`);
   }
   return { entry, preset };
 }

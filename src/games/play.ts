@@ -3,6 +3,7 @@ import { RandomStream } from '../math/random.ts';
 import { dealSeats, seatedNames } from './dealt.ts';
 import type { Game } from './game.ts';
 import type { Player } from './players.ts';
+import { GameRefusal } from './refusal.ts';
 
 export interface PlayOptions {
   /** Deals the players to seats anew each episode; otherwise player i sits in seat i. */
@@ -32,7 +33,7 @@ export function playEpisodes(
 ): Played {
   const { seats } = game.shape;
   if (players.length !== seats) {
-    throw new RangeError(`${game.name} has ${seats} seats and got ${players.length} players; give one for each seat.`);
+    throw new GameRefusal(`${game.name} has ${seats} seats and got ${players.length} players; give one for each seat.`);
   }
   const returns = new Float64Array(episodes * seats);
   const decisions = new Int32Array(episodes * seats);

@@ -6,6 +6,7 @@ import type { Game } from './game.ts';
 import { GridGame, stay } from './grid/grid.ts';
 import { Snowdrift } from './grid/snowdrift.ts';
 import { StagHunt } from './grid/stag-hunt.ts';
+import { GameRefusal } from './refusal.ts';
 
 export interface Player {
   readonly name: string;
@@ -38,7 +39,7 @@ export function nearestPlayer(name: string, kinds: readonly number[]): Player {
   return {
     name,
     act(game, place, stream) {
-      if (!(game instanceof GridGame)) throw new TypeError(`The player ${name} cannot play ${game.name}.`);
+      if (!(game instanceof GridGame)) throw new GameRefusal(`The player ${name} cannot play ${game.name}.`);
       const world = Math.floor(place / game.players);
       const here = game.position[place];
       const base = world * game.cells;
@@ -95,7 +96,7 @@ export function playerNames(game: Game): string[] {
 export function makePlayer(name: string, game: Game): Player {
   const known = makers(game);
   if (!Object.hasOwn(known, name)) {
-    throw new RangeError(
+    throw new GameRefusal(
       `${game.name} has no player "${name}"; its scripted players are ${Object.keys(known).join(', ')}.`,
     );
   }

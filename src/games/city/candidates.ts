@@ -2,7 +2,7 @@
 import { geometry } from './map.ts';
 import * as rules from './rules.ts';
 import { parcels } from './rules.ts';
-import { type CityWorlds, sumCells, sumTables } from './world.ts';
+import { type CityWorlds, fieldMask, openShift, rentShift, sumCells } from './world.ts';
 
 /** Meaning and order of a candidate's features. */
 export const candidateFeatures = [
@@ -41,7 +41,6 @@ export class CandidateFigures {
   readonly net: Float64Array;
   /** Net income over the months it will run, less the half of its cost that the end does not give back. */
   readonly profit: Float64Array;
-  readonly months: Float64Array;
   /** What it takes from the company's own buildings until the end, all taken to run already. */
   readonly ownLoss: Float64Array;
   /** What it adds to the other company's buildings until the end, all taken to run already, rent left out. */
@@ -53,7 +52,6 @@ export class CandidateFigures {
     this.cost = new Float64Array(length);
     this.net = new Float64Array(length);
     this.profit = new Float64Array(length);
-    this.months = new Float64Array(length);
     this.ownLoss = new Float64Array(length);
     this.otherGain = new Float64Array(length);
   }
@@ -71,6 +69,9 @@ export function assess(
   features: Float32Array,
 ): void {
   const { settings, distance, zone, landValue } = city;
+  // Locals, because the compiler does not lift a property out of the loop.
+  const { footprint: footprints, cost: costs, net: nets, profit: profits, ownLoss: losses, otherGain: gains } = figures;
+  figures.size.fill(size, first, end);
   const nearInd = city.near[0];
   const nearEdu = city.near[1];
   const month = city.month[world];
@@ -78,6 +79,7 @@ export function assess(
   const cash = city.cash[world * 2 + company];
   const otherPlays = 1 - city.bankrupt[world * 2 + 1 - company];
   const rentDue = company === 0 ? otherPlays * rules.rentBySize[size] : 0;
+  const { landPerNeighbour } = rules;
   const baseCost = rules.baseCost[company][size];
   const fixed = rules.baseRevenue[company][size] - rules.runningCost[company][size];
   const factor = rules.factor[company][size];
@@ -86,60 +88,62 @@ export function assess(
   const cap = company === 0 ? 3 : settings.eduBonusCap;
   const congestion = company === 0 ? settings.indCongestion : settings.eduCongestion;
   // A neighbour is taken to feel it from now to the end, whether it runs already or not.
-  const lossEach = congestion * (settings.months - month);
-  const gainEach = otherPlays * (company === 0 ? settings.eduBonus : settings.indBonus) * (settings.months - month);
+  // Factors are stored doubled.
+  const lossEach = (congestion * (settings.months - month)) / 2;
+  const gainEach =
+    (otherPlays * (company === 0 ? settings.eduBonus : settings.indBonus) * (settings.months - month)) / 2;
   const { sums } = city;
-  const tables = world * sumTables * sumCells;
-  const own0 = tables + company * sumCells;
-  const open0 = tables + (2 + company) * sumCells;
-  const rent0 = tables + 4 * sumCells;
+  const table = (world * 2 + company) * sumCells;
   const corners = geometry.reachCorners;
   // Every footprint of a size has as many parcels as another.
-  const cells = first < end ? geometry.cellCount[figures.footprint[first]] : 0;
+  const cells = first < end ? geometry.cellCount[footprints[first]] : 0;
   const monthsLeft = (settings.months - month) / settings.months;
   const monthsEarning = months / settings.months;
+  const isSmall = size === 0 ? 1 : 0;
+  const isMedium = size === 1 ? 1 : 0;
+  const isLarge = size === 2 ? 1 : 0;
   for (let at = first; at < end; at++) {
-    const footprint = figures.footprint[at];
+    const footprint = footprints[at];
     const parcel = world * parcels + (footprint % parcels);
+    const where = zone[parcel];
     const ind = nearInd[parcel];
     const edu = nearEdu[parcel];
     const others = company === 0 ? edu : ind;
     const own = company === 0 ? ind : edu;
-    const land = cells * (landValue[parcel] + rules.landPerNeighbour * (ind + edu));
+    const land = cells * (landValue[parcel] + landPerNeighbour * (ind + edu));
     const cost = baseCost + land;
-    const a = corners[footprint * 4];
-    const b = corners[footprint * 4 + 1];
-    const c = corners[footprint * 4 + 2];
-    const d = corners[footprint * 4 + 3];
-    const ownLoss = lossEach * (sums[own0 + a] - sums[own0 + b] - sums[own0 + c] + sums[own0 + d]);
-    const otherGain = gainEach * (sums[open0 + a] - sums[open0 + b] - sums[open0 + c] + sums[open0 + d]);
-    let rent = edu > 0 ? -rentDue : 0;
-    if (company === 1) rent = otherPlays * (sums[rent0 + a] - sums[rent0 + b] - sums[rent0 + c] + sums[rent0 + d]);
+    const corner = footprint * 4;
+    const touched =
+      sums[table + corners[corner]] -
+      sums[table + corners[corner + 1]] -
+      sums[table + corners[corner + 2]] +
+      sums[table + corners[corner + 3]];
+    const ownLoss = lossEach * (touched & fieldMask);
+    const otherGain = gainEach * ((touched >> openShift) & fieldMask);
+    const rent = company === 1 ? otherPlays * 5 * (touched >> rentShift) : edu > 0 ? -rentDue : 0;
     const around = bonus * Math.min(others, cap) - congestion * own;
-    const net = fixed + factor * (zonePay[zone[parcel]] + around) + rent;
+    const net = fixed + factor * (zonePay[where] + around) + rent;
     const profit = net * months - cost / 2;
 
-    figures.size[at] = size;
-    figures.cost[at] = cost;
-    figures.net[at] = net;
-    figures.profit[at] = profit;
-    figures.months[at] = months;
-    figures.ownLoss[at] = ownLoss;
-    figures.otherGain[at] = otherGain;
+    costs[at] = cost;
+    nets[at] = net;
+    profits[at] = profit;
+    losses[at] = ownLoss;
+    gains[at] = otherGain;
 
     const f = at * width;
     features[f] = 0;
-    features[f + 1] = size === 0 ? 1 : 0;
-    features[f + 2] = size === 1 ? 1 : 0;
-    features[f + 3] = size === 2 ? 1 : 0;
+    features[f + 1] = isSmall;
+    features[f + 2] = isMedium;
+    features[f + 3] = isLarge;
     features[f + 4] = cost * 2e-4;
     features[f + 5] = net * 2e-3;
     features[f + 6] = profit * 1e-4;
     features[f + 7] = profit / cost;
     features[f + 8] = rent * 1e-2;
     features[f + 9] = land * 1e-3;
-    features[f + 10] = zone[parcel] === 0 ? 1 : 0;
-    features[f + 11] = zone[parcel] === 1 ? 1 : 0;
+    features[f + 10] = where === 0 ? 1 : 0;
+    features[f + 11] = where === 1 ? 1 : 0;
     features[f + 12] = distance[parcel] * (1 / 6);
     features[f + 13] = ind * 0.2;
     features[f + 14] = edu * 0.2;
@@ -169,7 +173,6 @@ export function assessStop(
   figures.cost[at] = 0;
   figures.net[at] = 0;
   figures.profit[at] = 0;
-  figures.months[at] = 0;
   figures.ownLoss[at] = 0;
   figures.otherGain[at] = 0;
   const f = at * width;

@@ -1,6 +1,7 @@
 /** Evolves the linear player of the city. Both companies evolve at once, each for its own return, so that neither learns against a stranger. */
 import { RandomStream } from '../../math/random.ts';
 import { playEpisodes } from '../play.ts';
+import { GameRefusal } from '../refusal.ts';
 import { candidateFeatures } from './candidates.ts';
 import { SeparableEvolution } from './evolution.ts';
 import type { City } from './game.ts';
@@ -41,7 +42,7 @@ export function evolve(game: City, options: EvolveOptions): Evolved {
   const searches = [0, 1].map(() => new SeparableEvolution(startingWeights(), sigma, members));
   const perGeneration = members * episodes * game.settings.months;
   if (perGeneration > options.months) {
-    throw new RangeError(
+    throw new GameRefusal(
       `One generation of ${members} members and ${episodes} episodes takes ${perGeneration} months, and the budget is ${options.months}; give at least one generation's worth.`,
     );
   }

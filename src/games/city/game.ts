@@ -213,9 +213,9 @@ export class City extends GameArrays implements Game {
       let at = start;
       for (let size = 0; size < sizes; size++) {
         const group = groupOf[company][size];
-        const drawn = Math.min(share, city.listLength[world * 3 + group]);
+        const drawn = Math.min(share, city.free.length[world * 3 + group]);
         const ids = (company * 3 + size) * footprints;
-        for (let n = 0; n < drawn; n++) figures.footprint[at + n] = city.draw(world, group, n, stream);
+        city.free.draw(world, group, drawn, stream, figures.footprint, at);
         assess(city, world, company, size, at, at + drawn, figures, this.features);
         for (let end = at + drawn; at < end; at++) {
           candidates[at] = actionTable[ids + figures.footprint[at]];

@@ -1,6 +1,5 @@
 /** What a company sees of the city, and the joint state. A company's own figures come first in its observation; in the joint state IND's do. */
 import * as rules from './rules.ts';
-import { parcels } from './rules.ts';
 import type { CityWorlds } from './world.ts';
 
 /** Figures of one company, in order. */
@@ -63,15 +62,13 @@ export function observe(
 ): void {
   const { months } = city.settings;
   const month = city.month[world];
-  const base = world * parcels;
   const first = month % 2;
   common[0] = month / months;
   common[1] = (months - month) / months;
   common[2] = month >= rules.availableFrom[1] ? 1 : 0;
   common[3] = month >= rules.availableFrom[2] ? 1 : 0;
-  for (let group = 0; group < 3; group++) common[4 + group] = city.listLength[world * 3 + group] / 100;
-  for (let zone = 0; zone < 3; zone++) common[7 + zone] = city.freeInZone[world * 3 + zone] / 50;
-  figures.fill(0);
+  for (let group = 0; group < 3; group++) common[4 + group] = city.free.length[world * 3 + group] / 100;
+  for (let zone = 0; zone < 3; zone++) common[7 + zone] = city.free.inZone[world * 3 + zone] / 50;
   for (let company = 0; company < 2; company++) {
     const c = world * 2 + company;
     const f = company * each;
@@ -80,10 +77,8 @@ export function observe(
     figures[f + 2] = city.income[c] / 5000;
     figures[f + 3] = city.promised[c] / 5000;
     for (let size = 0; size < 3; size++) figures[f + 4 + size] = city.counts[world * 6 + company * 3 + size] / 10;
+    figures[f + 7] = city.unfinished[c] / 5;
     figures[f + 8] = city.bankrupt[c];
-  }
-  for (let i = base; i < base + city.buildings[world]; i++) {
-    if (month < city.placedIn[i] + rules.earnsAfter[city.size[i]]) figures[city.owner[i] * each + 7] += 1 / 5;
   }
   for (let company = 0; company < 2; company++) {
     let at = (world * 2 + company) * observationNames.length;

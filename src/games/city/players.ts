@@ -2,13 +2,14 @@
 import { RandomStream } from '../../math/random.ts';
 import type { Game } from '../game.ts';
 import type { Player } from '../players.ts';
+import { GameRefusal } from '../refusal.ts';
 import { type CandidateFigures, candidateFeatures } from './candidates.ts';
 import { City } from './game.ts';
 import { linearWeights } from './weights.ts';
 
 function asCity(game: Game, player: string): City {
   if (game instanceof City) return game;
-  throw new TypeError(`The player ${player} plays the city and cannot play ${game.name}.`);
+  throw new GameRefusal(`The player ${player} plays the city and cannot play ${game.name}.`);
 }
 
 /** STOP is always the last candidate. */
