@@ -3,6 +3,16 @@ import type { SettingsInput } from './settings.ts';
 
 const small = { steps: 60_000, worlds: 32, rollout: 32 };
 
+/** Pay-off comes thirty months late, so nothing is discounted and credit trusts rewards; whole episodes keep every month equally represented. */
+const city: SettingsInput = {
+  steps: 450_000,
+  collect: 'episodes',
+  worlds: 32,
+  rollout: 1,
+  ppo: { gamma: 1, lambda: 0.98, learningRate: 2e-3, anneal: true, entropyCoefficient: 0.003 },
+  network: { hidden: [32, 32], criticHidden: [64, 64] },
+};
+
 const recommended: Readonly<Record<string, SettingsInput>> = {
   'probe-value': small,
   'probe-observation': small,
@@ -10,6 +20,8 @@ const recommended: Readonly<Record<string, SettingsInput>> = {
   'probe-action': small,
   'probe-observation-action': small,
   'stag-hunt': { steps: 2_000_000, worlds: 256, rollout: 32, ppo: { gamma: 0.95 } },
+  city,
+  'city-dilemma': city,
   snowdrift: { steps: 2_000_000, worlds: 256, rollout: 32 },
 };
 
