@@ -2,13 +2,14 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { diagnose } from '../doctor/diagnose.ts';
 import { findFault } from '../faults/index.ts';
 import { gameOptimum } from '../games/index.ts';
 import { openRecording } from '../recording/node.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
-import { number } from '../report/table.ts';
+import { number, table } from '../report/table.ts';
+import { verdictSentence } from '../report/verdict.ts';
+import { examine, writePage } from './diagnose.ts';
 import { print, wholeNumber } from './options.ts';
 import { trainAndShow } from './train.ts';
 
@@ -28,13 +29,22 @@ export function demoCommand(): Command {
       const best = number(gameOptimum(game));
       print(paint.bold(`1. A run with a bug: ${game}, where the best return is ${best}`));
       print(`   ${fault.sentence}\n`);
-      await run(join(options.out, 'faulty'), options, paint, fault.id);
+      const faulty = await run('faulty', options, paint, fault.id);
       print(paint.bold('\n2. The same run without it\n'));
-      await run(join(options.out, 'healthy'), options, paint);
+      const healthy = await run('healthy', options, paint);
+      print(paint.bold(`\n3. Side by side (best return ${best})`));
+      const row = (name: string, found: Found) => [name, found.returns, found.verdict];
+      print(
+        table(['run', 'return of each agent', 'verdict'].map(paint.dim), [
+          row('with the bug', faulty),
+          row('without', healthy),
+        ]),
+      );
       print(
         [
           '',
           paint.bold('Next'),
+          `  open ${faulty.page}           the diagnosis as a page, with its pictures`,
           `  trueline explain ${fault.cause}`,
           `  trueline inspect ${join(options.out, 'healthy')}`,
           '  trueline train stag-hunt                  four agents that learn to hunt together',
@@ -44,9 +54,17 @@ export function demoCommand(): Command {
     });
 }
 
-async function run(folder: string, options: { seed: number }, paint: Style, fault?: string): Promise<void> {
+interface Found {
+  returns: string;
+  verdict: string;
+  page: string;
+}
+
+async function run(name: string, options: { seed: number; out: string }, paint: Style, fault?: string): Promise<Found> {
+  const folder = join(options.out, name);
+  const page = join(options.out, `${name}.html`);
   await rm(folder, { recursive: true, force: true });
-  await trainAndShow(game, {
+  const result = await trainAndShow(game, {
     set: ['gameSettings.seats=2'],
     seed: options.seed,
     steps,
@@ -54,6 +72,11 @@ async function run(folder: string, options: { seed: number }, paint: Style, faul
     evaluate: 1000,
     fault,
   });
-  const diagnosis = await diagnose(await openRecording(folder));
-  print(`\n${diagnosisText(diagnosis, paint)}`);
+  const silenced = { ids: [], reasons: {}, given: false };
+  const examined = await examine(await openRecording(folder), { only: [] }, silenced);
+  const width = process.stdout.columns ?? 100;
+  print(`\n${diagnosisText(examined.diagnosis, paint, { pictures: examined.pictures, width })}`);
+  await writePage(folder, examined, { only: [], ignore: [], html: page }, silenced);
+  const returns = result?.last?.returns.map(({ mean }) => number(mean)).join(', ') ?? '';
+  return { returns, verdict: verdictSentence(examined.diagnosis).split('. ')[0].replace(/\.$/, ''), page };
 }

@@ -17,7 +17,8 @@ export type GuardKind =
   | 'no-gradient'
   | 'not-bound-once'
   | 'parameters-not-moved'
-  | 'logits-not-moved';
+  | 'logits-not-moved'
+  | 'cause-named';
 
 export class GuardStop extends Error {
   constructor(
@@ -36,6 +37,7 @@ const undecided = 1e-3;
 
 export class Guard {
   readonly counts = new Map<GuardKind, number>();
+  private readonly named = new Set<string>();
 
   constructor(
     readonly mode: GuardMode,
@@ -183,6 +185,14 @@ export class Guard {
     if (sum === 0) return;
     const at = column.subarray(0, length).findIndex((value) => !Number.isFinite(value));
     this.report('not-finite', `${this.row(batch, Math.floor(at / width))}: ${name} is ${column[at]}.`);
+  }
+
+  /** What the doctor found in the recording so far: each cause is told once. */
+  nameCause(cause: string, sentence: string): void {
+    this.counts.set('cause-named', (this.counts.get('cause-named') ?? 0) + 1);
+    if (this.mode === 'strict') throw new GuardStop('cause-named', `Guard (${cause}): ${sentence}`);
+    if (!this.named.has(cause)) this.say('cause-named', `${cause}: ${sentence}`);
+    this.named.add(cause);
   }
 
   private report(kind: GuardKind, sentence: string, count = 1): void {

@@ -7,7 +7,7 @@ import type { Manifest } from '../recording/manifest.ts';
 import { decodeCheckpoint } from './checkpoint.ts';
 import type { AgentReturn } from './episodes.ts';
 import { evaluate } from './evaluate.ts';
-import type { GuardKind } from './guard.ts';
+import { type GuardKind, GuardStop } from './guard.ts';
 import type { RecordingSink } from './record.ts';
 import { readSettings, type SettingsInput } from './settings.ts';
 import type { Stages } from './stages.ts';
@@ -64,10 +64,11 @@ export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promi
   const dispose = () => {
     if (!hooks.engine) engine.dispose();
   };
+  let sink: RecordingSink | null = null;
   try {
     const trainer = new Trainer(settings, { ...hooks, engine });
     const position = hooks.resume ? trainer.load(hooks.resume).recording : null;
-    const sink = hooks.recording ? await hooks.recording(trainer.manifest(), position) : null;
+    sink = hooks.recording ? await hooks.recording(trainer.manifest(), position) : null;
     if (sink) trainer.record(sink, hooks.clock);
     const policies = trainer.learners.map((learner) => learner.name);
     hooks.onStart?.({ steps: settings.steps, policies, agents: [...trainer.seating.names] });
@@ -82,6 +83,8 @@ export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promi
     };
   } catch (error) {
     dispose();
+    // What led to the stop is evidence, so it is kept.
+    if (error instanceof GuardStop) await sink?.close({ ended: 'stopped by the guard' });
     throw error;
   }
 }

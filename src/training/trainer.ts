@@ -22,6 +22,7 @@ import { Collector } from './collect.ts';
 import { assignCredit } from './credit.ts';
 import type { AgentReturn } from './episodes.ts';
 import { Guard, type GuardKind } from './guard.ts';
+import { LiveDoctor } from './live-doctor.ts';
 import { firstTensors, makeManifest } from './manifest.ts';
 import { calibrateValues, emptyRows } from './prepare.ts';
 import { applyProbes } from './probes.ts';
@@ -80,6 +81,7 @@ export class Trainer {
   private readonly seats: Seat[];
   readonly engine: Engine;
   private recorder: Recorder | null = null;
+  private live: LiveDoctor | null = null;
   private watch: Watch;
   private own = new Int32Array(0);
   private recomputed = new Float32Array(0);
@@ -121,14 +123,21 @@ export class Trainer {
 
   /** From now on everything goes into this recording, with the time of day where a clock is given. */
   record(sink: RecordingSink, clock?: () => number): void {
-    this.recorder = new Recorder(sink, this.settings.recording, firstTensors(this.learners), clock);
+    this.live = this.guard.on ? new LiveDoctor(this.manifest(), this.guard) : null;
+    this.recorder = new Recorder(
+      this.live?.tee(sink) ?? sink,
+      this.settings.recording,
+      firstTensors(this.learners),
+      clock,
+    );
     this.watch = new Watch(this.stages, this.guard, this.recorder);
   }
 
   async iterate(): Promise<IterationReport> {
-    const { batch, stages, guard, iteration, recorder } = this;
+    const { batch, stages, guard, iteration, recorder, live } = this;
     const probed = applyProbes(this.settings.ppo, this.settings.probes, iteration);
     recorder?.begin(iteration);
+    live?.begin(recorder?.whole ?? false);
     // Before the rows are collected, because they must come from the policy that is updated.
     if (probed.reinitialiseHead !== null) {
       const { seed } = this.settings;
@@ -171,6 +180,7 @@ export class Trainer {
     this.iteration++;
     this.steps += batch.rows;
     await this.recordIteration(iteration, order, readings);
+    await live?.examine();
     return {
       iteration,
       rows: batch.rows,
