@@ -1,7 +1,10 @@
 /** `trueline inspect`: what is in a recording, and which questions it cannot answer yet. */
 import { Command } from 'commander';
+import { BadInput } from '../recording/bad-input.ts';
 import { type ColumnSummary, type Inspection, inspect } from '../recording/inspect.ts';
-import { openRecording } from '../recording/node.ts';
+import { openRecording, writeWhole } from '../recording/node.ts';
+import type { Recording } from '../recording/recording.ts';
+import { readingPanels, readingsPicture } from '../report/readings.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { json, maxSize, print } from './options.ts';
@@ -11,11 +14,16 @@ export function inspectCommand(): Command {
   return new Command('inspect')
     .description('Show the tables, columns and ranges of a recording, and what is missing for which check.')
     .argument('<recording>', 'a folder that holds manifest.json, or the zip of one')
+    .option('--svg <file>', 'draw the returns and readings over time, each against its band')
     .addOption(json())
     .addOption(maxSize())
-    .addHelpText('after', '\nExample:\n  $ trueline inspect examples/echo\n')
-    .action(async (path: string, options: { json?: boolean; maxSize: number }) => {
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ trueline inspect examples/echo\n  $ trueline inspect runs/city-1 --svg readings.svg\n',
+    )
+    .action(async (path: string, options: { svg?: string; json?: boolean; maxSize: number }) => {
       const recording = await openRecording(path, options);
+      if (options.svg) await drawReadings(recording, options.svg);
       const bar = progress('reading');
       const inspection = await inspect(recording, bar.update);
       bar.stop();
@@ -25,6 +33,14 @@ export function inspectCommand(): Command {
           : inspectionText(inspection, style(wantsColour(process.stdout, process.env))),
       );
     });
+}
+
+async function drawReadings(recording: Recording, file: string): Promise<void> {
+  const panels = await readingPanels(recording);
+  if (panels.length === 0)
+    throw new BadInput('has neither returns nor readings over time to draw', { file: recording.name });
+  const svg = readingsPicture(recording.manifest.name ?? recording.name, panels);
+  await writeWhole(file, [new TextEncoder().encode(svg)]);
 }
 
 export function inspectionText(inspection: Inspection, paint: Style): string {

@@ -159,7 +159,7 @@ function returnsText(
     ...interval(mean),
   ]);
   const lines = [
-    `${paint.bold(game.name)}  ${number(flags.episodes)} episodes in ${seconds.toFixed(1)} s, seed ${flags.seed}`,
+    `${paint.bold(game.name)}  ${number(flags.episodes)} ${flags.episodes === 1 ? 'episode' : 'episodes'} in ${seconds.toFixed(1)} s, seed ${flags.seed}`,
     table(['seat', 'player', 'return', '95 %'].map(paint.dim), seatRows, ['left', 'left', 'right']),
   ];
   if (flags.deal) {
