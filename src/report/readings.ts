@@ -94,7 +94,7 @@ export function readingsPicture(title: string, panels: readonly Panel[]): string
   return svgChart(
     {
       title: [
-        { text: title, left: 12, top: 8, textStyle: { fontSize: 15 } },
+        { text: `${title}, by iteration`, left: 12, top: 8, textStyle: { fontSize: 15 } },
         ...panels.map((panel, i) => ({
           text: panel.title + bandWords(panel.band),
           left: place(i).x + margin.left - 8,
