@@ -24,12 +24,18 @@ def forward(x, w1, b1, w2, b2, w3, b3):
 
 
 def policy_loss(logits, illegal, action, old_logp, advantage, clip: float = 0.2, entropy_coefficient: float = 0.01):
+    """The loss, and what a program reports of a step: means of k1, k2, k3, clip fraction, ratio and its square, entropy, surrogate."""
     logp_all = F.log_softmax(logits.masked_fill(illegal, -1e9), 1)
-    ratio = torch.exp(logp_all.gather(1, action).squeeze(1) - old_logp)
+    log_ratio = logp_all.gather(1, action).squeeze(1) - old_logp
+    ratio = torch.exp(log_ratio)
     surrogate = torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
     entropy = (logp_all.exp() * logp_all).sum(1)
+    with torch.no_grad():
+        excess = ratio - 1
+        columns = [-log_ratio, log_ratio * log_ratio, excess - log_ratio, (excess.abs() > clip).float(), ratio, ratio * ratio, entropy, surrogate]
+        figures = torch.stack(columns).mean(1)
     # The entropy here is negative, so that it is added to what is made small.
-    return torch.mean(entropy_coefficient * entropy - surrogate)
+    return torch.mean(entropy_coefficient * entropy - surrogate), figures
 
 
 def actor_loss(obs, illegal, action, old_logp, advantage, w1, b1, w2, b2, w3, b3):
@@ -41,8 +47,9 @@ def critic_loss(obs, returns, w1, b1, w2, b2, w3, b3):
 
 
 def whole_loss(obs, illegal, action, old_logp, advantage, returns, a1, a2, a3, a4, a5, a6, c1, c2, c3, c4, c5, c6):
-    policy = actor_loss(obs, illegal, action, old_logp, advantage, a1, a2, a3, a4, a5, a6)
-    return policy + critic_loss(obs, returns, c1, c2, c3, c4, c5, c6)
+    policy, figures = actor_loss(obs, illegal, action, old_logp, advantage, a1, a2, a3, a4, a5, a6)
+    value = critic_loss(obs, returns, c1, c2, c3, c4, c5, c6)
+    return policy + value, figures, value
 
 
 def act(obs, illegal, uniform, a1, a2, a3, a4, a5, a6, c1, c2, c3, c4, c5, c6):
@@ -73,8 +80,9 @@ scripted_acts = {name: torch.jit.script(f) for name, f in ACTS.items()}
 class FlatAdam:
     """Adam and the gradient clip over one vector that all parameters and gradients are views of."""
 
-    def __init__(self, parameters):
+    def __init__(self, parameters, actors):
         size = sum(p.numel() for p in parameters)
+        self.actor_size = sum(p.numel() for p in parameters[:actors])
         self.values, self.gradient = torch.empty(size), torch.zeros(size)
         at = 0
         for p in parameters:
@@ -93,19 +101,21 @@ class FlatAdam:
     def step(self):
         self.steps += 1
         g = self.gradient
-        g.mul_((MAX_NORM / (g.norm() + 1e-6)).clamp_(max=1.0))
+        norms = torch.stack([g[: self.actor_size].norm(), g[self.actor_size :].norm()])
+        g.mul_((MAX_NORM / (norms.norm() + 1e-6)).clamp_(max=1.0))
         self.first.mul_(BETA1).add_(g, alpha=1 - BETA1)
         self.second.mul_(BETA2).addcmul_(g, g, value=1 - BETA2)
         torch.sqrt(self.second, out=self.spare)
         self.spare.div_((1 - BETA2**self.steps) ** 0.5).add_(EPSILON)
         self.values.addcdiv_(self.first, self.spare, value=-RATE / (1 - BETA1**self.steps))
+        return norms
 
 
 class TorchAdam:
-    """torch.optim.Adam, with the gradient clip of torch or by its foreach functions."""
+    """torch.optim.Adam, plain or by its foreach functions."""
 
-    def __init__(self, parameters, foreach):
-        self.parameters, self.foreach = parameters, foreach
+    def __init__(self, parameters, actors, foreach):
+        self.parameters, self.actors = parameters, actors
         self.adam = torch.optim.Adam(parameters, lr=RATE, betas=(BETA1, BETA2), eps=EPSILON, foreach=foreach)
 
     def zero(self):
@@ -113,26 +123,27 @@ class TorchAdam:
 
     @torch.no_grad()
     def step(self):
-        if self.foreach:
-            gradients = [p.grad for p in self.parameters]
-            norm = torch.stack(torch._foreach_norm(gradients)).norm()
-            factor = (MAX_NORM / (norm + 1e-6)).clamp_(max=1.0)
-            for gradient in gradients:
-                gradient.mul_(factor)
-        else:
-            torch.nn.utils.clip_grad_norm_(self.parameters, MAX_NORM)
+        gradients = [p.grad for p in self.parameters]
+        each = torch.stack(torch._foreach_norm(gradients))
+        norms = torch.stack([each[: self.actors].norm(), each[self.actors :].norm()])
+        factor = (MAX_NORM / (norms.norm() + 1e-6)).clamp_(max=1.0)
+        for gradient in gradients:
+            gradient.mul_(factor)
         self.adam.step()
+        return norms
 
 
 class Learner:
-    """One policy and its critic. `graph` is eager, script, or split: the two networks on two Python threads, which torch lets run at once."""
+    """One policy and its critic. An update returns its figures, as ours does. `graph` is eager, script, or split: the two networks on two Python threads, which torch lets run at once."""
 
     def __init__(self, inputs, hidden, graph, adam):
         torch.manual_seed(1)
         self.actor = [p.requires_grad_() for p in mlp(inputs, hidden, ACTIONS, 0.01)]
         self.critic = [p.requires_grad_() for p in mlp(inputs, hidden, 1, 1.0)]
         self.parameters = self.actor + self.critic
-        self.adam = FlatAdam(self.parameters) if adam == "flat" else TorchAdam(self.parameters, adam == "foreach")
+        actors = len(self.actor)
+        flat = adam == "flat"
+        self.adam = FlatAdam(self.parameters, actors) if flat else TorchAdam(self.parameters, actors, adam == "foreach")
         self.graph = graph
         self.pool = concurrent.futures.ThreadPoolExecutor(1) if graph.startswith("split") else None
         self.actor_loss = scripted_actor if graph == "split-script" else actor_loss
@@ -141,13 +152,20 @@ class Learner:
     def update(self, obs, illegal, action, old_logp, advantage, returns):
         self.adam.zero()
         if self.pool:
-            other = self.pool.submit(lambda: self.critic_loss(obs, returns, *self.critic).backward())
-            self.actor_loss(obs, illegal, action, old_logp, advantage, *self.actor).backward()
-            other.result()
+            other = self.pool.submit(self.critic_half, obs, returns)
+            loss, figures = self.actor_loss(obs, illegal, action, old_logp, advantage, *self.actor)
+            loss.backward()
+            value = other.result()
         else:
-            loss = scripted_whole if self.graph == "script" else whole_loss
-            loss(obs, illegal, action, old_logp, advantage, returns, *self.parameters).backward()
-        self.adam.step()
+            whole = scripted_whole if self.graph == "script" else whole_loss
+            loss, figures, value = whole(obs, illegal, action, old_logp, advantage, returns, *self.parameters)
+            loss.backward()
+        return figures, value.detach(), self.adam.step()
+
+    def critic_half(self, obs, returns):
+        value = self.critic_loss(obs, returns, *self.critic)
+        value.backward()
+        return value
 
 
 class Rows:

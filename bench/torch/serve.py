@@ -96,11 +96,17 @@ def loop(request):
     flat = (obs.view(total, inputs), illegal.view(total, -1), action.view(total, 1), logp.view(total))
     columns = [*flat, normal.reshape(total), returns.view(total)]
     columns = [column.clone() if column.is_inference() else column for column in columns]
+    figures, values, norms = [], [], []
     for _ in range(request["epochs"]):
-        order = torch.randperm(total)
-        for i in range(minibatches):
-            chosen = order[i * size : (i + 1) * size]
-            who.update(*(column.index_select(0, chosen) for column in columns))
+        for chosen in torch.randperm(total).view(minibatches, size):
+            figure, value_loss, norm = who.update(*(column.index_select(0, chosen) for column in columns))
+            figures.append(figure)
+            values.append(value_loss)
+            norms.append(norm)
+    # What a program prints of an iteration.
+    for kept in (figures, values, norms):
+        torch.stack(kept).mean(0).tolist()
+    (1 - advantage.var() / returns.var()).item()
     return time.perf_counter() - begun
 
 

@@ -219,10 +219,11 @@ export class Batch {
       if (key[i] > high) high = key[i];
     }
     for (let shift = 0; shift < 32 && rows > 0 && (high - low) / 2 ** shift >= 1; shift += 16) {
-      counts.fill(0);
+      const buckets = Math.min(counts.length, Math.floor((high - low) / 2 ** shift) + 1);
+      counts.fill(0, 0, buckets);
       for (let i = 0; i < rows; i++) counts[((key[i] - low) >>> shift) & 0xffff]++;
       let sum = 0;
-      for (let d = 0; d < counts.length; d++) {
+      for (let d = 0; d < buckets; d++) {
         const here = counts[d];
         counts[d] = sum;
         sum += here;
