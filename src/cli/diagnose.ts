@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { type DiagnoseOptions, diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
+import { onnxRuntime } from '../doctor/onnx.ts';
 import { openRecordingOrLog } from '../recording/importers/node.ts';
 import { writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
@@ -91,6 +92,7 @@ export async function examine(
       gatherer.watch(iteration);
     },
     unfinished,
+    ...(recording.snapshots.length > 0 ? { onnx: await onnxRuntime() } : {}),
   };
   try {
     const diagnosis = await diagnose(recording, options);

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { policyToOnnx } from '../net/onnx.ts';
+import { actorToOnnx } from '../net/onnx.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { decodeCheckpoint } from '../training/checkpoint.ts';
@@ -25,10 +25,7 @@ export function exportCommand(): Command {
       const { trainer, dispose } = await loadTrainer(run);
       for (const { name, policy } of trainer.learners) {
         const path = join(options.out ?? join(run, 'policies'), `${name}-${iteration}.onnx`);
-        const actor = policy.parameters.flatMap((parameter, i) =>
-          parameter.name.startsWith('actor.') ? [policy.read(i)] : [],
-        );
-        await writeWhole(path, [policyToOnnx(policy.shape, actor, 'trueline')]);
+        await writeWhole(path, [actorToOnnx(policy)]);
         print(`Wrote ${path}`);
       }
       dispose();

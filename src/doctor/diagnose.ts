@@ -4,13 +4,16 @@ import type { Recording } from '../recording/recording.ts';
 import { causeById } from './causes.ts';
 import { type Check, fewestRows, type Pass } from './check.ts';
 import { checks as allChecks } from './checks/index.ts';
+import { policyReplay } from './checks/policy-replay.ts';
 import type { Cause, CheckReport, Diagnosis, Finding, Verdict } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
 import { type Ranked, rank } from './explain.ts';
 import { Iteration } from './iteration.ts';
 import { measureInputs } from './observations.ts';
+import { type OpenPolicy, PolicyReplayer } from './policy-replay.ts';
 import { Run } from './run.ts';
-import { fromScalars } from './scalars.ts';
+import { runPolicies } from './run-policies.ts';
+import { fromScalars, type ScalarReading } from './scalars/scalars.ts';
 import { iterations } from './stream.ts';
 
 export interface DiagnoseOptions {
@@ -26,6 +29,8 @@ export interface DiagnoseOptions {
   unfinished?: boolean;
   /** Sees every iteration after the checks have, to draw from it; it may keep figures, never the rows. */
   watch?: (iteration: Iteration) => void;
+  /** Runs the policies of `policies/*.onnx`, such as `await onnxRuntime()`; without it they are not run. */
+  onnx?: OpenPolicy | null;
 }
 
 export async function diagnose(recording: Recording, options: DiagnoseOptions = {}): Promise<Diagnosis> {
@@ -37,16 +42,24 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
       throw new BadInput(`there is no cause ${JSON.stringify(id)} to ignore; \`trueline explain\` lists them all`);
   const passes = chosen.map((check) => ({ check, pass: check.start(run) }));
   await measureInputs(recording, run);
-  for await (const slice of iterations(recording)) {
+  const replayer =
+    options.onnx && recording.snapshots.length > 0 ? new PolicyReplayer(recording, options.onnx, run) : null;
+  if (replayer) run.seen.add('policies/*.onnx');
+  for await (const slice of iterations(recording, replayer !== null)) {
     if (options.unfinished && slice.number === slice.last) break;
     const iteration = new Iteration(run, slice);
+    if (replayer) await runPolicies(iteration, replayer, run);
     for (const { pass } of passes) pass.iteration(iteration);
     options.watch?.(iteration);
     options.progress?.(slice.number + 1, slice.last + 1);
   }
+  await replayer?.dispose();
   const reports: CheckReport[] = [];
   const findings: Finding[] = [];
   for (const { check, pass } of passes) report(run, check, pass, reports, findings);
+  const unrun = reports.find(({ id, status }) => id === policyReplay.id && status === 'not-checked');
+  if (unrun && recording.snapshots.length > 0 && !options.onnx)
+    unrun.note = 'the recording holds snapshots, and running them needs onnxruntime-web: npm install onnxruntime-web';
   const ranked = rank(
     findings.filter((finding) => agent < 0 || finding.agents.length === 0 || finding.agents.includes(agent)),
   );
@@ -55,9 +68,15 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const kept = causes.filter(({ id }) => !options.ignore?.includes(id));
   const most = Math.max(0, ...Object.values(run.rows));
   const enough = most >= fewestRows && hasEvidence(chosen, reports);
+  let scalars: ScalarReading | undefined;
   if (!enough && kept.length === 0) {
-    const guesses = recording.tables.includes('scalars') ? await fromScalars(recording, run) : [];
-    kept.push(...guesses.map((finding) => describe(run, { finding, explained: [] })));
+    const told = recording.tables.includes('scalars') ? await fromScalars(recording, run) : null;
+    if (told) {
+      scalars = told.reading;
+      reports.push(told.report);
+      const fitting = told.findings.filter(({ cause }) => !options.ignore?.includes(cause));
+      kept.push(...fitting.map((finding) => describe(run, { finding, explained: [] })));
+    }
   }
   const sure = kept.some(({ confidence }) => confidence >= 0.4);
   const verdict: Verdict = enough
@@ -73,6 +92,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     causes: verdict === 'healthy' ? [] : kept,
     checks: reports,
     ...(ignored.length > 0 ? { ignored } : {}),
+    ...(scalars ? { scalars } : {}),
   };
 }
 

@@ -1,5 +1,7 @@
 /** What a diagnosis is made of, as `trueline diagnose --json` prints it. Keys are those of the format `trueline/diagnosis/1` and never change their meaning. */
 
+import type { ScalarReading } from './scalars/scalars.ts';
+
 export type Verdict = 'healthy' | 'faulty' | 'not-enough-evidence';
 export type Status = 'pass' | 'warn' | 'fail' | 'not-checked';
 
@@ -52,6 +54,8 @@ export interface Diagnosis {
   ignored?: Cause[];
   /** Why, by the id of the cause, where the caller said so. */
   reasons?: Record<string, string>;
+  /** Where there is only a log: what it shows, rules out and lacks. The causes beside it fit, and are not proved. */
+  scalars?: ScalarReading;
 }
 
 /** What a check found before causes are ranked and explained. */

@@ -5,4 +5,7 @@ export { checks } from './checks/index.ts';
 export { type DiagnoseOptions, diagnose } from './diagnose.ts';
 export type { Cause, CheckReport, Diagnosis, Evidence, Figures, Status, Verdict } from './diagnosis.ts';
 export { explains } from './explain.ts';
+export { onnxRuntime } from './onnx.ts';
+export type { OpenPolicy, PolicyInput, PolicySession } from './policy-replay.ts';
 export { type Proof, prove } from './proof.ts';
+export type { RecordNext, ScalarReading, Symptom } from './scalars/scalars.ts';

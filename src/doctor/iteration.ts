@@ -3,12 +3,15 @@ import { advantages, type CreditInputs, type EndRule, type Flow, flow } from '..
 import { buildChains, type Chains } from '../math/chains.ts';
 import type { Numbers, Rows } from './rows.ts';
 import type { Run } from './run.ts';
+import type { Replayed } from './run-policies.ts';
 import { type StepStat, stepStats } from './step-stats.ts';
 import type { Slice } from './stream.ts';
 
 export class Iteration {
   readonly number: number;
-  readonly samples: Rows | null;
+  samples: Rows | null;
+  /** What the recording's own policies give on these rows, where they were run. */
+  replayed: Replayed | null = null;
   readonly replays: Rows | null;
   readonly steps: Rows | null;
   readonly tensors: Rows | null;
@@ -35,6 +38,12 @@ export class Iteration {
       if (rows) run.rows[rows.table] = (run.rows[rows.table] ?? 0) + rows.rows;
     const agent = this.samples?.column('agent');
     for (let i = 0; agent && i < agent.length; i++) if (agent[i] >= run.agentCount) run.agentCount = agent[i] + 1;
+  }
+
+  /** Takes the policies' own logits in place of those that were not recorded. */
+  adoptLogits(lists: readonly ArrayLike<number>[]): void {
+    this.samples = this.samples!.withLists('logits', lists);
+    this.run.seen.add('samples.logits');
   }
 
   /** A deliberate diagnostic change was in force. */

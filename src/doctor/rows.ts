@@ -68,6 +68,26 @@ export class Rows {
     return found;
   }
 
+  /** The column as it was read. */
+  raw(name: string): NumberColumn | null {
+    const column = this.chunk.columns.get(name);
+    return column && column.kind !== 'text' ? column : null;
+  }
+
+  /** The same rows with a ragged column put in; a row without a list has an empty one. */
+  withLists(name: string, lists: readonly (ArrayLike<number> | undefined)[]): Rows {
+    const offsets = new Float64Array(lists.length + 1);
+    // Holes are rows without a list, and forEach would pass over them.
+    for (let i = 0; i < lists.length; i++) offsets[i + 1] = offsets[i] + (lists[i]?.length ?? 0);
+    const values = new Float64Array(offsets[lists.length]);
+    for (let i = 0; i < lists.length; i++) {
+      const list = lists[i];
+      if (list) values.set(list, offsets[i]);
+    }
+    const column: NumberColumn = { kind: 'float', rows: this.chunk.rows, values, offsets };
+    return new Rows(this.table, { rows: this.chunk.rows, columns: new Map([...this.chunk.columns, [name, column]]) });
+  }
+
   texts(name: string): string[] | null {
     const column = this.chunk.columns.get(name);
     return column?.kind === 'text' ? column.values : null;

@@ -100,11 +100,17 @@ export interface Slice {
   tables: Partial<Record<StreamedTable, Rows>>;
 }
 
+/** What a policy is run on: the widest columns, read only where one is. */
+const inputs = ['obs', 'candidate_features'];
+
 /** Every iteration that any of the tables speaks of, in order. */
-export async function* iterations(recording: Recording): AsyncGenerator<Slice> {
+export async function* iterations(recording: Recording, withInputs = false): AsyncGenerator<Slice> {
   const names = (Object.keys(streamed) as StreamedTable[]).filter((table) => recording.tables.includes(table));
   const sources = await Promise.all(
-    names.map(async (table) => ({ table, ...(await open(recording, table)), head: null as Part | null })),
+    names.map(async (table) => {
+      const columns = [...streamed[table], ...(withInputs && table === 'samples' ? inputs : [])];
+      return { table, ...(await open(recording, table, columns)), head: null as Part | null };
+    }),
   );
   const last = sources.reduce((most, source) => Math.max(most, source.last), -1);
   const advance = async (source: (typeof sources)[number]) => {
@@ -134,9 +140,10 @@ interface Part {
 async function open(
   recording: Recording,
   table: StreamedTable,
+  columns: readonly string[],
 ): Promise<{ parts: AsyncGenerator<Part>; last: number }> {
   const { ascending, last } = await survey(recording, table);
-  return { parts: ascending ? parts(recording, table) : sortedParts(recording, table), last };
+  return { parts: ascending ? parts(recording, table, columns) : sortedParts(recording, table, columns), last };
 }
 
 async function survey(recording: Recording, table: StreamedTable): Promise<{ ascending: boolean; last: number }> {
@@ -155,7 +162,7 @@ async function survey(recording: Recording, table: StreamedTable): Promise<{ asc
   return { ascending, last };
 }
 
-async function* parts(recording: Recording, table: StreamedTable): AsyncGenerator<Part> {
+async function* parts(recording: Recording, table: StreamedTable, names: readonly string[]): AsyncGenerator<Part> {
   let pending: Chunk[] = [];
   let current = -1;
   const flush = (): Part => {
@@ -163,7 +170,7 @@ async function* parts(recording: Recording, table: StreamedTable): AsyncGenerato
     pending = [];
     return { iteration: current, chunk };
   };
-  for await (const chunk of recording.chunks(table, streamed[table])) {
+  for await (const chunk of recording.chunks(table, names)) {
     const values = (chunk.columns.get('iteration') as NumberColumn).values;
     let from = 0;
     for (let i = 0; i <= chunk.rows; i++) {
@@ -181,8 +188,12 @@ async function* parts(recording: Recording, table: StreamedTable): AsyncGenerato
   if (pending.length > 0) yield flush();
 }
 
-async function* sortedParts(recording: Recording, table: StreamedTable): AsyncGenerator<Part> {
-  const whole = await recording.read(table, streamed[table]);
+async function* sortedParts(
+  recording: Recording,
+  table: StreamedTable,
+  names: readonly string[],
+): AsyncGenerator<Part> {
+  const whole = await recording.read(table, names);
   const values = (whole.columns.get('iteration') as NumberColumn).values;
   const byIteration = new Map<number, number[]>();
   for (let i = 0; i < whole.rows; i++) {

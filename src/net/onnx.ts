@@ -1,5 +1,5 @@
 /** A policy as an ONNX model: input `obs` (and `candidates` for a pointer head), output `logits`, before mask and temperature. With a fixed head the logits are the global ones, to be gathered by a row's subset. */
-import type { PolicyShape } from './types.ts';
+import type { Policy, PolicyShape } from './types.ts';
 
 type Field = [number: number, value: number | string | Uint8Array | Field[]];
 
@@ -139,4 +139,10 @@ export function policyToOnnx(shape: PolicyShape, parameters: readonly Float32Arr
       ],
     ],
   ]);
+}
+
+/** The actor of a policy as it is now. */
+export function actorToOnnx(policy: Policy): Uint8Array {
+  const actor = policy.parameters.flatMap(({ name }, i) => (name.startsWith('actor.') ? [policy.read(i)] : []));
+  return policyToOnnx(policy.shape, actor, 'trueline');
 }

@@ -76,6 +76,11 @@ export class RecordingWriter {
     if (waiting.rows >= this.chunkRows) await this.write(table);
   }
 
+  /** Keeps a policy as it was when it sampled an iteration's rows: policies/<policy>-<iteration>.onnx. */
+  async snapshot(policy: string, iteration: number, model: Uint8Array): Promise<void> {
+    await this.store.write(`policies/${policy}-${iteration}.onnx`, [model]);
+  }
+
   /** Writes every row taken so far. */
   async flush(): Promise<void> {
     for (const table of [...this.pending.keys()]) await this.write(table);

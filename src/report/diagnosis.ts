@@ -4,6 +4,7 @@ import type { Cause, CheckReport, Diagnosis, Figures } from '../doctor/diagnosis
 import type { Pictures } from './pictures/picture.ts';
 import { fold, plotText } from './plot.ts';
 import { printable } from './safe-text.ts';
+import { scalarLines } from './scalars.ts';
 import type { Style } from './style.ts';
 import { number, table } from './table.ts';
 import { verdictSentence } from './verdict.ts';
@@ -21,6 +22,7 @@ export function diagnosisText(found: Diagnosis, paint: Style, options: TextOptio
   const width = Math.max(40, Math.min(widest, options.width ?? 100));
   const colour = { healthy: paint.green, faulty: paint.red, 'not-enough-evidence': paint.yellow }[diagnosis.verdict];
   const lines = fold(verdictSentence(diagnosis), width).map((line) => paint.bold(colour(line)));
+  if (diagnosis.scalars) return [...lines, ...scalarLines(diagnosis.scalars, diagnosis, paint, width)].join('\n');
   diagnosis.causes.forEach((cause, i) => {
     const prefix = diagnosis.causes.length > 1 ? `${i + 1}. ` : '';
     lines.push('', ...causeLines(cause, prefix, paint, width, options.pictures));

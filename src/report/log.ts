@@ -1,10 +1,16 @@
 /** What was read from a log, for the terminal: which column is which metric, and what was not known. */
 import type { ImportedLog } from '../recording/importers/open.ts';
 import type { Recognised } from '../recording/importers/recognise.ts';
+import { printable } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { number, table } from './table.ts';
 
-export function logText(log: ImportedLog, paint: Style): string {
+/** Names come from strangers, and a name could move the cursor. */
+export function logText(imported: ImportedLog, paint: Style): string {
+  const { log: _, ...told } = imported;
+  const log: Omit<ImportedLog, 'log'> = JSON.parse(JSON.stringify(told), (_, value) =>
+    typeof value === 'string' ? printable(value) : value,
+  );
   const files = log.files.length === 1 ? '' : ` in ${log.files.length} files`;
   const lines = [`${paint.bold(log.name)}  ${log.kind}, ${number(log.rows)} numbers${files}`];
   for (const notice of log.notices) lines.push(paint.yellow(notice));

@@ -2,9 +2,11 @@
 import { causeById } from '../doctor/causes.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
 import { number } from './number.ts';
+import { scalarsSentence } from './scalars-sentence.ts';
 
 export function verdictSentence(diagnosis: Diagnosis): string {
   const { verdict, causes, checks } = diagnosis;
+  if (diagnosis.scalars) return scalarsSentence(diagnosis.scalars, causes);
   const checked = checks.filter((check) => check.status !== 'not-checked').length;
   const ignored = diagnosis.ignored?.length ?? 0;
   const aside = ignored > 0 ? `, ${ignored} accepted ${ignored === 1 ? 'cause' : 'causes'} aside` : '';

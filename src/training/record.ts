@@ -1,5 +1,6 @@
 /** Writes a run into its recording as it happens. What stages really used is what is written, row by row; nothing is recomputed here. */
 import type { Learner, TrainJob } from '../agents/ppo.ts';
+import { actorToOnnx } from '../net/onnx.ts';
 import type { StepReport } from '../net/types.ts';
 import type { ColumnData } from '../recording/writer.ts';
 import type { Batch } from './batch.ts';
@@ -15,6 +16,8 @@ import type { ReportedStep } from './stages.ts';
 export interface RecordingSink {
   append(table: string, columns: Record<string, ColumnData>): Promise<void>;
   flush(): Promise<void>;
+  /** Where policies are to be kept. */
+  snapshot?(policy: string, iteration: number, model: Uint8Array): Promise<void>;
   position(): Record<string, number>;
   /** Whoever watches the recording is told how the run ended. */
   close(patch?: { ended?: string }): Promise<void>;
@@ -84,6 +87,12 @@ export class Recorder {
 
   begin(iteration: number): void {
     this.whole = keptWhole(this.recording, iteration);
+  }
+
+  /** The policies that are about to sample, where they are asked for. */
+  async policies(learners: readonly Learner[], iteration: number): Promise<void> {
+    if (!this.whole || !this.recording.policies) return;
+    for (const { name, policy } of learners) await this.sink.snapshot?.(name, iteration, actorToOnnx(policy));
   }
 
   async samples(batch: Batch): Promise<void> {

@@ -14,6 +14,12 @@ export const recordingSchema = z.strictObject({
       'Whether samples, replays and tensors are kept for every iteration, for the first few and then every n-th, or never.',
     ),
   first: whole(0, 1_000_000).default(3).describe('How many first iterations are kept whole.'),
+  policies: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Keeps the policies that sampled beside every iteration that is kept whole, so that they can be run again.',
+    ),
   every: whole(1, 1_000_000).default(10).describe('After those, every so-many-th iteration is kept whole.'),
 });
 

@@ -145,6 +145,7 @@ export class Trainer {
         reinitialiseHead(this.engine, learner, probed.reinitialiseHead, seed, iteration);
     }
 
+    await recorder?.policies(this.learners, iteration);
     stages.collect(this.collector, batch);
     stages.arrange(batch);
     for (let row = 0; row < batch.rows; row++) batch.sample[row] = row;

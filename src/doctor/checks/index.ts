@@ -16,6 +16,7 @@ import { oldLogpRecomputed } from './old-logp-recomputed.ts';
 import { ownership } from './ownership.ts';
 import { pairing } from './pairing.ts';
 import { parameters } from './parameters.ts';
+import { policyReplay } from './policy-replay.ts';
 import { replay } from './replay.ts';
 import { returns } from './returns.ts';
 import { rewards } from './rewards.ts';
@@ -28,6 +29,7 @@ import { wiring } from './wiring.ts';
 export const checks: readonly Check[] = [
   finite,
   replay,
+  policyReplay,
   stale,
   oldLogpRecomputed,
   ownership,

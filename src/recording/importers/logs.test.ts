@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { event, eventFile, simpleValue } from '../../../bench/import/events.ts';
 import { plain } from '../../../test/support/arbitraries.ts';
 import { bytesSource, memoryStore, type Store } from '../source.ts';
 import { fileStore, type ImportedLog, importLog, type LogOptions, logRecording } from './open.ts';
-import { event, eventFile, simpleValue } from './testing.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 

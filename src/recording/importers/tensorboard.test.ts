@@ -2,10 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesSource } from '../source.ts';
-import { crc32c } from './crc32c.ts';
-import { Log } from './log.ts';
-import { readEvents } from './tensorboard.ts';
 import {
   bytesField,
   doubles,
@@ -19,7 +15,11 @@ import {
   textField,
   varint,
   varintField,
-} from './testing.ts';
+} from '../../../bench/import/events.ts';
+import { bytesSource } from '../source.ts';
+import { crc32c } from './crc32c.ts';
+import { Log } from './log.ts';
+import { readEvents } from './tensorboard.ts';
 
 async function read(bytes: Uint8Array, prefix = ''): Promise<Log> {
   const log = new Log();
