@@ -271,7 +271,7 @@ function entropies(view: View, add: Add): void {
   if (!entropy || entropy.count < fewestUpdates) return;
   const [before, after] = [median(entropy.early), median(entropy.late)];
   const choices = Math.round(Math.exp(before));
-  const still = view.kl !== undefined && median(view.kl.values.map(Math.abs)) < 1e-5;
+  const still = view.stepsPerBatch !== 1 && view.kl !== undefined && median(view.kl.values.map(Math.abs)) < 1e-5;
   const near = choices >= 2 && choices <= 64 && Math.abs(entropy.median - Math.log(choices)) < 0.01 * Math.log(choices);
   if (!relative && near && after > 0.99 * before && !improved && (entropy.count >= 2 * fewestUpdates || still))
     add(
@@ -311,8 +311,9 @@ function entropies(view: View, add: Add): void {
 
 function critic(view: View, add: Add): void {
   const { owner, improved, returns } = view;
-  const explained = owner.get('explained_variance', fewestUpdates);
-  if (explained && median(explained.half) < -0.1 && !improved)
+  // A critic begins worse than a constant, and with few steps per batch it takes a while.
+  const explained = owner.get('explained_variance', 2 * fewestUpdates);
+  if (explained && median(explained.half) < -0.1 && explained.rise < 3 && !improved)
     add(
       'value-worse-than-constant',
       explained,
