@@ -7,8 +7,9 @@ const { makeGame, playEpisodes, meanBySeat } = await import('../dist/games/index
 const { evolve } = await import('../dist/games/city/evolve.js');
 const { linearPlayer } = await import('../dist/games/city/players.js');
 const args = process.argv.slice(2);
-const months = Number(args[args.indexOf('--months') + 1] || 1_000_000);
-if (args.includes('--months') && !(months >= 1)) {
+const given = args.indexOf('--months');
+const months = given < 0 ? 1_000_000 : Number(args[given + 1]);
+if (!(months >= 1)) {
   console.error('--months takes a number, such as 1000000');
   process.exit(2);
 }
