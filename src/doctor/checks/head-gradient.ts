@@ -13,7 +13,7 @@ export const headGradient: Check = {
   id: 'head-gradient',
   group: 'gradient',
   question: "Is the gradient of the head's bias what the rows give?",
-  needs: [['tensors.grad_norm'], ['replays.logits'], ['replays.subset'], ['replays.advantage'], ['samples.action']],
+  needs: [['tensors.grad_norm'], ['replays.logits'], ['replays.advantage'], ['samples.action']],
   causes: ['policy-detached', 'entropy-sign-flipped', 'loss-summed'],
   start: (run) => new HeadPass(run),
 };
@@ -55,7 +55,7 @@ class HeadPass implements Pass {
     )
       return;
     const scores = new Scores(replays);
-    if (!scores.logits || !scores.subset) return;
+    if (!scores.logits) return;
     const wanted = this.wanted(iteration, gradient);
     const epoch = replays.column('epoch')!;
     const minibatch = replays.column('minibatch')!;
@@ -100,6 +100,11 @@ class HeadPass implements Pass {
       own.weight += w;
       const temperature = scores.temperatureOf(i);
       const found = this.distribution.of(scores, i, temperature, true);
+      // Without ids a row's candidates are the head's own outputs only where there are as many.
+      if (!scores.subset && found.count !== step.size) {
+        own.broken = true;
+        continue;
+      }
       const old = used && !Number.isNaN(used[i]) ? used[i] : stored[sample[i]];
       const ratio = Math.exp(fresh[i] - old);
       const a = advantage[i];

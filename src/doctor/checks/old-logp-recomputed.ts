@@ -32,7 +32,7 @@ class OldLogpPass implements Pass {
     let latest = -1;
     let own = { moved: 0, following: 0 };
     for (let i = 0; i < replays.rows; i++) {
-      if (before[i] || weight?.[i] === 0 || sample[i] >= samples.rows) continue;
+      if (before[i] || weight?.[i] === 0 || sample[i] >= samples.rows || Number.isNaN(used[i])) continue;
       if (source && source[i] !== iteration.number && !Number.isNaN(source[i])) continue;
       const gap = Math.abs(fresh[i] - stored[sample[i]]);
       if (!(gap > logpTolerance) || !Number.isFinite(gap)) continue;
