@@ -669,8 +669,7 @@ class Recorder:
         }
         self._prepare(overwrite)
         self._write_manifest()
-        reference = weakref.ref(self)
-        atexit.register(lambda: (reference() or contextlib.nullcontext()).__exit__(None, None, None))
+        atexit.register(_close_at_exit, weakref.ref(self))
 
     # - set up -
 
@@ -1283,6 +1282,13 @@ class Recorder:
         self._undo = []
         for watch in self._watches:
             watch.before = None
+
+
+def _close_at_exit(reference: "weakref.ReferenceType[Recorder]") -> None:
+    recorder = reference()
+    if recorder is not None and os.path.isdir(recorder.path):
+        recorder.strict = False
+        recorder.close()
 
 
 def _warn(text: str) -> None:

@@ -59,6 +59,21 @@ describe('a diagnosis', () => {
     }
   });
 
+  it('takes an old_logp that is not known in some rows for unknown, not for equal', async () => {
+    const made = simulate();
+    const used = numbers(made.tables.replays, 'old_logp');
+    const epoch = numbers(made.tables.replays, 'epoch');
+    for (let i = 0; i < used.length; i++) if (epoch[i] > 0) used[i] = Number.NaN;
+    const { causes: found } = await diagnose(await record(made), { only: ['old-logp-kept'] });
+    expect(found).toEqual([]);
+  });
+
+  it("does not take a row's few candidates for the head's outputs where their ids are not recorded", async () => {
+    const diagnosis = await afterSpoiling(() => {}, {}, ['replays.subset']);
+    expect(diagnosis.verdict).toBe('healthy');
+    expect(diagnosis.checks.find(({ id }) => id === 'head-gradient')?.status).toBe('not-checked');
+  });
+
   it('proves a lag by the transform that undoes it, with the residual before and after', async () => {
     const { causes: found } = await afterSpoiling((tables) => repair(tables, neighbour(tables, 1)));
     expect(found[0].transform).toBe('lag 1 within (episode, agent)');
