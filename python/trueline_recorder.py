@@ -543,8 +543,9 @@ class _Streams:
         if count not in known:
             known[count] = self.next
             self.next += 1
-            for old in [old for old in known if old < count - 64]:
-                del known[old]
+            if len(known) > 256:
+                for old in [old for old in known if old < count - 64]:
+                    del known[old]
         return known[count]
 
 
