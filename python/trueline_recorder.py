@@ -417,7 +417,8 @@ class _Watch:
         parameters = [self.tensors[i].parameter for i in chosen]
         figures = _measure(self.before, parameters)
         self.before = None
-        rows = {**dict(zip(("grad_norm", "grad_nonzero", "delta", "delta_norm", "norm"), figures))}
+        names = ("grad_norm", "grad_nonzero", "delta", "delta_norm", "norm")
+        rows: Dict[str, List[Any]] = {name: list(values) for name, values in zip(names, figures)}
         rows["tensor"] = (chosen + self.first).tolist()
         rows["bound"] = [self.bound[i] for i in chosen]
         held = [self.groups[i] for i in chosen]
@@ -1117,7 +1118,7 @@ class Recorder:
             return names.index(policy)
         if not create:
             raise ValueError(f"there is no policy {policy!r}; there are {', '.join(names)}")
-        self._policies.append(_Policy(policy))
+        self._policies.append(_Policy(str(policy)))
         self._write_manifest()
         return len(names)
 
@@ -1215,7 +1216,7 @@ class Recorder:
         os.makedirs(folder, exist_ok=True)
         number = self._next.get(table, 0)
         self._next[table] = number + 1
-        self._replace(os.path.join(folder, f"{number:06d}.npz"), lambda file: np.savez(file, **columns))
+        self._replace(os.path.join(folder, f"{number:06d}.npz"), lambda file: np.savez(file, **columns))  # type: ignore[arg-type]
 
     def _replace(self, path: str, write: Callable[[Any], Any]) -> None:
         """Under another name first, so that a killed run leaves no half-written file."""
