@@ -1,6 +1,7 @@
 /** The live table of a run: readings per policy, coloured by their bands. A terminal sees it redrawn in place, anything else a line now and then. */
 import type { Style } from '../report/style.ts';
 import { duration, number, table } from '../report/table.ts';
+import { moduleReadings } from '../training/module-readings.ts';
 import { inBand, type ReadingName, readings } from '../training/readings.ts';
 import type { ProgressReport } from '../training/run.ts';
 
@@ -36,6 +37,19 @@ export function returnsTable(report: ProgressReport, agents: readonly string[], 
   return table(['agent', 'return', '95 %', 'episodes'].map(paint.dim), rows, ['left', 'right', 'left', 'right']);
 }
 
+/** Losses and held-out errors of the modules, where there are any. */
+export function modulesTable(report: ProgressReport, policies: readonly string[], paint: Style): string {
+  const names = moduleReadings.filter(({ live, name }) => live && report.modules.some((values) => name in values));
+  const rows = report.modules.map((values, i) => [
+    policies[i],
+    ...names.map(({ name }) => (name in values ? number(values[name]) : paint.dim('-'))),
+  ]);
+  return table(['policy', ...names.map(({ label }) => label)].map(paint.dim), rows, [
+    'left',
+    ...names.map(() => 'right' as const),
+  ]);
+}
+
 export class Live {
   private lines = 0;
   private drawn = 0;
@@ -64,6 +78,7 @@ export class Live {
 
   text(report: ProgressReport): string {
     const parts = [this.headline(report), '', readingsTable(report, this.names.policies, this.paint)];
+    if (report.modules.length > 0) parts.push('', modulesTable(report, this.names.policies, this.paint));
     if (report.returns.some((entry) => entry.episodes > 0))
       parts.push('', returnsTable(report, this.names.agents, this.paint));
     return parts.join('\n');

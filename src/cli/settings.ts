@@ -19,6 +19,7 @@ export interface SettingFlags {
   kernel?: string;
   threads?: number;
   sharing?: string;
+  without?: string;
   record?: string;
 }
 
@@ -63,7 +64,7 @@ export function parseSet(assignment: string): Record<string, unknown> {
 
 /** Everything that was asked for beyond the game's recommended settings. */
 export async function givenSettings(flags: SettingFlags): Promise<Record<string, unknown>> {
-  const { config, set, players, record, ...direct } = flags;
+  const { config, set, players, record, without, ...direct } = flags;
   const file = config === undefined ? {} : await readConfig(config);
   return mergeSettings(file, ...set.map(parseSet), {
     algorithm: direct.algorithm,
@@ -74,6 +75,7 @@ export async function givenSettings(flags: SettingFlags): Promise<Record<string,
     threads: direct.threads,
     sharing: direct.sharing,
     players: players?.split(',').map((name) => name.trim()),
+    hop: without === undefined ? undefined : { without: without.split(',').map((name) => name.trim()) },
     recording: record === undefined ? undefined : { record },
   });
 }

@@ -1,6 +1,7 @@
 /** `trueline train`: trains into a folder, shows the readings as it goes, and says at the end what was learnt and where it is. */
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
+import { hopModules } from '../agents/hop/settings.ts';
 import { type AppliedFault, applyFault, findFault } from '../faults/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { style, wantsColour } from '../report/style.ts';
@@ -11,7 +12,7 @@ import type { ProgressReport, TrainHooks, TrainResult } from '../training/run.ts
 import { describeSettings, type Settings, settingsJsonSchema } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
 import { interruptible } from './interrupt.ts';
-import { Live, readingsTable, returnsTable } from './live.ts';
+import { Live, modulesTable, readingsTable, returnsTable } from './live.ts';
 import { asBadInput, exitStatus, json, print, wholeNumber } from './options.ts';
 import { describeText, givenSettings, runSettings, type SettingFlags } from './settings.ts';
 
@@ -29,7 +30,7 @@ export function trainCommand(): Command {
   return new Command('train')
     .description('Train agents on a game, with every number checked and recorded.')
     .argument('[game]', 'probe-action, echo, cartpole, stag-hunt, snowdrift, city ...')
-    .addOption(new Option('--algorithm <name>', 'how agents learn').choices(['ppo', 'mappo']))
+    .addOption(new Option('--algorithm <name>', 'how agents learn').choices(['ppo', 'mappo', 'hop']))
     .option('--config <file>', 'settings from a .json or .yaml file')
     .option(
       '--set <name=value>',
@@ -40,6 +41,7 @@ export function trainCommand(): Command {
     .option('--seed <n>', 'names every random stream of the run', wholeNumber)
     .option('--steps <n>', 'decisions of learning agents', wholeNumber)
     .option('--players <list>', 'who plays each seat: ppo, or a scripted player, separated by commas')
+    .option('--without <modules>', `modules of hop to leave out, of ${hopModules.join(', ')}, separated by commas`)
     .addOption(new Option('--sharing <how>', 'a policy for each agent, or one for all').choices(['separate', 'shared']))
     .addOption(new Option('--guard <mode>', 'what the live checks do').choices(['off', 'warn', 'strict']))
     .addOption(
@@ -65,7 +67,7 @@ export function trainCommand(): Command {
     .addOption(json())
     .addHelpText(
       'after',
-      '\nExamples:\n  $ trueline train echo --seed 3 --steps 50000\n  $ trueline train stag-hunt --players ppo,nearest-stag,nearest-stag,nearest-stag\n  $ trueline train --resume runs/echo-3\n',
+      '\nExamples:\n  $ trueline train echo --seed 3 --steps 50000\n  $ trueline train stag-hunt --players ppo,nearest-stag,nearest-stag,nearest-stag\n  $ trueline train stag-hunt --algorithm hop --without subgoals\n  $ trueline train --resume runs/echo-3\n',
     )
     .action(async (game: string | undefined, flags: Flags) => {
       if (flags.describe) return print(flags.json ? JSON.stringify(describeSettings(), null, 2) : describeText());
@@ -143,6 +145,7 @@ function finish(result: TrainResult, folder: string, notices: string[], flags: F
   const evaluation = stopped || flags.evaluate === 0 ? null : result.evaluate(flags.evaluate);
   if (flags.json) {
     const readings = last && Object.fromEntries(policies.map((name, i) => [name, last.readings[i]]));
+    const modules = last && Object.fromEntries(last.modules.map((values, i) => [policies[i], values]));
     const fresh = evaluation && Object.fromEntries(agents.map((name, i) => [name, evaluation[i]]));
     print(
       JSON.stringify(
@@ -153,6 +156,7 @@ function finish(result: TrainResult, folder: string, notices: string[], flags: F
           iterations: trainer.iteration,
           steps: trainer.steps,
           readings,
+          modules,
           evaluation: fresh,
           guard: Object.fromEntries(trainer.guard.counts),
           notices,
@@ -165,6 +169,7 @@ function finish(result: TrainResult, folder: string, notices: string[], flags: F
   }
   const paint = style(wantsColour(process.stdout, process.env));
   if (last) print(`${paint.bold('Readings of the last update')}\n${readingsTable(last, policies, paint)}`);
+  if (last && last.modules.length > 0) print(`\n${paint.bold('Modules')}\n${modulesTable(last, policies, paint)}`);
   if (last && evaluation) {
     print(
       `\n${paint.bold(`Sampled play on ${number(evaluation[0].episodes)} fresh episodes`)}\n${returnsTable({ ...last, returns: evaluation }, agents, paint)}`,

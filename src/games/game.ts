@@ -72,6 +72,14 @@ export interface Game {
   /** Only with `relabel`: how one seat's observation reads when the others are numbered anew; used by the checker and by models of other players. */
   relabelObservation?(observation: Float32Array, seat: number, permutation: readonly number[]): Float32Array;
 
+  /** Only where the observation is made of planes: one per player as the seat sees them, one per kind of thing, one of obstacles, one of who is still there. */
+  readonly planes?: {
+    readonly width: number;
+    readonly height: number;
+    readonly players: number;
+    readonly kinds: number;
+  };
+
   /** Extra figures of the latest decision for the recording, per place and per column. */
   readonly extras?: readonly GameColumn[];
 }

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../math/random.ts';
-import { bernoulli, crossEntropy, gaussian, reparameterize, reparameterizeGradient, unitNormalKl } from './losses.ts';
+import {
+  bernoulli,
+  crossEntropy,
+  gaussian,
+  normalKl,
+  reparameterize,
+  reparameterizeGradient,
+  unitNormalKl,
+} from './losses.ts';
 
 const n = 3;
 const stream = RandomStream.of(1, 'losses');
@@ -83,6 +91,21 @@ describe('model losses', () => {
       (4 - Math.log(4)) / 2,
       6,
     );
+  });
+
+  it('KL to another normal has the gradient of its value, is 0 at that normal, and agrees with the unit normal', () => {
+    const towards = normals(n * 6);
+    checkGradient(normals(n * 6), (x, gradient) => normalKl(x, towards, n, 3, gradient, 1.5));
+    expect(normalKl(towards, towards, n, 3, new Float32Array(n * 6))).toBeCloseTo(0, 6);
+    const outputs = normals(n * 6);
+    expect(normalKl(outputs, new Float32Array(n * 6), n, 3, new Float32Array(n * 6))).toBeCloseTo(
+      unitNormalKl(outputs, n, 3, new Float32Array(n * 6)),
+      5,
+    );
+    // KL(N(1, 4) || N(3, 9)) = (4 / 9 + 4 / 9 - 1 + ln(9 / 4)) / 2.
+    expect(
+      normalKl(Float32Array.of(1, Math.log(4)), Float32Array.of(3, Math.log(9)), 1, 1, new Float32Array(2)),
+    ).toBeCloseTo((8 / 9 - 1 + Math.log(9 / 4)) / 2, 6);
   });
 
   it('a sample carries gradients back to mean and log-variance', () => {

@@ -59,9 +59,10 @@ export function bernoulli(
   const share = coefficient / n;
   for (let i = 0; i < n * columns; i++) {
     const z = logits[i];
-    // log(1 + e^z) - target z, without overflow.
-    loss += Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z))) - targets[i] * z;
-    gradient[i] += share * (1 / (1 + Math.exp(-z)) - targets[i]);
+    // log(1 + e^z) - target z, without overflow; one exponential serves the value and the gradient.
+    const e = Math.exp(z > 0 ? -z : z);
+    loss += Math.max(z, 0) + Math.log(1 + e) - targets[i] * z;
+    gradient[i] += share * ((z > 0 ? 1 : e) / (1 + e) - targets[i]);
   }
   return (coefficient * loss) / n;
 }
@@ -108,6 +109,34 @@ export function unitNormalKl(
       loss += (mean * mean + variance - 1 - logVariance) / 2;
       gradient[i] += share * mean;
       gradient[i + size] += (share * (variance - 1)) / 2;
+    }
+  }
+  return (coefficient * loss) / n;
+}
+
+/**
+ * KL divergence from N(mean, e^logVariance) to another normal; both are laid out as `unitNormalKl` has it. Adds to the gradient of the first
+ * alone: the second is what it is drawn towards.
+ */
+export function normalKl(
+  outputs: Float32Array,
+  towards: Float32Array,
+  n: number,
+  size: number,
+  gradient: Float32Array,
+  coefficient = 1,
+): number {
+  let loss = 0;
+  const share = coefficient / n;
+  for (let row = 0; row < n; row++) {
+    const at = row * 2 * size;
+    for (let i = at; i < at + size; i++) {
+      const apart = outputs[i] - towards[i];
+      const precision = Math.exp(-towards[i + size]);
+      const ratio = Math.exp(outputs[i + size]) * precision;
+      loss += (apart * apart * precision + ratio - 1 - outputs[i + size] + towards[i + size]) / 2;
+      gradient[i] += share * apart * precision;
+      gradient[i + size] += (share * (ratio - 1)) / 2;
     }
   }
   return (coefficient * loss) / n;

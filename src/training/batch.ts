@@ -13,8 +13,10 @@ export interface BatchShape {
   readonly extras: readonly { readonly name: string; readonly width: number }[];
 }
 
-export function batchShape(game: Game, criticState: number): BatchShape {
-  const { observation, candidates, features } = game.shape;
+/** `accompanying` is how many values follow the game's observation in what a policy sees. */
+export function batchShape(game: Game, criticState: number, accompanying = 0): BatchShape {
+  const { candidates, features } = game.shape;
+  const observation = game.shape.observation + accompanying;
   const extras = (game.extras ?? []).map(({ name, width }) => ({ name, width }));
   return { observation, criticState, candidates, features, extras };
 }

@@ -4,6 +4,7 @@ import type { PolicySave } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { fromBytes, toBytes } from './blob.ts';
 import type { Collector } from './collect.ts';
+import type { SavedHop } from './hop.ts';
 import type { Settings } from './settings.ts';
 
 export interface Checkpoint {
@@ -14,6 +15,8 @@ export interface Checkpoint {
   kernel: string;
   learners: { name: string; policy: PolicySave; numbers: Float64Array }[];
   worlds: ReturnType<Collector['save']>;
+  /** The modules of HOP+, where there are any. */
+  hop: SavedHop | null;
   guard: [string, number][];
   /** Chunks per table of the recording at this moment. */
   recording: Record<string, number> | null;

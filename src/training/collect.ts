@@ -5,6 +5,7 @@ import { dealSeats, seatedNames } from '../games/dealt.ts';
 import type { Game } from '../games/game.ts';
 import { RandomStream } from '../math/random.ts';
 import type { Batch } from './batch.ts';
+import type { Companion } from './companion.ts';
 import { Decisions } from './decisions.ts';
 import { EpisodeResults } from './episodes.ts';
 import type { Seating } from './seating.ts';
@@ -44,6 +45,7 @@ export class Collector {
     readonly view: CriticView,
     readonly settings: CollectSettings,
     readonly stages: Pick<Stages, 'act' | 'values'>,
+    readonly companion: Companion | null = null,
   ) {
     const { seats } = game.shape;
     this.places = game.worlds * seats;
@@ -56,7 +58,9 @@ export class Collector {
     this.time = new Int32Array(game.worlds);
     this.actions = new Int32Array(this.places);
     this.streams = new Array<RandomStream | null>(this.places).fill(null);
-    this.decisions = learners.map((learner) => new Decisions(game, learner, view, this.places));
+    this.decisions = learners.map(
+      (learner) => new Decisions(game, learner, view, this.places, game.shape.observation + (companion?.width ?? 0)),
+    );
   }
 
   /** Unique within a run, and the same whatever the other worlds do. */
@@ -88,6 +92,7 @@ export class Collector {
       this.streams[place] = RandomStream.of(seed, purpose, names[agent], world, number);
     }
     this.game.reset(world, RandomStream.of(seed, 'world', world, number));
+    this.companion?.begin(this, world);
   }
 
   /** Everything that going on bit for bit needs, as numbers. */
@@ -158,10 +163,12 @@ export function collect(collector: Collector, batch: Batch): void {
 
 /** One decision of every acting place, and one step of every world. */
 function advance(collector: Collector, batch: Batch): void {
-  const { game, decisions } = collector;
+  const { game, decisions, companion } = collector;
   decide(collector);
   for (const asked of decisions) if (asked.length > 0) answer(collector, asked, batch);
+  companion?.decided(collector, batch);
   game.step(collector.actions);
+  companion?.stepped(collector);
   if (game.extras) for (const asked of decisions) copyExtras(collector, asked, batch);
   pay(collector, batch);
 }
@@ -187,6 +194,7 @@ function answer(collector: Collector, asked: Decisions, batch: Batch): void {
   const { seats } = game.shape;
   const { out, rows, place: places, length } = asked;
   asked.look(true);
+  collector.companion?.extend(collector, asked);
   stages.act(asked.learner, rows, asked.uniforms, out, asked.temperature);
   const first = asked.append(batch);
   batch.iteration.fill(iteration, first, first + length);
@@ -287,6 +295,7 @@ function bootstrap(collector: Collector, batch: Batch, cutOff: boolean): void {
   for (const asked of collector.decisions) {
     if (asked.length === 0) continue;
     asked.look(false);
+    collector.companion?.extend(collector, asked);
     stages.values(asked.learner, asked.rows.state, asked.length, asked.out.value);
     for (let i = 0; i < asked.length; i++) {
       const place = asked.place[i];

@@ -21,13 +21,15 @@ export class Decisions {
     readonly learner: Learner,
     private readonly view: CriticView,
     places: number,
+    /** Length of the policy's input: the observation, and what accompanies it. */
+    readonly width: number = game.shape.observation,
   ) {
-    const { observation, candidates, features } = game.shape;
+    const { candidates, features } = game.shape;
     this.pointer = learner.policy.shape.head === 'pointer';
     this.place = new Int32Array(places);
     this.uniforms = new Float32Array(places);
     this.temperature = new Float32Array(places).fill(1);
-    const obs = new Float32Array(places * observation);
+    const obs = new Float32Array(places * width);
     this.rows = {
       length: 0,
       obs,
@@ -66,11 +68,13 @@ export class Decisions {
 
   /** Copies what the asked places see, neighbouring places together. Lists of candidates are for decisions, not for values alone. */
   look(lists: boolean): void {
-    const { game, rows, view, place, length } = this;
+    const { game, rows, view, place, length, width } = this;
     const { observation } = game.shape;
     for (let i = 0, end = 0; i < length; i = end) {
-      for (end = i + 1; end < length && place[end] === place[end - 1] + 1; ) end++;
-      copyFloatSpan(game.observation, place[i] * observation, rows.obs, i * observation, (end - i) * observation);
+      end = i + 1;
+      // What accompanies an observation comes between it and the next one.
+      if (width === observation) while (end < length && place[end] === place[end - 1] + 1) end++;
+      copyFloatSpan(game.observation, place[i] * observation, rows.obs, i * width, (end - i) * observation);
     }
     if (view.width > 0) for (let i = 0; i < length; i++) view.write(game, place[i], rows.state, i * view.width);
     if (lists) this.lists();
@@ -78,10 +82,10 @@ export class Decisions {
 
   /** Appends a row for each decision that was made, with all that it was made from. Returns the first of them. */
   append(batch: Batch): number {
-    const { game, rows, view, out, length } = this;
-    const { observation, candidates, features } = game.shape;
+    const { game, rows, view, out, length, width } = this;
+    const { candidates, features } = game.shape;
     const first = batch.extend(length);
-    copyFloatSpan(rows.obs, 0, batch.observation, first * observation, length * observation);
+    copyFloatSpan(rows.obs, 0, batch.observation, first * width, length * width);
     copyFloatSpan(rows.state, 0, batch.criticState, first * view.width, length * view.width);
     copyFloatSpan(out.logp, 0, batch.oldLogp, first, length);
     copyFloatSpan(out.value, 0, batch.value, first, length);

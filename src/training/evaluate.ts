@@ -5,6 +5,7 @@ import type { GameMaker } from '../games/game.ts';
 import { Batch, batchShape } from './batch.ts';
 import { Collector } from './collect.ts';
 import { type AgentReturn, EpisodeResults } from './episodes.ts';
+import type { HopCrew } from './hop.ts';
 import { makeSeating, type Seating } from './seating.ts';
 import type { Settings } from './settings.ts';
 import { cleanStages, type Stages } from './stages.ts';
@@ -26,6 +27,8 @@ export interface Evaluated {
   readonly learners: readonly Learner[];
   readonly seating: Pick<Seating, 'names'>;
   readonly settings: Settings;
+  /** The modules that accompany play, where there are any. */
+  readonly hop?: HopCrew | null;
 }
 
 /** Mean return per agent, with standard errors. */
@@ -45,8 +48,9 @@ export function playLearnt(trained: Evaluated, make: GameMaker, options: Evaluat
   const named = { ...seating, names: names.map((name) => `evaluate ${name}`) };
   const view = trained.settings.algorithm === 'mappo' ? centralView(game.shape) : ownView;
   const settings = { seed: options.seed + 2 ** 40, collect: 'episodes' as const, rollout: 1 };
-  const collector = new Collector(game, named, trained.learners, view, settings, stages);
-  const batch = new Batch(batchShape(game, view.width));
+  const companion = trained.hop?.playingCompanion(game) ?? null;
+  const collector = new Collector(game, named, trained.learners, view, settings, stages, companion);
+  const batch = new Batch(batchShape(game, view.width, companion?.width));
   const all = new EpisodeResults();
   const rounds = Math.ceil(options.episodes / worlds);
   for (let round = 0; round < rounds; round++) {

@@ -18,7 +18,8 @@ export type GuardKind =
   | 'not-bound-once'
   | 'parameters-not-moved'
   | 'logits-not-moved'
-  | 'cause-named';
+  | 'cause-named'
+  | 'value-loss-blown-up';
 
 export class GuardStop extends Error {
   constructor(
@@ -108,6 +109,15 @@ export class Guard {
     this.report(
       'minibatch-skipped',
       `${this.step(job)}: only ${job.to - job.from} of ${all} rows gave their old_logp again, below 90 %; the minibatch was skipped.`,
+    );
+  }
+
+  /** A critic's loss that is many times what it used to be. */
+  valueLossBlownUp(policy: string, iteration: number, loss: number, usual: number): void {
+    if (!this.on) return;
+    this.report(
+      'value-loss-blown-up',
+      `policy ${policy}, iteration ${iteration}: value_loss is ${loss} where it used to be about ${usual}; look at the rewards and at imagined rows, or lower ppo.criticLearningRate.`,
     );
   }
 

@@ -27,9 +27,9 @@ export function agentNames(settings: Pick<Settings, 'names'>, game: Game): strin
   return settings.names ?? roles?.slice() ?? Array.from({ length: seats }, (_, seat) => `player_${seat + 1}`);
 }
 
-/** `ppo` and `mappo` are names for learning, too. */
+/** `ppo`, `mappo` and `hop` are names for learning, too. */
 export function isLearning(player: string): boolean {
-  return player === learning || player === 'ppo' || player === 'mappo';
+  return player === learning || player === 'ppo' || player === 'mappo' || player === 'hop';
 }
 
 /** One learner per learning agent, or one for all of them. */

@@ -1,5 +1,6 @@
 /** Every setting of a training run, with its default and one sentence. The schema is the only list: help text, JSON Schema and checks read it. */
 import { z } from 'zod';
+import { hopSchema } from '../agents/hop/settings.ts';
 import { networkSchema, ppoSchema } from '../agents/settings.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { probeSchema } from './probes.ts';
@@ -28,9 +29,11 @@ export const settingsSchema = z.strictObject({
   game: z.string().default('echo').describe('Which game is trained on.'),
   gameSettings: z.record(z.string(), z.unknown()).default({}).describe("The game's own settings."),
   algorithm: z
-    .enum(['ppo', 'mappo'])
+    .enum(['ppo', 'mappo', 'hop'])
     .default('ppo')
-    .describe('ppo judges from what an agent sees; mappo has a critic that sees the joint state.'),
+    .describe(
+      'ppo judges from what an agent sees; mappo has a critic that sees the joint state; hop adds models of the world and of the other agents.',
+    ),
   seed: whole(0, 2 ** 53 - 1)
     .default(1)
     .describe('Names every random stream of the run.'),
@@ -90,6 +93,7 @@ export const settingsSchema = z.strictObject({
     .default([])
     .describe('Deliberate diagnostic changes, each in force for a few updates and recorded by name.'),
   ppo: ppoSchema.prefault({}).describe('The learning rule.'),
+  hop: hopSchema.prefault({}).describe('What hop has beyond ppo.'),
   network: networkSchema.prefault({}).describe('The shape of the networks.'),
   recording: recordingSchema.prefault({}).describe('How much of the run is kept.'),
 });

@@ -22,6 +22,7 @@ import { Collector } from './collect.ts';
 import { assignCredit } from './credit.ts';
 import type { AgentReturn } from './episodes.ts';
 import { Guard, type GuardKind } from './guard.ts';
+import { HopCrew, hasModules } from './hop.ts';
 import { LiveDoctor } from './live-doctor.ts';
 import { firstTensors, makeManifest } from './manifest.ts';
 import { calibrateValues, emptyRows } from './prepare.ts';
@@ -55,6 +56,8 @@ export interface IterationReport {
   steps: number;
   /** Per policy. */
   readings: Readings[];
+  /** Per policy: losses and held-out errors of the modules, where there are any. */
+  modules: Record<string, number>[];
   /** Per agent, over the episodes that ended in this iteration. */
   returns: AgentReturn[];
   order: number[];
@@ -74,6 +77,8 @@ export class Trainer {
   readonly seating: Seating;
   readonly guard: Guard;
   readonly stages: Stages;
+  /** The modules of HOP+; null without any. */
+  readonly hop: HopCrew | null;
   iteration = 0;
   steps = 0;
   private readonly collector: Collector;
@@ -103,11 +108,14 @@ export class Trainer {
     for (const sentence of checkSettings(settings, shape.seats, learning, shape.features > 0))
       options.onNotice?.(sentence);
     const view = settings.algorithm === 'mappo' ? centralView(shape) : ownView;
-    const network = policyShape(shape, view.width || shape.observation, settings.network);
+    this.hop = hasModules(settings) ? new HopCrew(this.engine, this.game, settings, names, plans) : null;
+    const companion = this.hop?.trainingCompanion(this.game) ?? null;
+    const observation = shape.observation + (companion?.width ?? 0);
+    const network = policyShape({ ...shape, observation }, view.width || observation, settings.network);
     this.learners = plans.map((plan) => makeLearner(this.engine, network, plan, settings.ppo, settings.seed));
     this.seating = makeSeating(this.game, names, settings, this.learners);
-    this.collector = new Collector(this.game, this.seating, this.learners, view, settings, this.stages);
-    this.batch = new Batch(batchShape(this.game, view.width));
+    this.collector = new Collector(this.game, this.seating, this.learners, view, settings, this.stages, companion);
+    this.batch = new Batch(batchShape(this.game, view.width, companion?.width));
     this.seats = this.learners.map((learner) => ({ learner, rows: emptyRows(), replay: new Replay() }));
     this.guard = new Guard(settings.guard, names, (kind, sentence) => options.onNotice?.(sentence, kind));
     this.watch = new Watch(this.stages, this.guard, null);
@@ -146,7 +154,10 @@ export class Trainer {
     }
 
     await recorder?.policies(this.learners, iteration);
+    this.hop?.begin(iteration);
     stages.collect(this.collector, batch);
+    const real = batch.rows;
+    this.hop?.imagine(batch, this.learners, stages);
     stages.arrange(batch);
     for (let row = 0; row < batch.rows; row++) batch.sample[row] = row;
     guard.checkBatch(batch);
@@ -174,19 +185,25 @@ export class Trainer {
       learner.normaliser.learnFromCritic(rows.returns, rows.length);
     }
 
+    this.hop?.learn(this.learners, order);
     const readings: Readings[] = [];
     order.forEach((index, position) => {
       readings[index] = this.watch.finish(this.learners[index], results[position]);
+      const usual = this.hop?.blownUp(index, readings[index].value_loss) ?? null;
+      if (usual !== null)
+        guard.valueLossBlownUp(this.learners[index].name, iteration, readings[index].value_loss, usual);
     });
     this.iteration++;
-    this.steps += batch.rows;
-    await this.recordIteration(iteration, order, readings);
+    this.steps += real;
+    const modules = this.hop?.readings() ?? [];
+    await this.recordIteration(iteration, order, readings, modules);
     await live?.examine();
     return {
       iteration,
-      rows: batch.rows,
+      rows: real,
       steps: this.steps,
       readings,
+      modules,
       returns: this.collector.results.means(this.seating.names.length),
       order,
       recorded: recorder?.whole ?? false,
@@ -203,6 +220,7 @@ export class Trainer {
       kernel: this.engine.kernel,
       learners: this.learners.map(saveLearner),
       worlds: this.collector.save(),
+      hop: this.hop?.save() ?? null,
       guard: [...this.guard.counts],
       recording: this.recorder?.position() ?? null,
     };
@@ -220,6 +238,7 @@ export class Trainer {
     this.steps = checkpoint.steps;
     for (const [i, learner] of this.learners.entries()) loadLearner(learner, checkpoint.learners[i]);
     this.collector.load(checkpoint.worlds);
+    if (checkpoint.hop) this.hop?.load(checkpoint.hop);
     for (const [kind, count] of checkpoint.guard) this.guard.counts.set(kind as GuardKind, count);
     return checkpoint;
   }
@@ -265,6 +284,7 @@ export class Trainer {
     iteration: number,
     order: readonly number[],
     readings: readonly Readings[],
+    modules: readonly Record<string, number>[],
   ): Promise<void> {
     const { recorder, collector, learners, seating, batch } = this;
     if (!recorder) return;
@@ -272,7 +292,7 @@ export class Trainer {
     const perAgent = (value: (learner: number) => number) =>
       Array.from(seating.learnerOf, (learner) => (learner >= 0 ? value(learner) : 0));
     const rows = new Int32Array(seating.names.length);
-    for (let row = 0; row < batch.rows; row++) rows[batch.agent[row]]++;
+    for (let row = 0; row < batch.rows; row++) if (batch.imagined[row] === 0) rows[batch.agent[row]]++;
     recorder.count(
       iteration,
       'updates.policy',
@@ -285,6 +305,10 @@ export class Trainer {
     );
     recorder.count(iteration, 'push.real', rows);
     recorder.count(iteration, 'buffer.real', rows);
+    for (const [name, values] of this.hop?.counters(learners, rows) ?? []) recorder.count(iteration, name, values);
+    modules.forEach((values, index) => {
+      for (const [name, value] of Object.entries(values)) recorder.scalar(iteration, this.steps, index, name, value);
+    });
     for (const learner of learners) recorder.readings(iteration, this.steps, learner, readings[learner.index]);
     await recorder.end();
   }

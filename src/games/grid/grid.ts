@@ -32,6 +32,7 @@ export abstract class GridGame extends GameArrays implements Game {
   readonly players: number;
   readonly cells: number;
   readonly kinds: number;
+  readonly planes: NonNullable<Game['planes']>;
   /** Cell of every place; after a player has left, where it stood last. */
   readonly position: Int32Array;
   readonly present: Uint8Array;
@@ -69,6 +70,7 @@ export abstract class GridGame extends GameArrays implements Game {
       { seats: players, observation: planes, state: planes, actions, candidates: actions, features: 0, horizon },
       worlds,
     );
+    this.planes = { width, height, players, kinds };
     this.players = players;
     this.cells = cells;
     this.kinds = kinds;

@@ -1,0 +1,238 @@
+/** HOP+ agents at play: keeps each place's history, shows policies what the modules infer from it, and writes the agents' diaries. Players are always numbered from the seat that looks. */
+import type { HopAgent } from '../agents/hop/agent.ts';
+import type { Diary } from '../agents/hop/diary.ts';
+import type { Planes, StateArray } from '../agents/hop/planes.ts';
+import { copyRow } from '../agents/hop/ring.ts';
+import type { Game } from '../games/game.ts';
+import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../math/local-policy.ts';
+import type { Batch } from './batch.ts';
+import type { Collector } from './collect.ts';
+import type { Companion } from './companion.ts';
+import type { Decisions } from './decisions.ts';
+
+export interface HopPlayers {
+  readonly planes: Planes;
+  /** Per learner. */
+  readonly agents: readonly HopAgent[];
+  readonly width: number;
+  readonly traceWidth: number;
+  readonly codeWidth: number;
+  readonly heldOut: number;
+  /** The iteration, which says how much of the prior is mixed into subgoals. */
+  iteration: number;
+}
+
+export class HopCompanion implements Companion {
+  readonly width: number;
+  /** Per place: what it sees, its latest action, the trace of its history, the subgoal it was shown, its latest diary row. */
+  private readonly now: StateArray;
+  private readonly latest: Int32Array;
+  private readonly trace: Float32Array;
+  private readonly code: Float32Array;
+  private readonly row: Int32Array;
+  /** What `HopAgent.extend` reads, for the places asked about. */
+  private readonly view: { states: StateArray; recent: Int32Array; mask: Int32Array; trace: Float32Array };
+  /** Places of learning agents that have chosen in this step. */
+  private readonly chosen: Int32Array;
+  private choices = 0;
+  /** The largest probability of the policy that chose at a place; NaN where it is not known. */
+  private readonly best: Float32Array;
+  private readonly joint: Int32Array;
+  private readonly buffer: LocalPolicy;
+
+  /** `diaries`, per agent, are written where they are given; scripted agents have none. */
+  constructor(
+    private readonly crew: HopPlayers,
+    game: Game,
+    private readonly diaries: readonly (Diary | null)[] | null,
+  ) {
+    const { seats, candidates } = game.shape;
+    const places = game.worlds * seats;
+    this.width = crew.width;
+    this.now = crew.planes.states(places);
+    this.latest = new Int32Array(places).fill(-1);
+    this.trace = new Float32Array(places * crew.traceWidth);
+    this.code = new Float32Array(places * crew.codeWidth);
+    this.row = new Int32Array(places).fill(-1);
+    this.chosen = new Int32Array(places);
+    this.best = new Float32Array(places);
+    this.joint = new Int32Array(seats);
+    this.buffer = localPolicyBuffer(candidates);
+    this.view = {
+      states: crew.planes.states(places),
+      recent: new Int32Array(places * seats),
+      mask: new Int32Array(places * seats),
+      trace: new Float32Array(places * crew.traceWidth),
+    };
+  }
+
+  begin(collector: Collector, world: number): void {
+    const { seats } = collector.game.shape;
+    const { traceWidth } = this.crew;
+    this.latest.fill(-1, world * seats, (world + 1) * seats);
+    this.row.fill(-1, world * seats, (world + 1) * seats);
+    this.trace.fill(0, world * seats * traceWidth, (world + 1) * seats * traceWidth);
+  }
+
+  extend(collector: Collector, asked: Decisions): void {
+    const { crew, view } = this;
+    const { game } = collector;
+    const { planes, traceWidth, codeWidth } = crew;
+    const { seats } = game.shape;
+    if (crew.width === 0) return;
+    for (let i = 0; i < asked.length; i++) {
+      const place = asked.place[i];
+      this.look(game, place);
+      copyRow(this.now, place, view.states, i, planes.stateWidth);
+      copyRow(this.trace, place, view.trace, i, traceWidth);
+      for (let p = 0; p < seats; p++) {
+        const there = seen(place, p, seats);
+        view.recent[i * seats + p] = this.latest[there];
+        view.mask[i * seats + p] = this.mask(game, place, p);
+      }
+    }
+    const inputs = asked.rows.obs;
+    crew.agents[asked.learner.index].extend(view, asked.length, crew.iteration, inputs, asked.width);
+    for (let i = 0; i < asked.length; i++) {
+      const from = (i + 1) * asked.width - codeWidth;
+      const to = asked.place[i] * codeWidth;
+      for (let j = 0; j < codeWidth; j++) this.code[to + j] = inputs[from + j];
+    }
+  }
+
+  decided(collector: Collector, batch: Batch): void {
+    const { game, agentAt, seating } = collector;
+    this.choices = 0;
+    for (let place = 0; place < collector.places; place++) {
+      if (!acts(collector, place) || seating.learnerOf[agentAt[place]] < 0) continue;
+      if (this.crew.width === 0) this.look(game, place);
+      this.chosen[this.choices++] = place;
+    }
+    if (this.diaries) {
+      this.weigh(collector, batch);
+      for (let i = 0; i < this.choices; i++) this.write(collector, batch, this.chosen[i], this.diaries);
+    }
+    for (let place = 0; place < collector.places; place++)
+      this.latest[place] = acts(collector, place) ? collector.actions[place] : -1;
+  }
+
+  stepped(collector: Collector): void {
+    const { game, agentAt } = collector;
+    const { planes, traceWidth, agents } = this.crew;
+    const { seats, observation } = game.shape;
+    for (let i = 0; i < this.choices; i++) {
+      const place = this.chosen[i];
+      const agent = agents[collector.seating.learnerOf[agentAt[place]]];
+      for (let p = 0; p < seats; p++) this.joint[p] = this.latest[seen(place, p, seats)];
+      agent.subgoals?.follow(this.now, place * planes.stateWidth, this.joint, 0, this.trace, place * traceWidth);
+      if (!this.diaries) continue;
+      const diary = this.diaries[agentAt[place]]!;
+      const row = this.row[place];
+      const world = Math.floor(place / seats);
+      planes.parse(game.observation, place * observation, diary.next, row * planes.stateWidth);
+      for (let p = 0; p < seats; p++) {
+        const there = seen(place, p, seats);
+        diary.nextMask[row * seats + p] = legalBits(game, there);
+        diary.reward[row * seats + p] = game.reward[there];
+      }
+      diary.end[row] = game.over[world] === 1 && !cutOff(game, world) ? 1 : 0;
+    }
+  }
+
+  save(): { latest: Int32Array; trace: Float32Array } {
+    return { latest: this.latest.slice(), trace: this.trace.slice() };
+  }
+
+  load(saved: { latest: Int32Array; trace: Float32Array }): void {
+    this.latest.set(saved.latest);
+    this.trace.set(saved.trace);
+  }
+
+  /** A new iteration: rows of earlier ones are gone. */
+  forget(): void {
+    this.row.fill(-1);
+  }
+
+  private look(game: Game, place: number): void {
+    const { planes } = this.crew;
+    planes.parse(game.observation, place * game.shape.observation, this.now, place * planes.stateWidth);
+  }
+
+  /** The legal actions of the player that `place` sees as number p; 0, which is not known, for one that it does not see. */
+  private mask(game: Game, place: number, p: number): number {
+    const { planes } = this.crew;
+    if (this.now[place * planes.stateWidth + p] === planes.nowhere) return 0;
+    return legalBits(game, seen(place, p, game.shape.seats));
+  }
+
+  private write(collector: Collector, batch: Batch, place: number, diaries: readonly (Diary | null)[]): void {
+    const { game, agentAt } = collector;
+    const { planes, traceWidth, codeWidth } = this.crew;
+    const { seats } = game.shape;
+    const diary = diaries[agentAt[place]]!;
+    const row = diary.add();
+    if (this.row[place] >= 0) diary.later[this.row[place]] = row;
+    this.row[place] = row;
+    copyRow(this.now, place, diary.state, row, planes.stateWidth);
+    copyRow(this.trace, place, diary.trace, row, traceWidth);
+    copyRow(this.code, place, diary.code, row, codeWidth);
+    if (codeWidth > 0) diary.subgoals++;
+    for (let p = 0; p < seats; p++) {
+      const there = seen(place, p, seats);
+      const at = row * seats + p;
+      diary.recent[at] = this.latest[there];
+      diary.mask[at] = this.mask(game, place, p);
+      diary.action[at] = acts(collector, there) ? collector.actions[there] : -1;
+      diary.best[at] = this.best[there];
+    }
+    diary.value[row] = batch.value[collector.openRow[place]];
+    diary.seat[row] = place % seats;
+    diary.held[row] = this.held(collector, place) ? 1 : 0;
+  }
+
+  /** By episode, so that no step of a held-out episode is ever trained on. */
+  private held(collector: Collector, place: number): boolean {
+    const episode = collector.episode(Math.floor(place / collector.game.shape.seats));
+    return (Math.imul(episode + 1, 0x9e3779b1) >>> 0) / 4294967296 < this.crew.heldOut;
+  }
+
+  /** How sure the policies were, where models of them will be judged. */
+  private weigh(collector: Collector, batch: Batch): void {
+    const { buffer, best } = this;
+    best.fill(Number.NaN);
+    for (let i = 0; i < this.choices; i++) {
+      const place = this.chosen[i];
+      if (!this.held(collector, place)) continue;
+      const row = collector.openRow[place];
+      const start = row * batch.shape.candidates;
+      localPolicy(batch.logits, null, batch.legal, batch.temperature[row], buffer, { start, count: batch.count[row] });
+      let most = 0;
+      for (let c = 0; c < batch.count[row]; c++) most = Math.max(most, buffer.probabilities[c]);
+      best[place] = most;
+    }
+  }
+}
+
+/** The place of the player that `place` sees as number p: itself first, then the others in cyclic seat order. */
+function seen(place: number, p: number, seats: number): number {
+  const seat = place % seats;
+  return place - seat + ((seat + p) % seats);
+}
+
+function acts(collector: Collector, place: number): boolean {
+  return collector.game.acting[place] === 1 && collector.present[place] === 1;
+}
+
+function legalBits(game: Game, place: number): number {
+  const { candidates } = game.shape;
+  let bits = 0;
+  for (let c = 0; c < game.count[place]; c++) bits |= game.legal[place * candidates + c] << c;
+  return bits;
+}
+
+/** Whether the episode ran out of time for someone, rather than coming to its end. */
+function cutOff(game: Game, world: number): boolean {
+  const { seats } = game.shape;
+  for (let place = world * seats; place < (world + 1) * seats; place++) if (game.truncated[place] === 1) return true;
+  return false;
+}

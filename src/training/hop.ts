@@ -1,0 +1,345 @@
+/** The HOP+ agents of a run: they accompany play, add imagined rows to the batch, and learn from what they saw. Without modules there is no crew, and the run is plain PPO. */
+import { HopAgent, type ModuleReport, type SavedHopAgent } from '../agents/hop/agent.ts';
+import { Diary } from '../agents/hop/diary.ts';
+import { allowedLength, Imagination, type ImaginedPlay, nextLength } from '../agents/hop/imagination.ts';
+import { Planes } from '../agents/hop/planes.ts';
+import { hopModules } from '../agents/hop/settings.ts';
+import type { Learner } from '../agents/ppo.ts';
+import type { Game } from '../games/game.ts';
+import { RandomStream } from '../math/random.ts';
+import type { Engine } from '../net/types.ts';
+import { BadInput } from '../recording/bad-input.ts';
+import type { Batch } from './batch.ts';
+import { HopCompanion, type HopPlayers } from './hop-companion.ts';
+import type { LearnerPlan } from './seating.ts';
+import type { Settings } from './settings.ts';
+import type { Stages } from './stages.ts';
+
+/** Imagined episodes are numbered from here, and imagined environments after the real ones, so that neither can be taken for a real one. */
+export const firstImaginedEpisode = 2 ** 30;
+
+/** A value loss above so many times the usual one has blown up; the first few say nothing about what is usual. */
+const blowUp = 20;
+const enoughLosses = 5;
+
+export interface SavedHop {
+  agents: SavedHopAgent[];
+  play: { latest: Int32Array; trace: Float32Array };
+  /** Episodes imagined so far, and per agent the pushes into the imagined buffer and what was thrown away. */
+  counts: Float64Array;
+}
+
+/** Whether a run has HOP+ modules at all. */
+export function hasModules(settings: Settings): boolean {
+  return settings.algorithm === 'hop' && hopModules.some((module) => !settings.hop.without.includes(module));
+}
+
+export class HopCrew implements HopPlayers {
+  readonly planes: Planes;
+  readonly agents: readonly HopAgent[];
+  readonly heldOut: number;
+  iteration = 0;
+  private readonly diaries: (Diary | null)[];
+  private readonly imagination: Imagination[];
+  private companion: HopCompanion | null = null;
+  private episodes = 0;
+  private reports: ModuleReport[] = [];
+  /** Per agent. */
+  private readonly imagined: Float64Array;
+  private readonly imaginedEver: Float64Array;
+  private readonly thrownAway: Float64Array;
+  /** Per learner: the mean logarithm of its value losses, lately, and how many there were. */
+  private readonly usualLoss: Float64Array;
+
+  constructor(
+    engine: Engine,
+    game: Game,
+    private readonly settings: Settings,
+    private readonly names: readonly string[],
+    private readonly plans: readonly LearnerPlan[],
+  ) {
+    const { shape, planes } = game;
+    if (!planes || shape.features > 0 || shape.candidates !== shape.actions || shape.actions > 31)
+      throw new BadInput(
+        `hop models games whose observation is made of planes, such as stag-hunt and snowdrift; ${game.name} is none of them. Use --algorithm ppo, or --without ${hopModules.join(',')}`,
+      );
+    this.planes = new Planes(planes, shape.actions);
+    this.agents = plans.map(
+      (plan) => new HopAgent(engine, this.planes, settings.hop, settings.seed, plan.name, plan.agents.length),
+    );
+    this.imagination = this.agents.map((agent) => new Imagination(agent));
+    this.heldOut = settings.hop.heldOut;
+    const widths = { trace: this.traceWidth, code: this.codeWidth };
+    const learning = new Set(plans.flatMap((plan) => plan.agents));
+    this.diaries = names.map((_, agent) => (learning.has(agent) ? new Diary(this.planes, widths) : null));
+    this.imagined = new Float64Array(names.length);
+    this.imaginedEver = new Float64Array(names.length);
+    this.thrownAway = new Float64Array(names.length);
+    this.usualLoss = new Float64Array(2 * plans.length);
+  }
+
+  get width(): number {
+    return this.agents[0].width;
+  }
+
+  get traceWidth(): number {
+    return this.agents[0].traceWidth;
+  }
+
+  get codeWidth(): number {
+    return this.agents[0].subgoals?.size ?? 0;
+  }
+
+  /** Accompanies training; there is one. */
+  trainingCompanion(game: Game): HopCompanion {
+    this.companion = new HopCompanion(this, game, this.diaries);
+    return this.companion;
+  }
+
+  /** Accompanies play that nothing is learnt from. */
+  playingCompanion(game: Game): HopCompanion {
+    return new HopCompanion(this, game, null);
+  }
+
+  /** Before an iteration is collected: what was seen and imagined before is stale. */
+  begin(iteration: number): void {
+    this.iteration = iteration;
+    for (const diary of this.diaries) diary?.clear();
+    this.companion?.forget();
+    for (let agent = 0; agent < this.imagined.length; agent++) {
+      this.thrownAway[agent] += this.imagined[agent];
+      this.imagined[agent] = 0;
+    }
+  }
+
+  /** Adds imagined rows to a batch of real ones, from the policies that collected it. */
+  imagine(batch: Batch, learners: readonly Learner[], stages: Pick<Stages, 'act' | 'values'>): void {
+    const { longest, error, realShare } = this.settings.hop.imagination;
+    if (longest === 0 || realShare === 1) return;
+    const real = batch.rows;
+    for (const learner of learners) {
+      const hop = this.agents[learner.index];
+      if (!hop.worldModel || !hop.otherAgents) continue;
+      const allowed = allowedLength(hop.error, error, longest);
+      if (allowed === 0) {
+        hop.length = 1;
+        hop.earlyReturns.imagination++;
+        continue;
+      }
+      if (this.iteration > 0) hop.length = Math.min(hop.length, allowed);
+      for (const agent of learner.agents) {
+        const own = countRows(batch, real, agent);
+        const most = realShare === 0 ? own : Math.floor((own * (1 - realShare)) / realShare);
+        this.rollOut(batch, learner, agent, Math.floor(most / hop.length), stages);
+      }
+      hop.length = nextLength(hop.length, allowed);
+    }
+  }
+
+  private rollOut(
+    batch: Batch,
+    learner: Learner,
+    agent: number,
+    rollouts: number,
+    stages: Pick<Stages, 'act' | 'values'>,
+  ): void {
+    const hop = this.agents[learner.index];
+    const diary = this.diaries[agent]!;
+    if (rollouts === 0 || diary.length === 0) {
+      hop.earlyReturns.imagination++;
+      return;
+    }
+    const stream = RandomStream.of(this.settings.seed, 'hop', this.names[agent], 'imagine', this.iteration);
+    const starts = Int32Array.from({ length: rollouts }, () => stream.below(diary.length));
+    const play = this.play(batch, learner, agent, stages);
+    const made = this.imagination[learner.index].run(diary, starts, hop.length, this.iteration, stream, play);
+    this.episodes += rollouts;
+    this.imagined[agent] += made;
+    this.imaginedEver[agent] += made;
+  }
+
+  private play(batch: Batch, learner: Learner, agent: number, stages: Pick<Stages, 'act' | 'values'>): ImaginedPlay {
+    const { actions } = this.planes;
+    const { worlds } = this.settings;
+    const stride = batch.shape.observation;
+    const first = firstImaginedEpisode + this.episodes;
+    return {
+      act: (rows, uniforms, out, temperature) => stages.act(learner, rows, uniforms, out, temperature),
+      values: (state, count, out) => stages.values(learner, state, count, out),
+      add: (rollout, t, seat, rows, i, out, temperature) => {
+        const row = batch.add();
+        batch.iteration[row] = this.iteration;
+        batch.episode[row] = first + rollout;
+        batch.t[row] = t;
+        batch.agent[row] = agent;
+        batch.seat[row] = seat;
+        batch.env[row] = worlds * (1 + agent) + (rollout % worlds);
+        batch.imagined[row] = 1;
+        batch.action[row] = out.action[i];
+        batch.oldLogp[row] = out.logp[i];
+        batch.value[row] = out.value[i];
+        batch.temperature[row] = temperature;
+        batch.count[row] = actions;
+        for (let j = 0; j < stride; j++) batch.observation[row * stride + j] = rows.obs[i * stride + j];
+        for (let a = 0; a < actions; a++) {
+          batch.candidates[row * actions + a] = a;
+          batch.legal[row * actions + a] = rows.legal[i * actions + a];
+          batch.logits[row * actions + a] = out.logits[i * actions + a];
+        }
+        return row;
+      },
+      close: (row, reward, terminated) => {
+        batch.reward[row] = reward;
+        batch.envReward[row] = reward;
+        batch.terminated[row] = terminated ? 1 : 0;
+      },
+      follow: (row, value) => {
+        batch.nextValue[row] = value;
+      },
+    };
+  }
+
+  /** After the policies were updated: every module learns from the iteration's diaries, agents in the order given. */
+  learn(learners: readonly Learner[], order: readonly number[]): void {
+    this.reports = [];
+    for (const index of order) {
+      const diaries = learners[index].agents.map((agent) => this.diaries[agent]!);
+      this.reports[index] = this.agents[index].learn(diaries, this.iteration);
+    }
+  }
+
+  /** What the learner's value loss used to be, where this one is many times that; it takes the loss into account. */
+  blownUp(learner: number, loss: number): number | null {
+    const at = 2 * learner;
+    const usual = Math.exp(this.usualLoss[at]);
+    const count = ++this.usualLoss[at + 1];
+    const blown = count > enoughLosses && loss > 1 && loss > blowUp * usual;
+    if (Number.isFinite(loss) && loss > 0)
+      this.usualLoss[at] += Math.max(0.1, 1 / count) * (Math.log(loss) - this.usualLoss[at]);
+    return blown ? usual : null;
+  }
+
+  /** Per learner: losses and held-out errors by name. */
+  readings(): Record<string, number>[] {
+    return this.reports.map((report, index) => {
+      const rows = this.plans[index].agents.reduce((sum, agent) => sum + this.imagined[agent], 0);
+      return readingsOf(report, this.agents[index], rows);
+    });
+  }
+
+  /** Per counter: one value for each agent. `rows` holds the real rows of each. */
+  counters(learners: readonly Learner[], rows: ArrayLike<number>): Map<string, Float64Array> {
+    const counters = new Map<string, Float64Array>();
+    const put = (name: string, agent: number, value: number) => {
+      const values = counters.get(name) ?? new Float64Array(this.names.length);
+      values[agent] = value;
+      counters.set(name, values);
+    };
+    for (const learner of learners) {
+      const hop = this.agents[learner.index];
+      learner.agents.forEach((agent, i) => {
+        const { worldModel, otherAgents } = hop.buffers[i];
+        const diary = this.diaries[agent]!;
+        if (hop.worldModel) {
+          put('updates.world_model', agent, hop.updates.world_model);
+          put('buffer.world_model', agent, worldModel.size);
+          put('push.world_model', agent, worldModel.pushes);
+          put('early_return.world_model', agent, hop.earlyReturns.world_model);
+          put('buffer.imagined', agent, this.imagined[agent]);
+          put('push.imagined', agent, this.imaginedEver[agent]);
+          put('stale.imagined', agent, this.thrownAway[agent]);
+          put('early_return.imagination', agent, hop.earlyReturns.imagination);
+        }
+        if (hop.otherAgents) {
+          put('updates.other_agents', agent, hop.updates.other_agents);
+          put('early_return.other_agents', agent, hop.earlyReturns.other_agents);
+          otherAgents.forEach((ring, other) => {
+            // Where agents are dealt to seats, the other is known by its seat alone.
+            const name = this.settings.deal
+              ? `seat_${other + 1}_on`
+              : this.names[(agent + other + 1) % this.names.length];
+            put(`buffer.other_agents.${name}`, agent, ring.size);
+            put(`push.other_agents.${name}`, agent, ring.pushes);
+          });
+        }
+        if (hop.subgoals) {
+          put('updates.subgoal', agent, hop.updates.subgoal);
+          put('early_return.subgoal', agent, hop.earlyReturns.subgoal);
+          put('subgoal.length', agent, diary.subgoals);
+          put('subgoal.expected', agent, rows[agent]);
+        }
+      });
+    }
+    return counters;
+  }
+
+  save(): SavedHop {
+    return {
+      agents: this.agents.map((agent) => agent.save()),
+      play: this.companion!.save(),
+      counts: Float64Array.of(
+        this.episodes,
+        ...this.imagined,
+        ...this.imaginedEver,
+        ...this.thrownAway,
+        ...this.usualLoss,
+      ),
+    };
+  }
+
+  load(saved: SavedHop): void {
+    this.agents.forEach((agent, i) => {
+      agent.load(saved.agents[i]);
+    });
+    this.companion!.load(saved.play);
+    const count = this.names.length;
+    this.episodes = saved.counts[0];
+    this.imagined.set(saved.counts.subarray(1, 1 + count));
+    this.imaginedEver.set(saved.counts.subarray(1 + count, 1 + 2 * count));
+    this.thrownAway.set(saved.counts.subarray(1 + 2 * count, 1 + 3 * count));
+    this.usualLoss.set(saved.counts.subarray(1 + 3 * count));
+  }
+}
+
+function countRows(batch: Batch, rows: number, agent: number): number {
+  let count = 0;
+  for (let row = 0; row < rows; row++) if (batch.agent[row] === agent) count++;
+  return count;
+}
+
+function readingsOf(report: ModuleReport, hop: HopAgent, imagined: number): Record<string, number> {
+  const readings: Record<string, number> = {};
+  if (report.worldModel) {
+    const { loss, held } = report.worldModel;
+    readings['world_model.loss'] = loss;
+    readings['world_model.error'] = held.any;
+    readings['world_model.cells'] = held.cells;
+    readings['world_model.catches'] = held.catches;
+    readings['world_model.reward'] = held.reward;
+    readings['world_model.paid'] = held.paid;
+    readings['world_model.masks'] = held.masks;
+    readings['world_model.ends'] = held.ends;
+  }
+  if (hop.worldModel) {
+    readings['imagination.length'] = hop.length;
+    readings['imagination.rows'] = imagined;
+  }
+  if (report.otherAgents) {
+    const { loss, held } = report.otherAgents;
+    readings['other_agents.loss'] = loss;
+    readings['other_agents.error'] = held.loss;
+    readings['other_agents.right'] = held.right;
+    readings['other_agents.majority'] = held.majority;
+    readings['other_agents.best'] = held.best;
+  }
+  if (report.subgoals) {
+    const { prior, posterior, mix, held } = report.subgoals;
+    readings['subgoal.prior_loss'] = prior;
+    readings['subgoal.loss'] = posterior;
+    readings['subgoal.error'] = held.posterior;
+    readings['subgoal.error_prior'] = held.prior;
+    readings['subgoal.error_constant'] = held.constant;
+    readings['subgoal.mix'] = mix;
+  }
+  return readings;
+}
