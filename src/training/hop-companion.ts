@@ -17,7 +17,6 @@ export interface HopPlayers {
   readonly width: number;
   readonly traceWidth: number;
   readonly codeWidth: number;
-  readonly heldOut: number;
   /** The iteration, which says how much of the prior is mixed into subgoals. */
   iteration: number;
 }
@@ -45,6 +44,8 @@ export class HopCompanion implements Companion {
     private readonly crew: HopPlayers,
     game: Game,
     private readonly diaries: readonly (Diary | null)[] | null,
+    /** Share of the episodes whose rows are marked as held out. */
+    private readonly heldOut: number,
   ) {
     const { seats, candidates } = game.shape;
     const places = game.worlds * seats;
@@ -193,7 +194,7 @@ export class HopCompanion implements Companion {
   /** By episode, so that no step of a held-out episode is ever trained on. */
   private held(collector: Collector, place: number): boolean {
     const episode = collector.episode(Math.floor(place / collector.game.shape.seats));
-    return (Math.imul(episode + 1, 0x9e3779b1) >>> 0) / 4294967296 < this.crew.heldOut;
+    return (Math.imul(episode + 1, 0x9e3779b1) >>> 0) / 4294967296 < this.heldOut;
   }
 
   /** How sure the policies were, where models of them will be judged. */

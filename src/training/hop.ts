@@ -1,6 +1,6 @@
 /** The HOP+ agents of a run: they accompany play, add imagined rows to the batch, and learn from what they saw. Without modules there is no crew, and the run is plain PPO. */
 import { HopAgent, type ModuleReport, type SavedHopAgent } from '../agents/hop/agent.ts';
-import { Diary } from '../agents/hop/diary.ts';
+import { Diary, type DiaryWidths } from '../agents/hop/diary.ts';
 import { allowedLength, Imagination, type ImaginedPlay, nextLength } from '../agents/hop/imagination.ts';
 import { Planes } from '../agents/hop/planes.ts';
 import { hopModules } from '../agents/hop/settings.ts';
@@ -37,7 +37,6 @@ export function hasModules(settings: Settings): boolean {
 export class HopCrew implements HopPlayers {
   readonly planes: Planes;
   readonly agents: readonly HopAgent[];
-  readonly heldOut: number;
   iteration = 0;
   private readonly diaries: (Diary | null)[];
   private readonly imagination: Imagination[];
@@ -68,10 +67,8 @@ export class HopCrew implements HopPlayers {
       (plan) => new HopAgent(engine, this.planes, settings.hop, settings.seed, plan.name, plan.agents.length),
     );
     this.imagination = this.agents.map((agent) => new Imagination(agent));
-    this.heldOut = settings.hop.heldOut;
-    const widths = { trace: this.traceWidth, code: this.codeWidth };
     const learning = new Set(plans.flatMap((plan) => plan.agents));
-    this.diaries = names.map((_, agent) => (learning.has(agent) ? new Diary(this.planes, widths) : null));
+    this.diaries = names.map((_, agent) => (learning.has(agent) ? new Diary(this.planes, this.widths) : null));
     this.imagined = new Float64Array(names.length);
     this.imaginedEver = new Float64Array(names.length);
     this.thrownAway = new Float64Array(names.length);
@@ -90,15 +87,25 @@ export class HopCrew implements HopPlayers {
     return this.agents[0].subgoals?.size ?? 0;
   }
 
+  private get widths(): DiaryWidths {
+    return { trace: this.traceWidth, code: this.codeWidth };
+  }
+
   /** Accompanies training; there is one. */
   trainingCompanion(game: Game): HopCompanion {
-    this.companion = new HopCompanion(this, game, this.diaries);
+    this.companion = new HopCompanion(this, game, this.diaries, this.settings.hop.heldOut);
     return this.companion;
   }
 
   /** Accompanies play that nothing is learnt from. */
   playingCompanion(game: Game): HopCompanion {
-    return new HopCompanion(this, game, null);
+    return new HopCompanion(this, game, null, 0);
+  }
+
+  /** Accompanies play that is only looked at: every step counts as held out. */
+  watching(game: Game): { companion: HopCompanion; diaries: (Diary | null)[] } {
+    const diaries = this.diaries.map((diary) => diary && new Diary(this.planes, this.widths));
+    return { companion: new HopCompanion(this, game, diaries, 1), diaries };
   }
 
   /** Before an iteration is collected: what was seen and imagined before is stale. */
@@ -307,39 +314,28 @@ function countRows(batch: Batch, rows: number, agent: number): number {
   return count;
 }
 
+/** NaN where a reading could not be taken. */
 function readingsOf(report: ModuleReport, hop: HopAgent, imagined: number): Record<string, number> {
   const readings: Record<string, number> = {};
-  if (report.worldModel) {
-    const { loss, held } = report.worldModel;
-    readings['world_model.loss'] = loss;
-    readings['world_model.error'] = held.any;
-    readings['world_model.cells'] = held.cells;
-    readings['world_model.catches'] = held.catches;
-    readings['world_model.reward'] = held.reward;
-    readings['world_model.paid'] = held.paid;
-    readings['world_model.masks'] = held.masks;
-    readings['world_model.ends'] = held.ends;
-  }
+  const { errors } = report;
+  const put = (prefix: string, values: Record<string, number | undefined>) => {
+    for (const [name, value] of Object.entries(values)) readings[`${prefix}.${name}`] = value ?? Number.NaN;
+  };
   if (hop.worldModel) {
-    readings['imagination.length'] = hop.length;
-    readings['imagination.rows'] = imagined;
+    const held = errors?.worldModel;
+    put('world_model', { loss: report.worldModelLoss, error: held?.any, cells: held?.cells, catches: held?.catches });
+    put('world_model', { reward: held?.reward, paid: held?.paid, masks: held?.masks, ends: held?.ends });
+    put('imagination', { length: hop.length, rows: imagined });
   }
-  if (report.otherAgents) {
-    const { loss, held } = report.otherAgents;
-    readings['other_agents.loss'] = loss;
-    readings['other_agents.error'] = held.loss;
-    readings['other_agents.right'] = held.right;
-    readings['other_agents.majority'] = held.majority;
-    readings['other_agents.best'] = held.best;
+  if (hop.otherAgents) {
+    const held = errors?.otherAgents;
+    put('other_agents', { loss: report.otherAgentsLoss, error: held?.loss, right: held?.right });
+    put('other_agents', { majority: held?.majority, best: held?.best });
   }
-  if (report.subgoals) {
-    const { prior, posterior, mix, held } = report.subgoals;
-    readings['subgoal.prior_loss'] = prior;
-    readings['subgoal.loss'] = posterior;
-    readings['subgoal.error'] = held.posterior;
-    readings['subgoal.error_prior'] = held.prior;
-    readings['subgoal.error_constant'] = held.constant;
-    readings['subgoal.mix'] = mix;
+  if (hop.subgoals) {
+    const held = errors?.subgoals;
+    put('subgoal', { prior_loss: report.priorLoss, loss: report.posteriorLoss, mix: report.mix });
+    put('subgoal', { error: held?.posterior, error_prior: held?.prior, error_constant: held?.constant });
   }
   return readings;
 }

@@ -35,11 +35,21 @@ function worldLayout(planes: Planes) {
 /** Times that something returned before doing its work, because it had too little to work on. */
 export type Place = 'world_model' | 'other_agents' | 'subgoal' | 'imagination';
 
-/** What the modules are like after an iteration; null where a module is off or could not be measured. */
+/** How wrong the modules are on steps that they were never trained on; null where a module is off. */
+export interface ModuleErrors {
+  worldModel: WorldModelErrors | null;
+  otherAgents: OtherAgentsErrors | null;
+  subgoals: SubgoalErrors | null;
+}
+
+/** What the modules are like after an iteration. Losses are NaN where there was too little to learn from; errors null where nothing was held out. */
 export interface ModuleReport {
-  worldModel: { loss: number; held: WorldModelErrors } | null;
-  otherAgents: { loss: number; held: OtherAgentsErrors } | null;
-  subgoals: { prior: number; posterior: number; mix: number; held: SubgoalErrors } | null;
+  worldModelLoss: number;
+  otherAgentsLoss: number;
+  priorLoss: number;
+  posteriorLoss: number;
+  mix: number;
+  errors: ModuleErrors | null;
 }
 
 /** Held-out rows that a module is measured on, at most. */
@@ -67,7 +77,8 @@ export class HopAgent {
   /** Steps of an imagined rollout, and the world model's error that allows it; 1 before it was ever measured. */
   length = 1;
   error = 1;
-  private readonly feed: boolean;
+  /** Whether the policy sees the others' likely choices. */
+  readonly fed: boolean;
 
   constructor(
     engine: Engine,
@@ -82,7 +93,7 @@ export class HopAgent {
     this.worldModel = uses('world-model') ? new WorldModel(engine, planes, settings, seed, name) : null;
     this.otherAgents = uses('other-agents') ? new OtherAgents(engine, planes, settings, seed, name) : null;
     this.subgoals = uses('subgoals') ? new Subgoals(engine, planes, settings, seed, name) : null;
-    this.feed = this.otherAgents !== null && settings.otherAgents.feed;
+    this.fed = this.otherAgents !== null && settings.otherAgents.feed;
     this.buffers = Array.from({ length: agents }, () => ({
       worldModel: new Ring(this.worldModel ? settings.worldModel.capacity : 0, worldLayout(planes)),
       otherAgents: this.otherAgents
@@ -93,7 +104,7 @@ export class HopAgent {
 
   /** Values that follow the observation in the policy's input. */
   get width(): number {
-    return (this.feed ? this.otherAgents!.width : 0) + (this.subgoals?.size ?? 0);
+    return (this.fed ? this.otherAgents!.width : 0) + (this.subgoals?.size ?? 0);
   }
 
   get traceWidth(): number {
@@ -110,7 +121,7 @@ export class HopAgent {
   ): void {
     const { observation } = this.planes;
     let at = observation;
-    if (this.feed) {
+    if (this.fed) {
       this.otherAgents!.predict(view.states, count, view.recent, view.mask, inputs, at, stride);
       at += this.otherAgents!.width;
     }
@@ -121,11 +132,33 @@ export class HopAgent {
   /** Takes an iteration's diaries into the buffers, trains every module and measures it on what was held out. */
   learn(diaries: readonly Diary[], iteration: number): ModuleReport {
     for (const [i, diary] of diaries.entries()) this.remember(diary, this.buffers[i]);
+    const worldModelLoss = this.worldModel ? this.learnWorld(this.worldModel, iteration) : Number.NaN;
+    const otherAgentsLoss = this.otherAgents ? this.learnOthers(this.otherAgents, iteration) : Number.NaN;
+    const [priorLoss, posteriorLoss] = this.subgoals
+      ? this.learnSubgoals(this.subgoals, diaries, iteration)
+      : [Number.NaN, Number.NaN];
+    // Agents that share their modules take turns to be measured on.
+    const errors = this.measure(diaries[iteration % diaries.length], testRows);
+    this.error = errors?.worldModel?.any ?? this.error;
+    const mix = this.subgoals?.mix(iteration) ?? 0;
+    return { worldModelLoss, otherAgentsLoss, priorLoss, posteriorLoss, mix, errors };
+  }
+
+  /** Measures every module on at most `most` held-out rows of a diary; null where it has none. */
+  measure(diary: Diary, most: number): ModuleErrors | null {
+    const rows = spread(diary.rows(1), most);
+    if (rows.length === 0) return null;
+    if (this.subgoals) this.chooseGoals(diary);
     return {
-      worldModel: this.worldModel && this.learnWorld(this.worldModel, diaries, iteration),
-      otherAgents: this.otherAgents && this.learnOthers(this.otherAgents, diaries, iteration),
-      subgoals: this.subgoals && this.learnSubgoals(this.subgoals, diaries, iteration),
+      worldModel: this.worldModel?.test(diary, rows) ?? null,
+      otherAgents: this.otherAgents?.test(diary, rows) ?? null,
+      subgoals: this.subgoals?.test(diary, rows, this.seed) ?? null,
     };
+  }
+
+  private chooseGoals(diary: Diary): void {
+    const { horizon, choose } = this.settings.subgoals;
+    chooseGoals(diary.later, diary.value, diary.length, horizon, choose, diary.goal);
   }
 
   private remember(diary: Diary, buffers: AgentBuffers): void {
@@ -157,7 +190,7 @@ export class HopAgent {
     }
   }
 
-  private learnWorld(model: WorldModel, diaries: readonly Diary[], iteration: number): ModuleReport['worldModel'] {
+  private learnWorld(model: WorldModel, iteration: number): number {
     const { updates, members, batch } = this.settings.worldModel;
     // The rules of a game do not change: once they are known, a quarter lets the model follow where play goes.
     const wanted = iteration < this.settings.worldModel.early ? updates : Math.ceil(updates / 4);
@@ -174,12 +207,7 @@ export class HopAgent {
         this.updates.world_model++;
       }
     }
-    const diary = diaries[iteration % diaries.length];
-    const rows = spread(diary.rows(1), testRows);
-    if (rows.length === 0) return null;
-    const held = model.test(diary, rows);
-    this.error = held.any;
-    return { loss: losses.mean, held };
+    return losses.mean;
   }
 
   /** Every other row is one in which somebody was paid, if a few draws find one: catches are rare, and matter most. */
@@ -195,7 +223,7 @@ export class HopAgent {
     return row;
   }
 
-  private learnOthers(model: OtherAgents, diaries: readonly Diary[], iteration: number): ModuleReport['otherAgents'] {
+  private learnOthers(model: OtherAgents, iteration: number): number {
     const { batch, updates } = this.settings.otherAgents;
     const losses = new Losses();
     for (const [i, { otherAgents }] of this.buffers.entries()) {
@@ -210,17 +238,15 @@ export class HopAgent {
       }
       this.updates.other_agents += updates;
     }
-    const diary = diaries[iteration % diaries.length];
-    const rows = spread(diary.rows(1), testRows);
-    return rows.length === 0 ? null : { loss: losses.mean, held: model.test(diary, rows) };
+    return losses.mean;
   }
 
-  private learnSubgoals(model: Subgoals, diaries: readonly Diary[], iteration: number): ModuleReport['subgoals'] {
-    const { horizon, choose, updates, batch } = this.settings.subgoals;
+  private learnSubgoals(model: Subgoals, diaries: readonly Diary[], iteration: number): [number, number] {
+    const { updates, batch } = this.settings.subgoals;
     const prior = new Losses();
     const posterior = new Losses();
     for (const [i, diary] of diaries.entries()) {
-      chooseGoals(diary.later, diary.value, diary.length, horizon, choose, diary.goal);
+      this.chooseGoals(diary);
       const rows = diary.rows(0);
       if (rows.length < batch) {
         this.earlyReturns.subgoal++;
@@ -234,11 +260,7 @@ export class HopAgent {
         this.updates.subgoal++;
       }
     }
-    const diary = diaries[iteration % diaries.length];
-    const rows = spread(diary.rows(1), testRows);
-    if (rows.length === 0) return null;
-    const held = model.test(diary, rows, this.seed);
-    return { prior: prior.mean, posterior: posterior.mean, mix: model.mix(iteration), held };
+    return [prior.mean, posterior.mean];
   }
 
   private stream(...path: (string | number)[]): RandomStream {

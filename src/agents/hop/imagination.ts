@@ -147,8 +147,12 @@ export class Imagination {
       }
     }
     play.act(rows, this.uniforms, out, this.temperature);
-    const width = (players - 1) * actions;
-    agent.otherAgents?.predict(this.states, count, this.recent, this.mask, this.others);
+    // What the policy was shown of the others is what they are drawn from.
+    const { planes, fed } = agent;
+    const width = fed ? planes.observation + agent.width : (players - 1) * actions;
+    const first = fed ? planes.observation : 0;
+    const others = fed ? rows.obs : this.others;
+    if (!fed) agent.otherAgents?.predict(this.states, count, this.recent, this.mask, others);
     for (let i = 0; i < count; i++) {
       if (this.row[i] >= 0) play.follow(this.row[i], out.value[i]);
       this.row[i] = play.add(this.rollout[i], t, this.seat[i], rows, i, out, this.temperature[i]);
@@ -157,7 +161,7 @@ export class Imagination {
         const uniform = stream.uniform();
         const there = this.states[i * stateWidth + players + other] === 1;
         this.action[i * players + other] = there
-          ? sampleIndex(this.others, uniform, i * width + (other - 1) * actions, actions)
+          ? sampleIndex(others, uniform, first + i * width + (other - 1) * actions, actions)
           : -1;
       }
     }

@@ -48,17 +48,23 @@ export class Model {
   /** Makes room for so many rows, with inputs of 0. */
   begin(rows: number): Float32Array {
     const { inputs, outputs } = this.shape;
-    if (this.y.length < rows * outputs || this.x.length < rows * inputs) {
-      this.x = new Float32Array(rows * inputs);
-      this.y = new Float32Array(rows * outputs);
-      this.gradient = new Float32Array(rows * outputs);
-    } else this.x.fill(0, 0, rows * inputs);
+    this.reserve(rows * outputs);
+    if (this.x.length < rows * inputs) this.x = new Float32Array(rows * inputs);
+    else this.x.fill(0, 0, rows * inputs);
     return this.x;
   }
 
-  forward(rows: number): Float32Array {
-    this.mlp.forward(this.x, rows, this.y);
+  /** Of the rows that were begun, or of rows that several networks share. */
+  forward(rows: number, x: Float32Array = this.x): Float32Array {
+    this.reserve(rows * this.shape.outputs);
+    this.mlp.forward(x, rows, this.y);
     return this.y;
+  }
+
+  private reserve(outputs: number): void {
+    if (this.y.length >= outputs) return;
+    this.y = new Float32Array(outputs);
+    this.gradient = new Float32Array(outputs);
   }
 
   /** One optimiser step; `loss` reads the outputs, adds to the gradient and returns the loss. */

@@ -106,8 +106,7 @@ export class OtherAgents {
     const { probabilities } = this.buffer;
     for (let other = 0; other < players - 1; other++) {
       const model = this.models[other];
-      model.begin(count).set(this.shared.subarray(0, count * this.inputs));
-      model.forward(count);
+      model.forward(count, this.shared);
       for (let i = 0; i < count; i++) {
         const to = first + i * stride + other * actions;
         if (states[i * stateWidth + players + other + 1] === 0) {

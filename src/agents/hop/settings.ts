@@ -41,7 +41,7 @@ export const hopSchema = z.strictObject({
       capacity: whole(64, 10_000_000)
         .default(16_384)
         .describe('How many steps of each other agent are kept; few, because others change.'),
-      ...learning({ batch: 256, updates: 24, learningRate: 2e-3 }),
+      ...learning({ batch: 256, updates: 18, learningRate: 2e-3 }),
       feed: z.boolean().default(true).describe("Whether the policy sees the others' predicted choices."),
     })
     .prefault({})
@@ -55,7 +55,7 @@ export const hopSchema = z.strictObject({
         .default('optimistic')
         .describe('Whether the subgoal is the future state of best or of worst value.'),
       hidden: z.array(whole(1, 1024)).max(3).default([64]).describe('Widths of the hidden layers.'),
-      ...learning({ batch: 128, updates: 8, learningRate: 0.01 }),
+      ...learning({ batch: 128, updates: 5, learningRate: 0.01 }),
       memory: share().default(0.7).describe('How much of the history is kept from one step to the next.'),
       divergence: z.number().min(0).default(0.1).describe("Weight of the prior's divergence from the unit normal."),
       mixIterations: whole(0, 1_000_000)
@@ -72,7 +72,7 @@ export const hopSchema = z.strictObject({
         .describe(
           'The largest chance of a wrong step in a whole rollout, by the held-out error, at which it may be so long.',
         ),
-      realShare: share().default(0.5).describe('The least share of real rows among those a policy learns from.'),
+      realShare: share().default(0.65).describe('The least share of real rows among those a policy learns from.'),
     })
     .prefault({})
     .describe('Imagined rollouts.'),
