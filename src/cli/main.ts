@@ -15,6 +15,7 @@ import { exitStatus } from './options.ts';
 import { playCommand } from './play.ts';
 import { studioCommand } from './studio.ts';
 import { sweepCommand } from './sweep.ts';
+import { symmetryCommand } from './symmetry.ts';
 import { trainCommand } from './train.ts';
 import { validateCommand } from './validate.ts';
 import { zooCommand } from './zoo.ts';
@@ -31,6 +32,7 @@ function program(): Command {
     .addCommand(demoCommand())
     .addCommand(trainCommand())
     .addCommand(playCommand())
+    .addCommand(symmetryCommand())
     .addCommand(sweepCommand())
     .addCommand(compareCommand())
     .addCommand(exportCommand())

@@ -253,7 +253,13 @@ function checkSave(make: GameMaker, episodes: number, seed: number, worlds: numb
   return undefined;
 }
 
-function checkRelabel(make: GameMaker, episodes: number, seed: number, permutations: number): string | undefined {
+/** Exact relabelling alone: where outcomes did not move with the seats, in words. Only for games that can relabel. */
+export function checkRelabel(
+  make: GameMaker,
+  episodes: number,
+  seed: number,
+  permutations: number,
+): string | undefined {
   const { seats } = make(1).shape;
   const stream = RandomStream.of(seed, 'check', 'relabel');
   for (let episode = 0; episode < episodes; episode++) {

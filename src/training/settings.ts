@@ -51,9 +51,11 @@ export const settingsSchema = z.strictObject({
     .default('separate')
     .describe('Whether every agent has a policy of its own or all share one.'),
   order: z
-    .enum(['fixed', 'rotated', 'shuffled'])
+    .enum(['fixed', 'reversed', 'rotated', 'shuffled'])
     .default('fixed')
-    .describe('In which order agents are updated: always the same, moved on by one each iteration, or drawn anew.'),
+    .describe(
+      'In which order agents are updated: always the same, the same from the last to the first, moved on by one each iteration, or drawn anew.',
+    ),
   names: z
     .array(z.string().min(1))
     .nullable()

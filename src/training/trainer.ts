@@ -274,6 +274,7 @@ export class Trainer {
 
   private updateOrder(): number[] {
     const order = this.learners.map((learner) => learner.index);
+    if (this.settings.order === 'reversed') return order.reverse();
     if (this.settings.order === 'rotated') return order.map((_, i) => order[(i + this.iteration) % order.length]);
     if (this.settings.order === 'shuffled')
       return RandomStream.of(this.settings.seed, 'order', this.iteration).shuffle(order);

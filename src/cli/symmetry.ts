@@ -1,0 +1,230 @@
+/** `trueline symmetry`: why do equal agents come out unequal? The whole investigation of a game, or what recordings made elsewhere allow. */
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { Command, Option } from 'commander';
+import { findFault } from '../faults/index.ts';
+import { gameMaker } from '../games/index.ts';
+import { BadInput } from '../recording/bad-input.ts';
+import { openRecording, writeWhole } from '../recording/node.ts';
+import { style, wantsColour } from '../report/style.ts';
+import { symmetryText } from '../report/symmetry.ts';
+import { duration, number } from '../report/table.ts';
+import { readResult } from '../sweep/work.ts';
+import { investigateRecordings } from '../symmetry/from-recordings.ts';
+import { investigate } from '../symmetry/investigate.ts';
+import { familyLevel } from '../symmetry/levels.ts';
+import { NodeLaboratory, Stopped } from '../symmetry/node.ts';
+import { keepBudget, makePlan, projectTime } from '../symmetry/plan.ts';
+import type { Investigation, Plan } from '../symmetry/stage.ts';
+import type { SymmetryDiagnosis } from '../symmetry/stages/explanation.ts';
+import { agentNames } from '../training/seating.ts';
+import type { Settings } from '../training/settings.ts';
+import { exitStatusOf } from './diagnose.ts';
+import { interruptible } from './interrupt.ts';
+import { asBadInput, json, print, wholeNumber } from './options.ts';
+import { progress } from './progress.ts';
+import { runSettings } from './settings.ts';
+import { SweepView } from './sweep-view.ts';
+
+interface Flags {
+  algorithm?: string;
+  seeds?: number;
+  steps?: number;
+  seed: number;
+  quick?: boolean;
+  all?: boolean;
+  budget?: number;
+  threads?: number;
+  config?: string;
+  set: string[];
+  fault?: string;
+  out?: string;
+  json?: boolean;
+  html?: string;
+}
+
+export function symmetryCommand(): Command {
+  return new Command('symmetry')
+    .description('Find out why equal agents come out unequal: the whole investigation, in one command.')
+    .argument('<game or recording...>', 'a game, or recordings of runs made elsewhere, one per seed')
+    .addOption(new Option('--algorithm <name>', 'how agents learn').choices(['ppo', 'mappo']))
+    .option('--seeds <n>', 'runs of every kind; 10 unless given, 6 with --quick', wholeNumber)
+    .option('--steps <n>', 'steps of a run; 400,000 unless given, 100,000 with --quick', wholeNumber)
+    .option('--seed <n>', 'names every random stream, so another number is another investigation', wholeNumber, 1)
+    .option('--quick', 'fewer seeds, shorter runs')
+    .option('--all', 'run every stage, even when the cause is proved')
+    .option('--budget <minutes>', 'keep to this time by fewer seeds or steps, and say what that costs', wholeNumber)
+    .option('--threads <n>', 'runs at the same time; all cores unless given', wholeNumber)
+    .option('--config <file>', 'settings from a .json or .yaml file')
+    .option(
+      '--set <name=value>',
+      'one setting, such as ppo.gamma=0.9; may be repeated',
+      (item: string, list: string[]) => [...list, item],
+      [],
+    )
+    .option('--fault <name>', 'break every run on purpose, to see whether it is found; trueline zoo list')
+    .option(
+      '--out <folder>',
+      'where runs are kept; runs/symmetry-<game> unless given. The same command goes on where it stopped',
+    )
+    .option('--html <file>', 'write the whole report as one page that needs no network')
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ trueline symmetry stag-hunt --quick\n  $ trueline symmetry stag-hunt --html symmetry.html\n  $ trueline symmetry runs/seed-1 runs/seed-2 runs/seed-3\n',
+    )
+    .action((targets: string[], flags: Flags) =>
+      symmetry(targets, flags).catch((error: unknown) => {
+        throw asBadInput(error);
+      }),
+    );
+}
+
+async function symmetry(targets: string[], flags: Flags): Promise<void> {
+  const command = commandOf(targets, flags);
+  const recordings = targets.some((target) => existsSync(target));
+  if (!recordings && targets.length > 1)
+    throw new BadInput(`one game at a time, or recordings that are there; got ${targets.join(', ')}`);
+  const begun = performance.now();
+  const diagnosis = recordings ? await ofRecordings(targets, command) : await ofGame(targets[0], flags, command);
+  if (!diagnosis) return;
+  if (flags.html !== undefined) {
+    // The drawing library is loaded only where something is drawn.
+    const { symmetryPage } = await import('../report/symmetry-page.ts');
+    const page = await symmetryPage(diagnosis, { command, title: targets.join(', ') });
+    await writeWhole(flags.html, [new TextEncoder().encode(page)]);
+  }
+  const paint = style(wantsColour(process.stdout, process.env));
+  if (flags.json) print(JSON.stringify(diagnosis, null, 2));
+  else {
+    print(symmetryText(diagnosis, paint));
+    print(
+      paint.dim(
+        `\nFamily-wise level ${familyLevel}: the chance that an investigation of equal agents accuses anything. It took ${duration((performance.now() - begun) / 1000)}.`,
+      ),
+    );
+  }
+  process.exitCode = exitStatusOf(diagnosis);
+}
+
+function commandOf(targets: readonly string[], flags: Flags): string {
+  const parts = ['trueline symmetry', ...targets];
+  const named = {
+    algorithm: flags.algorithm,
+    seeds: flags.seeds,
+    steps: flags.steps,
+    budget: flags.budget,
+    config: flags.config,
+    fault: flags.fault,
+    out: flags.out,
+  };
+  for (const [name, value] of Object.entries(named)) if (value !== undefined) parts.push(`--${name} ${value}`);
+  if (flags.seed !== 1) parts.push(`--seed ${flags.seed}`);
+  for (const item of flags.set) parts.push(`--set ${item}`);
+  if (flags.quick) parts.push('--quick');
+  if (flags.all) parts.push('--all');
+  return parts.join(' ');
+}
+
+async function ofRecordings(paths: readonly string[], command: string): Promise<SymmetryDiagnosis> {
+  const opened = [];
+  for (const path of paths) opened.push(await openRecording(path));
+  const bar = progress('reading');
+  let looked = 0;
+  const diagnosis = await investigateRecordings(opened, command, () => bar.update(looked++, opened.length));
+  bar.stop();
+  return diagnosis;
+}
+
+async function ofGame(game: string, flags: Flags, command: string): Promise<SymmetryDiagnosis | null> {
+  const settings = await baseSettings(game, flags);
+  const made = gameMaker(settings.game, settings.gameSettings)(1);
+  const { seats, roles } = made.shape;
+  if (seats < 2) throw new BadInput(`${game} has one seat; symmetry needs at least two agents, such as stag-hunt`);
+  if (roles)
+    throw new BadInput(
+      `the seats of ${game} are different roles (${roles.join(', ')}), which need not come out equal; choose a game whose seats are alike, such as stag-hunt`,
+    );
+  const names = agentNames(settings, made);
+  const out = flags.out ?? `runs/symmetry-${settings.game.replace('/', '-')}`;
+  const interrupt = interruptible('Finishing the iterations under way and saving; once more ends at once.');
+  const paint = style(wantsColour(process.stderr, process.env));
+  const view = new SweepView(process.stderr, paint);
+  const bar = progress('playing');
+  const threads = flags.threads ?? availableParallelism();
+  const lab = new NodeLaboratory({
+    settings,
+    names,
+    out,
+    seed: flags.seed,
+    threads,
+    signal: interrupt.signal,
+    ...(flags.fault === undefined ? {} : { fault: { id: findFault(flags.fault).id, seed: flags.seed } }),
+    onProgress: (report) => view.update(report),
+    onPlayed: bar.update,
+    onFailure: (label, error) => view.say(`${paint.red('failed')} ${label}: ${error}`),
+  });
+  const say = (sentence: string) => {
+    view.finish();
+    if (!flags.json) process.stderr.write(`${paint.dim(sentence)}\n`);
+  };
+  try {
+    const plan = await affordable(makePlan(seats, flags), lab, settings, seats, threads, flags, say);
+    const of: Investigation = { settings, names, seats, plan, lab, command, reports: [], audits: null, say };
+    return await investigate(of);
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    view.finish();
+    print(`It was stopped; what is finished is kept in ${out}. Go on with: ${command}`);
+    return null;
+  } finally {
+    view.finish();
+    bar.stop();
+    interrupt.end();
+    await lab.close();
+  }
+}
+
+async function baseSettings(game: string, flags: Flags): Promise<Settings> {
+  const { fault, set, config, algorithm } = flags;
+  const settings = await runSettings(game, {
+    set,
+    ...(config === undefined ? {} : { config }),
+    ...(algorithm === undefined ? {} : { algorithm }),
+  });
+  // The guard would drop the rows that a fault spoils.
+  return fault === undefined ? settings : { ...settings, guard: 'off' };
+}
+
+/** A short run tells how long a step takes; the time is printed first where a budget is given or the run will be long. */
+async function affordable(
+  plan: Plan,
+  lab: NodeLaboratory,
+  settings: Settings,
+  seats: number,
+  threads: number,
+  flags: Flags,
+  say: (sentence: string) => void,
+): Promise<Plan> {
+  const long = settings.algorithm !== 'ppo' && settings.algorithm !== 'mappo';
+  if (flags.budget === undefined && !long) return plan;
+  const rows = settings.worlds * settings.rollout * seats;
+  const [probe] = await lab.train([
+    {
+      label: 'how long a step takes',
+      settings: { steps: rows, recording: { record: 'off' } },
+      seed: plan.firstSeed + 1,
+    },
+  ]);
+  const result = probe ? await readResult(probe.folder) : null;
+  if (!result) return plan;
+  const each = result.seconds / result.steps;
+  const wanted = projectTime(plan, each, threads);
+  say(
+    `${number(Math.round(1 / each))} steps a second and thread: ${plan.seeds} seeds of ${number(plan.steps)} steps will take about ${duration(wanted.least)}, and ${duration(wanted.most)} if every experiment is needed.`,
+  );
+  if (flags.budget === undefined) return plan;
+  const { plan: kept, cost } = keepBudget(plan, seats, each, threads, flags.budget * 60);
+  if (cost !== null) say(`To keep to ${flags.budget} minutes: ${cost}`);
+  return kept;
+}

@@ -1,0 +1,327 @@
+/** From figures that differ between equal agents to causes. Rows contradict each other here or they do not: no chance is involved. */
+import { figure } from '../../doctor/diagnosis.ts';
+import type { SymmetryFinding } from '../stage.ts';
+import type { Audit } from './audit.ts';
+import { type Unequal, unequal } from './unequal.ts';
+
+type Parts = Pick<SymmetryFinding, 'cause' | 'agents' | 'summary' | 'evidence'> &
+  Partial<Pick<SymmetryFinding, 'rows' | 'onset' | 'confidence'>>;
+
+const proved = (parts: Parts): SymmetryFinding => ({ proof: 'rows', confidence: 0.99, rows: 0, onset: 0, ...parts });
+
+const list = (audit: Audit, agents: readonly number[]) =>
+  agents.map((agent) => audit.agents[agent] ?? `agent ${agent}`).join(', ');
+const shown = (values: readonly number[]) => values.map((value) => figure(value)).join(', ');
+
+interface Effective {
+  name: string;
+  /** By agent; NaN where unknown. */
+  values: number[];
+  tolerance: number;
+  check: string;
+}
+
+/** Settings as the rows show them, by agent. */
+function effective(audit: Audit): Effective[] {
+  const { policyOf } = audit;
+  const byPolicy = (value: (policy: number) => number) =>
+    policyOf.map((policy) => (policy >= 0 ? value(policy) : Number.NaN));
+  const coefficients = (pick: 'value' | 'entropy') =>
+    byPolicy((policy) => {
+      const own = audit.coefficients[policy];
+      return own && own.residual < 1e-3 ? own[pick] : Number.NaN;
+    });
+  const credit = (pick: 'gamma' | 'lambda') =>
+    audit.credit.map((rule) => (rule.rows >= 50 && rule.residual < 0.01 ? rule[pick] : Number.NaN));
+  return [
+    {
+      name: 'learning rate, relative to the mean',
+      values: byPolicy((p) => audit.rates.relative[p]),
+      tolerance: 1e-6,
+      check: 'tensors.learning_rate',
+    },
+    { name: 'entropy coefficient', values: coefficients('entropy'), tolerance: 0.02, check: 'steps.loss' },
+    { name: 'value coefficient', values: coefficients('value'), tolerance: 0.02, check: 'steps.loss' },
+    { name: 'clip range', values: clips(audit), tolerance: 0.1, check: 'steps.policy_loss' },
+    { name: 'discount', values: credit('gamma'), tolerance: 0.002, check: 'samples.advantage' },
+    { name: 'lambda', values: credit('lambda'), tolerance: 0.005, check: 'samples.advantage' },
+  ];
+}
+
+/** Known ranges; where one is known, one that is only known to be wider counts as its bound. */
+function clips({ clips, policyOf }: Audit): number[] {
+  const own = policyOf.map((policy) => (policy >= 0 ? clips[policy] : undefined));
+  const known = own.map((estimate) => estimate?.clip ?? Number.NaN);
+  const least = Math.min(...known.filter((clip) => !Number.isNaN(clip)));
+  return known.map((clip, i) => {
+    const bound = own[i]?.least ?? 0;
+    return Number.isNaN(clip) && bound > 1.5 * least ? bound : clip;
+  });
+}
+
+/** Declared settings that differ, then those that the rows show to differ; what moves with the order of updates is the order's doing. */
+export function settingsFindings(audit: Audit, reversed: Audit | null): SymmetryFinding[] {
+  const found: SymmetryFinding[] = [...declaredDifferences(audit)];
+  const turned = reversed ? effective(reversed) : null;
+  for (const [i, setting] of effective(audit).entries()) {
+    const differs = unequal(setting.values, setting.tolerance);
+    if (!differs) continue;
+    const other = turned?.[i].values;
+    const order = other ? followsOrder(setting.values, other) : false;
+    found.push(order ? orderFinding(audit, setting, other as number[]) : settingFinding(audit, setting, differs));
+  }
+  return found;
+}
+
+function declaredDifferences(audit: Audit): SymmetryFinding[] {
+  const learning = audit.policyOf.map((policy, agent) => (policy >= 0 ? agent : -1)).filter((agent) => agent >= 0);
+  const names = new Set(learning.flatMap((agent) => Object.keys(audit.declared[agent])));
+  const found: SymmetryFinding[] = [];
+  for (const name of names) {
+    // Who an agent is must differ; what it is made of must not.
+    if (/(^|_)(id|name|index|seat)$/.test(name)) continue;
+    const values = learning.map((agent) => JSON.stringify(audit.declared[agent][name] ?? null));
+    if (new Set(values).size < 2) continue;
+    const common = mostFrequent(values);
+    const odd = learning.filter((_, i) => values[i] !== common);
+    found.push(
+      proved({
+        cause: 'settings-differ',
+        agents: odd,
+        summary: `The declared setting ${name} is not the same for all agents: ${learning.map((agent, i) => `${audit.agents[agent]} ${values[i]}`).join(', ')}.`,
+        evidence: { check: 'agent_settings', measured: { [name]: values.join(', ') }, expected: { [name]: common } },
+      }),
+    );
+  }
+  return found;
+}
+
+function mostFrequent(values: readonly string[]): string {
+  const count = (value: string) => values.filter((other) => other === value).length;
+  return [...values].sort((a, b) => count(b) - count(a))[0];
+}
+
+/** With the order turned round, the figures turn round with it, and do not stay with the agents. */
+function followsOrder(fixed: readonly number[], reversed: readonly number[]): boolean {
+  const apart = (a: readonly number[], b: readonly number[]) =>
+    a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0);
+  const turned = [...reversed].reverse();
+  const size = fixed.reduce((sum, value) => sum + Math.abs(value), 0);
+  return apart(fixed, turned) < 0.05 * size && apart(fixed, reversed) > 5 * apart(fixed, turned) + 0.01 * size;
+}
+
+function orderFinding(audit: Audit, { name, values, check }: Effective, reversed: readonly number[]): SymmetryFinding {
+  return proved({
+    cause: 'training-order-matters',
+    agents: values.map((_, agent) => agent),
+    summary: `The ${name} falls to each agent by its place in the order of updates: ${shown(values)} from ${audit.agents[0]} to ${audit.agents[audit.agents.length - 1]}, and ${shown(reversed)} when the order is reversed.`,
+    evidence: {
+      check,
+      measured: { 'in the usual order': shown(values), 'in the reversed order': shown(reversed) },
+      expected: { 'in the usual order': 'equal', 'in the reversed order': 'equal' },
+    },
+  });
+}
+
+function settingFinding(audit: Audit, { name, values, check }: Effective, { odd, common }: Unequal): SymmetryFinding {
+  return proved({
+    cause: 'settings-differ',
+    agents: odd,
+    summary: `The ${name} that the rows show is ${figure(common)} for most agents and ${odd.map((agent) => `${figure(values[agent])} for ${audit.agents[agent]}`).join(', ')}.`,
+    evidence: { check, measured: { [name]: shown(values) }, expected: { [name]: 'equal' } },
+    rows: audit.credit.reduce((sum, { rows }) => sum + rows, 0),
+  });
+}
+
+export function updateFindings(audit: Audit): SymmetryFinding[] {
+  const found: SymmetryFinding[] = [];
+  for (const [name, values] of Object.entries(audit.counts.last)) {
+    if (!name.startsWith('updates.')) continue;
+    const own = values.map((value, agent) => (audit.policyOf[agent] >= 0 ? value : Number.NaN));
+    const differs = unequal(own, 1e-9);
+    if (!differs) continue;
+    const most = Math.max(...own.filter((value) => !Number.isNaN(value)));
+    const fewer = own.map((_, agent) => agent).filter((agent) => own[agent] < most);
+    found.push(
+      proved({
+        cause: 'update-count-differs',
+        agents: fewer,
+        summary: `After ${audit.counts.iterations} iterations ${name} is ${own.map((value, agent) => `${figure(value)} for ${audit.agents[agent]}`).join(', ')}.`,
+        evidence: { check: `counters ${name}`, measured: { [name]: shown(own) }, expected: { [name]: 'equal' } },
+        onset: audit.counts.onset[name],
+      }),
+    );
+  }
+  return found;
+}
+
+/** Rewards, rows, subgoals, imagination, perspective: what reached each agent's buffer. */
+export function dataFindings(audit: Audit): SymmetryFinding[] {
+  return [
+    ...rewardFindings(audit),
+    ...perspectiveFindings(audit),
+    ...rowFindings(audit),
+    ...subgoalFindings(audit),
+    ...imaginedFindings(audit),
+  ];
+}
+
+function rewardFindings(audit: Audit): SymmetryFinding[] {
+  const wrong = audit.rewards.map((own, agent) => ({ ...own, agent })).filter((own) => own.wrong > 0);
+  const total = wrong.reduce((sum, own) => sum + own.wrong, 0);
+  if (total < 8) return [];
+  const stored = audit.rewards.map((own) => own.stored);
+  const paid = audit.rewards.map((own) => own.paid);
+  const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
+  const conserved = Math.abs(sum(stored) - sum(paid)) < 1e-3 * (1 + Math.abs(sum(paid)));
+  const [first] = wrong;
+  const how =
+    wrong.length === 1 && !Number.isNaN(first.factor) && first.factor !== 0
+      ? `${list(audit, [first.agent])}'s rewards are stored times ${figure(first.factor)}`
+      : wrong.every((own) => own.dropped === own.wrong)
+        ? `${total} rewards of ${list(
+            audit,
+            wrong.map(({ agent }) => agent),
+          )} are stored as 0`
+        : conserved
+          ? `rewards are stored with other agents' rows: the sum over agents is what the game paid, the agents' shares are not`
+          : `${total} stored rewards of ${list(
+              audit,
+              wrong.map(({ agent }) => agent),
+            )} are not what the game paid`;
+  return [
+    proved({
+      cause: 'reward-bookkeeping',
+      agents: wrong.map(({ agent }) => agent),
+      summary: `${how[0].toUpperCase()}${how.slice(1)}.`,
+      evidence: {
+        check: 'samples.reward against samples.env_reward',
+        measured: { 'stored by agent': shown(stored), 'paid by agent': shown(paid), 'wrong rows': total },
+        expected: { 'stored by agent': shown(paid), 'wrong rows': 0 },
+      },
+      rows: total,
+      onset: Math.min(...wrong.map(({ onset }) => onset)),
+    }),
+  ];
+}
+
+function perspectiveFindings(audit: Audit): SymmetryFinding[] {
+  const turned = audit.turns.map((own, agent) => ({ ...own, agent })).filter((own) => own.differ > 0);
+  const rows = turned.reduce((sum, own) => sum + own.byOwnNumber, 0);
+  if (rows < 8 || turned.some((own) => own.byOwnNumber < 0.95 * own.differ)) return [];
+  return [
+    proved({
+      cause: 'perspective-mismatch',
+      agents: turned.map(({ agent }) => agent),
+      summary: `The candidate lists of the update are those of sampling, turned by the agent's number: ${rows} rows agree once each is turned back. One side is seen from the agent's own point of view and the other is not.`,
+      evidence: {
+        check: 'replays.subset against samples.subset',
+        measured: {
+          'lists that differ': turned.reduce((sum, own) => sum + own.differ, 0),
+          'of them, once turned back': 0,
+        },
+        expected: { 'lists that differ': 0 },
+      },
+      rows,
+      onset: Math.min(...turned.map(({ onset }) => onset)),
+    }),
+  ];
+}
+
+function rowFindings(audit: Audit): SymmetryFinding[] {
+  const missing = audit.rows.map(({ decisions, stored }) => decisions - stored);
+  const learning = audit.policyOf.map((policy) => policy >= 0);
+  const lost = missing.map((count, agent) => (learning[agent] ? count : 0));
+  const short = lost.map((_, agent) => agent).filter((agent) => lost[agent] > 0);
+  const early = earlyReturns(audit);
+  if (short.reduce((sum, agent) => sum + lost[agent], 0) < 8) return early;
+  // What all agents lose alike is a matter for the doctor, not of inequality.
+  const shares = audit.rows.map(({ decisions, stored }, agent) => (learning[agent] ? stored / decisions : Number.NaN));
+  if (!unequal(shares, 0.02)) return early;
+  return [
+    proved({
+      cause: 'data-imbalance',
+      agents: short,
+      summary: `Rows are missing from what was stored of ${list(audit, short)}: ${short.map((agent) => `${audit.rows[agent].stored} of ${audit.rows[agent].decisions} decisions${audit.rows[agent].empty > 0 ? `, ${audit.rows[agent].empty} episodes without a row` : ''}`).join('; ')}.`,
+      evidence: {
+        check: 'samples against episodes.length',
+        measured: { 'stored by agent': shown(audit.rows.map(({ stored }) => stored)) },
+        expected: { 'stored by agent': shown(audit.rows.map(({ decisions }) => decisions)) },
+      },
+      rows: short.reduce((sum, agent) => sum + lost[agent], 0),
+      onset: Math.min(...short.map((agent) => audit.rows[agent].onset)),
+    }),
+    ...early,
+  ];
+}
+
+function earlyReturns(audit: Audit): SymmetryFinding[] {
+  const found: SymmetryFinding[] = [];
+  for (const [name, values] of Object.entries(audit.counts.sum)) {
+    if (!name.startsWith('early_return.')) continue;
+    const differs = unequal(values, 0.02);
+    const most = Math.max(...values);
+    if (!differs || most < 8 || Math.min(...values) > 0.5 * most) continue;
+    const agents = values.map((_, agent) => agent).filter((agent) => values[agent] > 0.5 * most);
+    found.push(
+      proved({
+        cause: 'data-imbalance',
+        agents,
+        summary: `${name} was counted ${shown(values)} times, agent by agent: what it leaves out is missing for ${list(audit, agents)}.`,
+        evidence: { check: `counters ${name}`, measured: { [name]: shown(values) }, expected: { [name]: 'equal' } },
+        onset: audit.counts.onset[name],
+      }),
+    );
+  }
+  return found;
+}
+
+function subgoalFindings(audit: Audit): SymmetryFinding[] {
+  const length = audit.counts.sum['subgoal.length'];
+  const expected = audit.counts.sum['subgoal.expected'];
+  if (!length || !expected) return [];
+  const short = length
+    .map((_, agent) => agent)
+    .filter((agent) => expected[agent] > 0 && length[agent] < 0.98 * expected[agent]);
+  if (short.length === 0) return [];
+  return [
+    proved({
+      cause: 'subgoal-log-incomplete',
+      agents: short,
+      summary: `The subgoal log of ${list(audit, short)} holds ${short.map((agent) => `${figure(length[agent])} of ${figure(expected[agent])}`).join(', ')} entries.`,
+      evidence: {
+        check: 'counters subgoal.length against subgoal.expected',
+        measured: { 'subgoal.length': shown(length) },
+        expected: { 'subgoal.length': shown(expected) },
+      },
+      rows: short.reduce((sum, agent) => sum + expected[agent] - length[agent], 0),
+      onset: Math.max(0, audit.counts.onset['subgoal.length'] ?? 0),
+    }),
+  ];
+}
+
+/** Equal agents imagine alike; one that holds far more than its share holds the others'. */
+function imaginedFindings(audit: Audit): SymmetryFinding[] {
+  const counts =
+    audit.counts.sum['push.imagined'] ??
+    (audit.imagined.some(({ imagined }) => imagined > 0) ? audit.imagined.map(({ imagined }) => imagined) : undefined);
+  if (!counts || counts.length < 2) return [];
+  const total = counts.reduce((a, b) => a + b, 0);
+  const most = Math.max(...counts);
+  if (total < 8 || most < (1.5 * total) / counts.length) return [];
+  const holder = counts.indexOf(most);
+  return [
+    proved({
+      cause: 'imagined-misattributed',
+      agents: [holder],
+      summary: `${audit.agents[holder]} holds ${figure(most)} of ${figure(total)} imagined rows, and the others ${shown(counts.filter((_, agent) => agent !== holder))}: imagined episodes are filed under the wrong agent.`,
+      evidence: {
+        check: 'counters push.imagined',
+        measured: { 'imagined by agent': shown(counts) },
+        expected: { 'imagined by agent': 'about equal' },
+      },
+      rows: most,
+      confidence: 0.95,
+    }),
+  ];
+}

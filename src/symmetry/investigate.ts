@@ -1,0 +1,78 @@
+/** The whole investigation: stages from the cheapest on, until the cause is proved. Later stages are left out with the reason, never silently. */
+import { type RunCurve, readCurve } from '../sweep/curves.ts';
+import { emptyReport, type Investigation, type StageId, type StageReport } from './stage.ts';
+import { data } from './stages/data.ts';
+import { explain, type SymmetryDiagnosis } from './stages/explanation.ts';
+import { ladder } from './stages/ladder.ts';
+import { addLearnt, namesAndSeats } from './stages/names-and-seats.ts';
+import { phenomenon, phenomenonOrders } from './stages/phenomenon.ts';
+import { randomPlayStage } from './stages/random-play.ts';
+import { orderExperiment, recountUpdates, settingsAndUpdates } from './stages/settings-and-updates.ts';
+import { sharing } from './stages/sharing.ts';
+
+const titles: Record<StageId, string> = {
+  phenomenon: 'Do equal agents come out unequal?',
+  'random-play': 'Is the game fair?',
+  'names-and-seats': 'The seat, or the name?',
+  'settings-and-updates': 'Are agents set up and updated alike?',
+  data: 'Does each agent learn from its own data?',
+  ladder: 'At which rung does the order appear?',
+  sharing: 'Does the order survive shared parameters?',
+  explanation: 'What explains it?',
+};
+
+export async function investigate(of: Investigation): Promise<SymmetryDiagnosis> {
+  const { plan, reports } = of;
+  const run = async (id: StageId, stage: () => Promise<StageReport>): Promise<StageReport> => {
+    of.say(titles[id]);
+    const begun = performance.now();
+    const report = await stage();
+    report.seconds = (performance.now() - begun) / 1000;
+    reports.push(report);
+    return report;
+  };
+  const proved = () => !plan.all && reports.some(({ findings }) => findings.length > 0);
+  const left = (ids: readonly StageId[], why: string) => {
+    for (const id of ids) reports.push({ ...emptyReport(id, titles[id], of.command), status: 'not-run', found: why });
+  };
+  const ended = 'Not needed: an earlier stage has proved the cause. --all runs it all the same.';
+
+  await run('random-play', () => randomPlayStage(of));
+  await run('names-and-seats', () => namesAndSeats(of));
+  if (proved()) {
+    left(['phenomenon', 'settings-and-updates', 'data', 'ladder', 'sharing'], ended);
+    return explain(reports, of.names, of.command);
+  }
+  const settings = await run('settings-and-updates', () => settingsAndUpdates(of));
+  await run('data', () => data(of));
+  if (proved()) {
+    left(['phenomenon', 'ladder', 'sharing'], ended);
+    return explain(reports, of.names, of.command);
+  }
+  const seen = await run('phenomenon', () => phenomenon(of));
+  // The runs are there: asking for them again costs nothing.
+  const runs = await of.lab.train(phenomenonOrders(of));
+  await recountUpdates(settings, runs);
+  const dealt = reports.find(({ id }) => id === 'names-and-seats');
+  if (dealt) addLearnt(dealt, runs, of.names);
+  if (proved()) {
+    left(['ladder', 'sharing'], ended);
+    return explain(reports, of.names, of.command);
+  }
+  if (seen.status !== 'found' && !plan.all) {
+    left(['ladder', 'sharing'], 'Not needed: there is no systematic inequality to trace. --all runs it all the same.');
+    return explain(reports, of.names, of.command);
+  }
+  const curves: RunCurve[] = [];
+  for (const { recording } of runs) curves.push(await readCurve(recording));
+  of.say('Does the order of updates matter?');
+  const begun = performance.now();
+  await orderExperiment(of, settings, curves);
+  settings.seconds += (performance.now() - begun) / 1000;
+  if (proved()) left(['ladder', 'sharing'], ended);
+  else {
+    await run('ladder', () => ladder(of, curves));
+    await run('sharing', () => sharing(of, curves));
+  }
+  return explain(reports, of.names, of.command);
+}

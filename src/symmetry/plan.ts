@@ -1,0 +1,75 @@
+/** How much an investigation trains and plays. The numbers follow from what the tests need to reach their level, and every one is stated in the report. */
+import { fewestBlocks } from '../math/rank-tests.ts';
+import { shares } from './levels.ts';
+import type { Plan } from './stage.ts';
+
+export interface PlanOptions {
+  quick?: boolean;
+  all?: boolean;
+  seeds?: number;
+  steps?: number;
+  seed?: number;
+}
+
+export function makePlan(
+  seats: number,
+  { quick = false, all = false, seeds, steps, seed = 1 }: PlanOptions = {},
+): Plan {
+  const fewest = fewestBlocks(seats, Math.min(shares.phenomenonPage, shares.phenomenonFriedman));
+  return {
+    firstSeed: (seed - 1) * 1000,
+    seeds: seeds ?? Math.max(fewest, quick ? 6 : 10),
+    steps: steps ?? (quick ? 100_000 : 400_000),
+    auditSteps: 24_000,
+    episodes: quick ? 600_000 : 1_000_000,
+    dealtEpisodes: quick ? 100_000 : 200_000,
+    learntEpisodes: quick ? 1000 : 2000,
+    quick,
+    all,
+  };
+}
+
+export interface Projection {
+  /** Seconds of training on the threads given, if every experiment runs, and if there is nothing to trace. */
+  most: number;
+  least: number;
+}
+
+/** From the seconds that one step takes on one thread. */
+export function projectTime(plan: Plan, secondsPerStep: number, threads: number): Projection {
+  const once = plan.seeds * plan.steps;
+  const audit = 2 * plan.auditSteps;
+  // Order reversed and shuffled, shared, and a quarter or less for the learner in every seat.
+  const experiments = 4 * once;
+  return {
+    least: ((once + audit) * secondsPerStep) / threads,
+    most: ((once + audit + experiments) * secondsPerStep) / threads,
+  };
+}
+
+/** Keeps to a budget by fewer seeds, down to the fewest that can reach the level, and then by fewer steps. Says what it cost. */
+export function keepBudget(
+  plan: Plan,
+  seats: number,
+  secondsPerStep: number,
+  threads: number,
+  seconds: number,
+): { plan: Plan; cost: string | null } {
+  const fewest = fewestBlocks(seats, Math.min(shares.phenomenonPage, shares.phenomenonFriedman));
+  const kept = { ...plan };
+  const over = () => projectTime(kept, secondsPerStep, threads)[kept.all ? 'most' : 'least'] > seconds;
+  while (over() && kept.seeds > fewest) kept.seeds--;
+  const least = 20_000;
+  while (over() && kept.steps > least) kept.steps = Math.max(least, Math.floor(kept.steps * 0.9));
+  if (kept.seeds === plan.seeds && kept.steps === plan.steps) return { plan, cost: null };
+  const cost = [
+    kept.seeds < plan.seeds
+      ? `${kept.seeds} seeds in place of ${plan.seeds}: a trend must be about ${Math.sqrt(plan.seeds / kept.seeds).toFixed(2)} times as large to be seen as surely`
+      : '',
+    kept.steps < plan.steps
+      ? `${kept.steps.toLocaleString('en-US')} steps in place of ${plan.steps.toLocaleString('en-US')}: what appears only later in training is not seen`
+      : '',
+    over() ? 'and even so it will take longer than the budget, because fewer seeds could not reach the level' : '',
+  ].filter(Boolean);
+  return { plan: kept, cost: `${cost.join('; ')}.` };
+}

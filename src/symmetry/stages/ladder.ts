@@ -1,0 +1,154 @@
+/** Stage 6: the ablation ladder, and one learner put into every seat in turn. A module is blamed only where the difference in trend between two rungs is significant, paired by seed. */
+import { gameMaker } from '../../games/index.ts';
+import { playerNames } from '../../games/players.ts';
+import { meanTest } from '../../math/paired-tests.ts';
+import { detectableMean } from '../../math/power.ts';
+import { RandomStream } from '../../math/random.ts';
+import { friedmanTest } from '../../math/rank-tests.ts';
+import { trendWeights } from '../../math/ranks.ts';
+import { type RunCurve, readCurve } from '../../sweep/curves.ts';
+import { shares, wantedPower } from '../levels.ts';
+import { type Rung, rungsOf } from '../rungs.ts';
+import { emptyReport, type Investigation, type StageReport } from '../stage.ts';
+import { phenomenonOrders, rounded } from './phenomenon.ts';
+
+interface Climbed {
+  rung: Rung;
+  curves: RunCurve[];
+  trends: number[];
+}
+
+export async function ladder(of: Investigation, full: readonly RunCurve[]): Promise<StageReport> {
+  const report = emptyReport('ladder', 'At which rung does the order appear?', of.command);
+  const rungs = rungsOf(of.settings.algorithm);
+  const climbed: Climbed[] = [];
+  for (const rung of rungs) {
+    const curves = rung.settings === null ? [...full] : await trainRung(of, rung);
+    climbed.push({ rung, curves, trends: curves.map(trendOf) });
+  }
+  report.did = `${rungs.length === 1 ? 'There is one rung only, because the algorithm has no module to switch off' : `The ladder has ${rungs.length} rungs (${rungs.map(({ label }) => label).join(', ')}), the same seeds on each`}.`;
+  for (let i = 1; i < climbed.length; i++) compareRungs(report, climbed[i - 1], climbed[i]);
+  report.charts.push({
+    kind: 'boxes',
+    title: 'The ladder',
+    note: 'One point is one seed: mean return over the last 20 % of the steps, by rung and agent.',
+    unit: 'return',
+    groups: climbed.map(({ rung, curves }) => ({
+      label: rung.label,
+      boxes: of.names.map((name, agent) => ({ label: name, values: curves.map(({ last }) => last[agent]) })),
+    })),
+  });
+  await rotatedLearner(of, report);
+  report.status = report.findings.length > 0 ? 'found' : 'clear';
+  const seeds = full.length;
+  report.power = `A difference between two rungs of ${rounded(detectableMean(seeds, shares.ladder, wantedPower))} standard deviations of the paired trends is seen with power ${wantedPower} by ${seeds} seeds.`;
+  return report;
+}
+
+function trendOf(curve: RunCurve): number {
+  const weights = trendWeights(curve.last.length);
+  return curve.last.reduce((sum, value, agent) => sum + weights[agent] * value, 0);
+}
+
+async function trainRung(of: Investigation, rung: Rung): Promise<RunCurve[]> {
+  const runs = await of.lab.train(
+    phenomenonOrders(of).map(({ evaluate: _, ...order }) => ({
+      ...order,
+      label: `${order.label}, ${rung.label}`,
+      settings: { ...order.settings, ...rung.settings },
+    })),
+  );
+  const curves: RunCurve[] = [];
+  for (const { recording } of runs) curves.push(await readCurve(recording));
+  return curves;
+}
+
+function compareRungs(report: StageReport, upper: Climbed, lower: Climbed): void {
+  const count = Math.min(upper.trends.length, lower.trends.length);
+  const apart = Array.from({ length: count }, (_, i) => upper.trends[i] - lower.trends[i]);
+  const test = meanTest(apart);
+  const significant = test.p <= shares.ladder;
+  const name = `trend of ${upper.rung.label} against ${lower.rung.label}, paired by seed`;
+  report.tests.push({ name, statistic: test.t, p: test.p, level: shares.ladder, significant, method: "Student's t" });
+  const said = `From ${lower.rung.label} to ${upper.rung.label} the trend along the agents changes by ${rounded(test.mean)} (p = ${rounded(test.p)})`;
+  report.found += `${report.found ? ' ' : ''}${said}${significant ? ': the order appears here.' : ', which is what chance gives.'}`;
+  for (const cause of upper.rung.blames ?? []) {
+    if (!significant) report.rulesOut.push({ cause, by: `the ladder, ${count} seeds: ${name}` });
+  }
+  const [blamed] = upper.rung.blames ?? [];
+  if (significant && blamed)
+    report.findings.push({
+      cause: blamed,
+      proof: 'statistics',
+      confidence: 0.95,
+      agents: [],
+      summary: `${said}: what ${lower.rung.label} leaves out brings the order in.`,
+      evidence: {
+        check: 'ablation ladder',
+        measured: { 'change of trend': rounded(test.mean), p: rounded(test.p) },
+        expected: { 'change of trend': 0 },
+      },
+      rows: 0,
+      onset: 0,
+    });
+}
+
+/** One learner among scripted players, in each seat in turn, with the same seeds: whatever differs is the seat's. */
+async function rotatedLearner(of: Investigation, report: StageReport): Promise<void> {
+  const { plan, seats, settings, lab } = of;
+  const game = gameMaker(settings.game, settings.gameSettings)(1);
+  const others = playerNames(game).find((name) => name !== 'random') ?? 'random';
+  const orders = Array.from({ length: plan.seeds }, (_, i) =>
+    Array.from({ length: seats }, (_unused, seat) => ({
+      label: `seed ${plan.firstSeed + i + 1}, learner in seat ${seat + 1}`,
+      settings: {
+        steps: Math.ceil(plan.steps / seats),
+        recording: { record: 'off' },
+        players: Array.from({ length: seats }, (_other, place) => (place === seat ? 'learn' : others)),
+      },
+      seed: plan.firstSeed + i + 1,
+    })),
+  );
+  const runs = await lab.train(orders.flat());
+  const blocks: number[][] = [];
+  for (const order of orders) {
+    const block: number[] = [];
+    for (const [seat, { label }] of order.entries()) {
+      const run = runs.find((item) => item.label === label);
+      block.push(run ? (await readCurve(run.recording)).last[seat] : Number.NaN);
+    }
+    if (block.every((value) => !Number.isNaN(value))) blocks.push(block);
+  }
+  if (blocks.length < 2) return;
+  const test = friedmanTest(blocks, RandomStream.of(1, 'rotated learner'));
+  const significant = test.p <= shares.rotatedLearner;
+  report.tests.push({
+    name: `one learner among three-fourths ${others}, by seat`.replace('three-fourths ', ''),
+    statistic: test.statistic,
+    p: test.p,
+    level: shares.rotatedLearner,
+    significant,
+    method: test.method,
+  });
+  report.did += ` One learner was trained in each seat in turn among ${others} players, ${blocks.length} seeds.`;
+  const means = Array.from(
+    { length: seats },
+    (_, seat) => blocks.reduce((sum, block) => sum + block[seat], 0) / blocks.length,
+  );
+  report.found += `${report.found ? ' ' : ''}A single learner earns ${means.map((mean, seat) => `${rounded(mean)} in seat ${seat + 1}`).join(', ')} (p = ${rounded(test.p)})${significant ? ': the seat matters to a learner' : ', which is what chance gives'}.`;
+  if (significant)
+    report.findings.push({
+      cause: 'environment-seat-bias',
+      proof: 'statistics',
+      confidence: 0.95,
+      agents: [],
+      summary: `One learner among ${others} players earns ${means.map((mean, seat) => `${rounded(mean)} in seat ${seat + 1}`).join(', ')}, the same seeds in each (p = ${rounded(test.p)}).`,
+      evidence: {
+        check: 'one learner in every seat',
+        measured: { 'mean returns': means.map(rounded), p: rounded(test.p) },
+        expected: { 'mean returns': 'equal' },
+      },
+      rows: 0,
+      onset: 0,
+    });
+}
