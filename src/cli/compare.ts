@@ -2,10 +2,10 @@
 import { Command } from 'commander';
 import type { Interval } from '../math/robust.ts';
 import { writeWhole } from '../recording/node.ts';
-import { comparisonPage } from '../report/comparison.ts';
+import { comparisonBands, comparisonPage } from '../report/comparison.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
-import { band, type Comparison, compareRuns } from '../sweep/compare.ts';
+import { type Comparison, compareRuns } from '../sweep/compare.ts';
 import { readRuns } from '../sweep/node.ts';
 import { json, print } from './options.ts';
 import { progress } from './progress.ts';
@@ -30,28 +30,15 @@ export function compareCommand(): Command {
       bar.stop();
       const comparison = compareRuns(runs);
       const write = (file: string, text: string) => writeWhole(file, [new TextEncoder().encode(text)]);
-      if (flags.svg !== undefined) await write(flags.svg, await curves(comparison));
+      // The drawing library is loaded only where something is drawn.
+      if (flags.svg !== undefined) {
+        const { bandPicture } = await import('../report/curves.ts');
+        await write(flags.svg, await bandPicture(comparisonBands(comparison), 'Return over training'));
+      }
       if (flags.html !== undefined)
-        await write(
-          flags.html,
-          comparisonPage(comparison, await curves(comparison), `trueline compare ${folders.join(' ')}`),
-        );
+        await write(flags.html, await comparisonPage(comparison, `trueline compare ${folders.join(' ')}`));
       print(flags.json ? jsonText(comparison) : text(comparison));
     });
-}
-
-/** The drawing library is loaded only where something is drawn. */
-async function curves({ groups }: Comparison): Promise<string> {
-  const { curveChart } = await import('../report/curves.ts');
-  return curveChart(
-    groups.map(({ label, runs }) =>
-      band(
-        label,
-        runs.map(({ curve }) => curve),
-      ),
-    ),
-    'Return over training: interquartile mean over seeds, 95 % bootstrap interval',
-  );
 }
 
 const span = ({ low, high }: Interval) => `${number(low)} to ${number(high)}`;

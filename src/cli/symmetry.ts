@@ -185,8 +185,13 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
   }
 }
 
+/** Short runs learn most by many small iterations. */
+const smallIterations = ['worlds=32', 'rollout=32'];
+
 async function baseSettings(game: string, flags: Flags): Promise<Settings> {
-  const { fault, set, config, algorithm } = flags;
+  const { fault, config, algorithm } = flags;
+  const chosen = config !== undefined || flags.set.some((item) => /^(worlds|rollout)=/.test(item));
+  const set = chosen ? flags.set : [...smallIterations, ...flags.set];
   const settings = await runSettings(game, {
     set,
     ...(config === undefined ? {} : { config }),

@@ -34,7 +34,9 @@ function seatFault(
 }
 
 /** Splits what several hunters of one cell were paid in the same step; `split` gets their places in order of seat and what they share. */
-function sharing(split: (places: readonly number[], whole: number, rewards: Float32Array) => void): Glasses {
+function sharing(
+  split: (places: readonly number[], whole: number, rewards: Float32Array, game: GridGame) => void,
+): Glasses {
   return {
     settle(game, rewards) {
       if (!(game instanceof GridGame)) return;
@@ -50,6 +52,7 @@ function sharing(split: (places: readonly number[], whole: number, rewards: Floa
               places,
               places.reduce((sum, place) => sum + rewards[place], 0),
               rewards,
+              game,
             );
       }
     },
@@ -68,6 +71,25 @@ const seats: readonly Fault[] = [
       strength: {},
       glasses: () =>
         sharing((places, whole, rewards) => {
+          places.forEach((place, i) => {
+            rewards[place] = i === 0 ? whole : 0;
+          });
+        }),
+    }),
+  ),
+  seatFault(
+    {
+      id: 'hare-to-lowest-seat',
+      sentence:
+        'Where several catch the same hare in one step, the one in the lowest seat is paid all of it; stags are shared.',
+      shows: ['samples.env_reward'],
+      needs: ['stag-hunt'],
+    },
+    () => ({
+      strength: {},
+      glasses: () =>
+        sharing((places, whole, rewards, game) => {
+          if (Math.abs(whole - Number(game.settings.hareReward)) > 1e-4) return;
           places.forEach((place, i) => {
             rewards[place] = i === 0 ? whole : 0;
           });

@@ -54,7 +54,7 @@ describe('asymmetry faults', () => {
   );
 
   it('share prey by seat without changing what it pays in all', async () => {
-    for (const id of ['prey-to-lowest-seat', 'prey-shared-unequally']) {
+    for (const id of ['prey-to-lowest-seat', 'hare-to-lowest-seat', 'prey-shared-unequally']) {
       const { stages } = applyFault(findFault(id), 2, cleanStages, crowded);
       const plain = makeGame('stag-hunt', crowded.gameSettings);
       const biased = stages.game(makeGame('stag-hunt', crowded.gameSettings));

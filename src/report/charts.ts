@@ -15,7 +15,7 @@ export interface Look {
   dash: number[] | 'solid';
 }
 
-const size = { width: 420, height: 270 };
+export const size = { width: 420, height: 270 };
 const text = { fontFamily: 'inherit', fontSize: 13, color: 'var(--soft)' };
 
 export function look(index: number, reference: boolean): Look {
@@ -23,7 +23,7 @@ export function look(index: number, reference: boolean): Look {
   return { colour: reference ? 'var(--soft)' : `var(--c${(index % 5) + 1})`, dash: dashes[index % dashes.length] };
 }
 
-interface Range {
+export interface Range {
   min: number;
   max: number;
   /** Between labels; ECharts' own choice trips over ends that rounding has moved. */
@@ -31,7 +31,7 @@ interface Range {
 }
 
 /** Round ends just outside the values, so that no point sits on the frame, and about five labels between. */
-function range(values: readonly number[], whole = false): Range {
+export function range(values: readonly number[], whole = false): Range {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
     if (value < low) low = value;
@@ -51,7 +51,7 @@ function range(values: readonly number[], whole = false): Range {
   return { min: clean(min), max: clean(max), interval: clean(interval) };
 }
 
-function axis(name: string, limits: Range, at: 'x' | 'y', label: (at: number) => string = number) {
+export function axis(name: string, limits: Range, at: 'x' | 'y', label: (at: number) => string = number) {
   return {
     type: 'value',
     ...limits,
@@ -69,7 +69,7 @@ function axis(name: string, limits: Range, at: 'x' | 'y', label: (at: number) =>
 /** 0.30000000000000004 is 0.3. */
 const clean = (value: number) => Number(value.toPrecision(10));
 
-const base = {
+export const base = {
   animation: false,
   backgroundColor: 'transparent',
   grid: { left: 66, right: 14, top: 12, bottom: 48, outerBoundsMode: 'none' },

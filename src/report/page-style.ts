@@ -1,6 +1,6 @@
 /** The looks of the report's page. Every text has a contrast of at least 4.5 to 1 on its ground, every mark 3 to 1, in light and in dark. */
 
-const light = `--ground:#f5f6f8;--card:#fff;--ink:#1b1f26;--soft:#555e6b;--edge:#c3c9d2;--grid:#e6e9ee;--code:#eef0f4;
+export const light = `--ground:#f5f6f8;--card:#fff;--ink:#1b1f26;--soft:#555e6b;--edge:#c3c9d2;--grid:#e6e9ee;--code:#eef0f4;
 --good:#1a7340;--bad:#b3261e;--open:#8a5a00;--link:#0a58b0;
 --c1:#0b63c5;--c2:#b8420c;--c3:#6f42b5;--c4:#00756b;--c5:#866000`;
 

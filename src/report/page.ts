@@ -5,7 +5,7 @@ import type { Cause, CheckReport, Diagnosis, Figures } from '../doctor/diagnosis
 import type { Manifest } from '../recording/manifest.ts';
 import { number } from './number.ts';
 import { pictureFigure, readingCards } from './page-pictures.ts';
-import { pageStyle } from './page-style.ts';
+import { pageShell } from './page-shell.ts';
 import type { Pictures } from './pictures/picture.ts';
 import { safeText } from './safe-text.ts';
 import { type Draw, svgDrawer } from './svg.ts';
@@ -51,17 +51,7 @@ export async function diagnosisPage(inputs: PageInputs): Promise<string> {
     '</main>',
     `<footer><p>Made by <code>${safeText(command)}</code>. The same as data: add <code>--json</code>. Every cause has a page: <code>trueline explain CAUSE</code>, or docs/causes/ in the program's folder.</p></footer>`,
   ];
-  return [
-    '<!doctype html>',
-    '<html lang="en"><head><meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
-    '<meta name="viewport" content="width=device-width,initial-scale=1">',
-    '<meta name="color-scheme" content="light dark">',
-    `<title>${safeText(title)}</title><style>${pageStyle}</style></head><body>`,
-    ...body.filter((part) => part !== ''),
-    '</body></html>',
-    '',
-  ].join('\n');
+  return pageShell(title, body);
 }
 
 function about(name: string, manifest: Manifest): string {

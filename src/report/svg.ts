@@ -16,7 +16,9 @@ async function load() {
   core.use([
     charts.LineChart,
     charts.ScatterChart,
+    charts.BoxplotChart,
     components.GridComponent,
+    components.LegendComponent,
     components.MarkAreaComponent,
     renderers.SVGRenderer,
   ]);

@@ -4,7 +4,7 @@
 export const familyLevel = 0.001;
 
 export const shares = {
-  views: 0.0001,
+  views: 0.00005,
   pilot: 0.00005,
   trend: 0.0001,
   page: 0.0001,

@@ -13,6 +13,7 @@ import { runSweep, type SweepProgress } from '../sweep/sweep.ts';
 import { ThreadRunner } from '../sweep/threads.ts';
 import { mergeSettings } from '../training/recommended.ts';
 import type { Settings } from '../training/settings.ts';
+import { cleanStages } from '../training/stages.ts';
 import { version } from '../training/trainer.ts';
 import { relabelFindings } from './fairness.ts';
 import { watchViews } from './play.ts';
@@ -47,8 +48,16 @@ export class NodeLaboratory implements Laboratory {
     this.threads = options.threads ?? availableParallelism();
   }
 
+  /** The fault, where it has to do with play at all: what strikes only the update leaves play as it is, and known. */
+  private get playFault(): LabOptions['fault'] {
+    const { settings, fault } = this.options;
+    const { game, collect } = stagesOf(settings, fault);
+    return game === cleanStages.game && collect === cleanStages.collect ? undefined : fault;
+  }
+
   async play(order: PlayOrder): Promise<PlayedSums> {
-    const { settings, fault, names, seed } = this.options;
+    const { settings, names, seed } = this.options;
+    const fault = this.playFault;
     return this.kept('play', { order, settings, fault, names, seed }, async () => {
       const count = Math.ceil(order.episodes / portion);
       let done = 0;
@@ -82,14 +91,16 @@ export class NodeLaboratory implements Laboratory {
   }
 
   async views(episodes: number): Promise<ViewSums> {
-    const { settings, fault, seed } = this.options;
+    const { settings, seed } = this.options;
+    const fault = this.playFault;
     return this.kept('views', { episodes, settings, fault, seed }, async () =>
       watchViews(gameMaker(settings.game, settings.gameSettings), stagesOf(settings, fault), episodes, seed),
     );
   }
 
   async relabel(episodes: number): Promise<string[] | null> {
-    const { settings, fault, seed } = this.options;
+    const { settings, seed } = this.options;
+    const fault = this.playFault;
     return this.kept('relabel', { episodes, settings, fault, seed }, async () =>
       relabelFindings(gameMaker(settings.game, settings.gameSettings), stagesOf(settings, fault), episodes, seed),
     );

@@ -27,7 +27,9 @@ export async function ladder(of: Investigation, full: readonly RunCurve[]): Prom
     climbed.push({ rung, curves, trends: curves.map(trendOf) });
   }
   report.did = `${rungs.length === 1 ? 'There is one rung only, because the algorithm has no module to switch off' : `The ladder has ${rungs.length} rungs (${rungs.map(({ label }) => label).join(', ')}), the same seeds on each`}.`;
-  for (let i = 1; i < climbed.length; i++) compareRungs(report, climbed[i - 1], climbed[i]);
+  // The share of the level is for all steps of the ladder together.
+  const level = shares.ladder / Math.max(1, climbed.length - 1);
+  for (let i = 1; i < climbed.length; i++) compareRungs(report, climbed[i - 1], climbed[i], level);
   report.charts.push({
     kind: 'boxes',
     title: 'The ladder',
@@ -63,13 +65,13 @@ async function trainRung(of: Investigation, rung: Rung): Promise<RunCurve[]> {
   return curves;
 }
 
-function compareRungs(report: StageReport, upper: Climbed, lower: Climbed): void {
+function compareRungs(report: StageReport, upper: Climbed, lower: Climbed, level: number): void {
   const count = Math.min(upper.trends.length, lower.trends.length);
   const apart = Array.from({ length: count }, (_, i) => upper.trends[i] - lower.trends[i]);
   const test = meanTest(apart);
-  const significant = test.p <= shares.ladder;
+  const significant = test.p <= level;
   const name = `trend of ${upper.rung.label} against ${lower.rung.label}, paired by seed`;
-  report.tests.push({ name, statistic: test.t, p: test.p, level: shares.ladder, significant, method: "Student's t" });
+  report.tests.push({ name, statistic: test.t, p: test.p, level, significant, method: "Student's t" });
   const said = `From ${lower.rung.label} to ${upper.rung.label} the trend along the agents changes by ${rounded(test.mean)} (p = ${rounded(test.p)})`;
   report.found += `${report.found ? ' ' : ''}${said}${significant ? ': the order appears here.' : ', which is what chance gives.'}`;
   for (const cause of upper.rung.blames ?? []) {
@@ -123,7 +125,7 @@ async function rotatedLearner(of: Investigation, report: StageReport): Promise<v
   const test = friedmanTest(blocks, RandomStream.of(1, 'rotated learner'));
   const significant = test.p <= shares.rotatedLearner;
   report.tests.push({
-    name: `one learner among three-fourths ${others}, by seat`.replace('three-fourths ', ''),
+    name: `one learner among ${others} players, by seat`,
     statistic: test.statistic,
     p: test.p,
     level: shares.rotatedLearner,

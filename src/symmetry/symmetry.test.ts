@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { applyFault, findFault } from '../faults/index.ts';
+import { gameMaker } from '../games/index.ts';
+import { anyDifferenceTest, columnMeans } from '../math/block-sums.ts';
+import { RandomStream } from '../math/random.ts';
+import type { RunCurve } from '../sweep/curves.ts';
+import { readSettings } from '../training/settings.ts';
+import { cleanStages } from '../training/stages.ts';
+import { unequal } from './audit/unequal.ts';
+import { relabelFindings } from './fairness.ts';
+import { investigate } from './investigate.ts';
+import { familyLevel, shares } from './levels.ts';
+import { keepBudget, makePlan, projectTime } from './plan.ts';
+import { playRandom, watchViews } from './play.ts';
+import { emptyReport, type Investigation, type Laboratory, type SymmetryFinding } from './stage.ts';
+import { explain } from './stages/explanation.ts';
+import { judgeCurves } from './stages/phenomenon.ts';
+
+const names = ['player_1', 'player_2', 'player_3', 'player_4'];
+const settings = readSettings({ game: 'stag-hunt', guard: 'off' });
+const make = gameMaker('stag-hunt');
+const broken = (id: string) => applyFault(findFault(id), 1, cleanStages, settings).stages;
+
+describe('the family-wise level', () => {
+  it('is shared out, and not exceeded', () => {
+    const sum = Object.values(shares).reduce((a, b) => a + b, 0);
+    expect(sum).toBeLessThanOrEqual(familyLevel + 1e-12);
+    expect(sum).toBeGreaterThan(0.9 * familyLevel);
+  });
+
+  it('can be reached with the seeds of every plan, also with two agents', () => {
+    expect(makePlan(4, { quick: true }).seeds).toBe(6);
+    expect(makePlan(4).seeds).toBe(10);
+    expect(makePlan(2, { quick: true }).seeds).toBe(15);
+  });
+});
+
+describe('random play', () => {
+  it('gives the same by its two ways, up to chance', () => {
+    const order = { episodes: 3000, deal: false, seed: 1 };
+    const fast = columnMeans(playRandom(make, cleanStages, names, order).seats.values);
+    const touched = {
+      ...cleanStages,
+      collect: (...args: Parameters<typeof cleanStages.collect>) => cleanStages.collect(...args),
+    };
+    const slow = columnMeans(playRandom(make, touched, names, order).seats.values);
+    for (let seat = 0; seat < 4; seat++) expect(Math.abs(fast[seat] - slow[seat])).toBeLessThan(0.08);
+  });
+
+  it('sees a seat that is paid more, and that a name is paid more wherever it sits', () => {
+    const order = { episodes: 3000, seed: 1 };
+    const seat = playRandom(make, broken('seat-paid-more'), names, { ...order, deal: false });
+    expect(anyDifferenceTest(seat.seats.values).p).toBeLessThan(1e-6);
+    const named = playRandom(make, broken('name-paid-more'), names, { ...order, deal: true });
+    expect(anyDifferenceTest(named.names).p).toBeLessThan(1e-6);
+    expect(anyDifferenceTest(named.seats.values).p).toBeGreaterThan(1e-3);
+  });
+
+  it('finds a view that is smaller, and none in a fair game', () => {
+    const worst = (stages: typeof cleanStages) => {
+      const { sum, squares, nonzero, episodes } = watchViews(make, stages, 1500, 1);
+      let most = 0;
+      sum.forEach((row, seat) => {
+        row.forEach((value, entry) => {
+          if (nonzero[seat][entry] < 50) return;
+          const mean = value / episodes;
+          most = Math.max(most, Math.abs(mean) / Math.sqrt((squares[seat][entry] / episodes - mean * mean) / episodes));
+        });
+      });
+      return most;
+    };
+    expect(worst(cleanStages)).toBeLessThan(4.5);
+    expect(worst(broken('view-smaller'))).toBeGreaterThan(6);
+  });
+});
+
+describe('exact relabelling', () => {
+  it('holds in the stag hunt, and fails when ties go to the lowest seat', () => {
+    expect(relabelFindings(make, cleanStages, 20, 1)).toEqual([]);
+    expect(relabelFindings(make, broken('hare-to-lowest-seat'), 60, 1)?.[0]).toMatch(/reward of seat/);
+    expect(relabelFindings(make, broken('view-smaller'), 20, 1)).toEqual([]);
+  });
+});
+
+const curve = (last: number[]): RunCurve => ({
+  agents: names,
+  steps: Float64Array.of(100),
+  means: Float64Array.from(last),
+  counts: new Int32Array(4).fill(5),
+  last,
+  lastCount: [5, 5, 5, 5],
+});
+
+describe('the phenomenon', () => {
+  const seeds = (shift: number) => {
+    const stream = RandomStream.of(3, 'seeds');
+    return Array.from({ length: 8 }, () =>
+      curve([3, 2, 1, 0].map((place) => 2 + shift * place + 0.1 * stream.normal())),
+    );
+  };
+
+  it('is systematic where seeds agree, chance where they do not, and open with too few', () => {
+    expect(judgeCurves(seeds(0.3), names, '').status).toBe('found');
+    expect(judgeCurves(seeds(0.3), names, '').found).toMatch(/player_1 > player_2 > player_3 > player_4/);
+    expect(judgeCurves(seeds(0), names, '').status).toBe('clear');
+    const few = judgeCurves(seeds(0.3).slice(0, 3), names, '');
+    expect(few.status).toBe('open');
+    expect(few.power).toMatch(/4 seeds are the least/);
+  });
+});
+
+const finding = (cause: string, proof: 'rows' | 'statistics'): SymmetryFinding => ({
+  cause,
+  proof,
+  confidence: 0.9,
+  agents: [1],
+  summary: `about ${cause}`,
+  evidence: { check: 'c', measured: {}, expected: {} },
+  rows: 1,
+  onset: 0,
+});
+
+describe('the explanation', () => {
+  it('puts rows before statistics and the specific before the general, each cause once', () => {
+    const report = emptyReport('data', 'Data', '');
+    report.findings = [
+      finding('environment-seat-bias', 'statistics'),
+      finding('data-imbalance', 'rows'),
+      finding('reward-bookkeeping', 'rows'),
+      finding('data-imbalance', 'rows'),
+    ];
+    report.rulesOut = [
+      { cause: 'settings-differ', by: 'rows' },
+      { cause: 'data-imbalance', by: 'a mistake' },
+    ];
+    const { causes, verdict, stages } = explain([report], names, '');
+    expect(verdict).toBe('faulty');
+    expect(causes.map(({ id }) => id)).toEqual(['reward-bookkeeping', 'data-imbalance', 'environment-seat-bias']);
+    expect(causes[0].agents).toEqual(['player_2']);
+    expect(stages[stages.length - 1].rulesOut).toEqual([{ cause: 'settings-differ', by: 'rows' }]);
+  });
+
+  it('says that nothing is decided where the inequality is systematic and unexplained', () => {
+    const report = emptyReport('phenomenon', 'Phenomenon', '');
+    expect(explain([{ ...report, status: 'found' }], names, '').verdict).toBe('not-enough-evidence');
+    expect(explain([{ ...report, status: 'clear' }], names, '').verdict).toBe('healthy');
+    expect(explain([{ ...report, status: 'open' }], names, '').verdict).toBe('not-enough-evidence');
+  });
+});
+
+describe('an investigation', () => {
+  it('stops once the game is proved unfair, and says why the rest was left out', async () => {
+    const stages = broken('seat-paid-more');
+    const lab: Laboratory = {
+      play: async ({ episodes, deal }) =>
+        playRandom(make, stages, names, { episodes: Math.min(episodes, 3000), deal, seed: 2 }),
+      views: async () => watchViews(make, stages, 300, 1),
+      relabel: async () => relabelFindings(make, stages, 5, 1),
+      train: async () => {
+        throw new Error('nothing is to be trained');
+      },
+    };
+    const of: Investigation = {
+      settings,
+      names,
+      seats: 4,
+      plan: makePlan(4, { quick: true }),
+      lab,
+      command: 'c',
+      reports: [],
+      audits: null,
+      say: () => undefined,
+    };
+    const { verdict, causes, stages: reports } = await investigate(of);
+    expect(verdict).toBe('faulty');
+    expect(causes.map(({ id }) => id)).toEqual(['environment-seat-bias']);
+    expect(reports.map(({ id }) => id)).toEqual([
+      'phenomenon',
+      'random-play',
+      'names-and-seats',
+      'settings-and-updates',
+      'data',
+      'ladder',
+      'sharing',
+      'explanation',
+    ]);
+    expect(
+      reports.filter(({ status }) => status === 'not-run').every(({ found }) => found.startsWith('Not needed')),
+    ).toBe(true);
+  });
+});
+
+describe('a budget', () => {
+  it('is kept by fewer seeds, then fewer steps, and the cost is said', () => {
+    const plan = makePlan(4);
+    expect(keepBudget(plan, 4, 1e-6, 2, 600).cost).toBeNull();
+    const tight = keepBudget(plan, 4, 1e-4, 2, 50);
+    expect(tight.plan.seeds).toBe(4);
+    expect(tight.plan.steps).toBeLessThan(plan.steps);
+    expect(projectTime(tight.plan, 1e-4, 2).least).toBeLessThanOrEqual(50);
+    expect(tight.cost).toMatch(/4 seeds in place of 10.*steps in place of/);
+    expect(keepBudget(plan, 4, 1, 2, 60).cost).toMatch(/longer than the budget/);
+  });
+});
+
+describe('figures of equal agents', () => {
+  it('are equal within a tolerance, or name who is odd', () => {
+    expect(unequal([1, 1, 1.0001], 0.01)).toBeNull();
+    expect(unequal([1, 2, 1, Number.NaN], 0.01)).toEqual({ odd: [1], common: 1 });
+    expect(unequal([Number.NaN, 2], 0.01)).toBeNull();
+  });
+});
