@@ -18,7 +18,7 @@ import { keepBudget, makePlan, projectTime } from '../symmetry/plan.ts';
 import type { Investigation, Plan } from '../symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../symmetry/stages/explanation.ts';
 import { agentNames } from '../training/seating.ts';
-import type { Settings } from '../training/settings.ts';
+import { describeSettings, type Settings } from '../training/settings.ts';
 import { exitStatusOf } from './diagnose.ts';
 import { interruptible } from './interrupt.ts';
 import { asBadInput, json, print, wholeNumber } from './options.ts';
@@ -43,11 +43,13 @@ interface Flags {
   html?: string;
 }
 
+const algorithms = describeSettings().find(({ path }) => path === 'algorithm')?.choices ?? [];
+
 export function symmetryCommand(): Command {
   return new Command('symmetry')
     .description('Find out why equal agents come out unequal: the whole investigation, in one command.')
     .argument('<game or recording...>', 'a game, or recordings of runs made elsewhere, one per seed')
-    .addOption(new Option('--algorithm <name>', 'how agents learn').choices(['ppo', 'mappo']))
+    .addOption(new Option('--algorithm <name>', 'how agents learn').choices(algorithms))
     .option('--seeds <n>', 'runs of every kind; 10 unless given, 6 with --quick', wholeNumber)
     .option('--steps <n>', 'steps of a run; 400,000 unless given, 100,000 with --quick', wholeNumber)
     .option('--seed <n>', 'names every random stream, so another number is another investigation', wholeNumber, 1)

@@ -1,4 +1,4 @@
-/** The ablation ladder of each algorithm, from everything to plain PPO. What a rung adds over the next is what it may be blamed for. */
+/** The ablation ladder of each algorithm, from everything to plain PPO. What a rung has beyond the next is what it may be blamed for. */
 
 export interface Rung {
   label: string;
@@ -8,6 +8,14 @@ export interface Rung {
   blames?: string[];
 }
 
+const without = (...modules: string[]) => ({ hop: { without: modules } });
+
 export function rungsOf(algorithm: string): Rung[] {
-  return [{ label: algorithm, settings: null }];
+  if (algorithm !== 'hop') return [{ label: algorithm, settings: null }];
+  return [
+    { label: 'full', settings: null, blames: ['world-model-bias'] },
+    { label: 'without world model and imagination', settings: without('world-model'), blames: ['subgoal-bias'] },
+    { label: 'without subgoals too', settings: without('world-model', 'subgoals'), blames: ['other-agent-model-bias'] },
+    { label: 'plain ppo', settings: without('world-model', 'subgoals', 'other-agents') },
+  ];
 }
