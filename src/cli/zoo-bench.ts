@@ -35,7 +35,7 @@ const names = (text: string) =>
 export function benchCommand(): Command {
   return new Command('bench')
     .description('Train every fault, diagnose each recording, and show which causes were named and which missed.')
-    .option('--seeds <number>', 'runs of every fault on every game and head', wholeNumber, 3)
+    .option('--seeds <number>', 'runs of every fault on every game, the heads taking turns', wholeNumber, 3)
     .option('--first-seed <number>', 'the first seed; the others follow it', wholeNumber, 1)
     .option('--games <names>', 'games to train on, with commas between', names, [...benchGames])
     .option('--heads <names>', 'heads to train with, where the game allows it', names, [...heads])

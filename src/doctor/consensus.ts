@@ -47,12 +47,16 @@ export function consensus(
   clamp: Clamp,
   sign: 1 | -1,
 ): Line {
-  const usable: number[] = [];
-  let [n, sx, sy, sxx, sxy] = [0, 0, 0, 0, 0];
-  for (const row of cell) {
-    if (!Number.isFinite(x[row]) || !Number.isFinite(y[row]) || y[row] <= clamp.low || y[row] >= clamp.high) continue;
-    usable.push(row);
-    n++;
+  let usable: number[] = [];
+  for (const row of cell)
+    if (Number.isFinite(x[row]) && Number.isFinite(y[row]) && y[row] > clamp.low && y[row] < clamp.high)
+      usable.push(row);
+  // A limit that most rows of a cell are at is none: a choice of two outcomes gives -1 and 1.
+  if (usable.length < 0.5 * cell.length)
+    usable = Array.from(cell).filter((row) => Number.isFinite(x[row]) && Number.isFinite(y[row]));
+  let [sx, sy, sxx, sxy] = [0, 0, 0, 0];
+  const n = usable.length;
+  for (const row of usable) {
     sx += x[row];
     sy += y[row];
   }

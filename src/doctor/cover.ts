@@ -53,9 +53,13 @@ export class Cover<H extends Hypothesis> {
         open.reduce((sum, row) => sum + (this.matches[row][h] === 1 ? 1 : 0), 0),
       );
       const most = Math.max(...counts);
-      const best = counts.findIndex((count) => count >= 0.97 * most && count > 0);
-      if (best < 0) break;
-      const share = counts[best] / Math.max(1, open.length - silent[best]);
+      if (most === 0) break;
+      // Rows that a transform says nothing about (beyond an end, say) speak neither for nor against it.
+      const shares = counts.map((count, h) => count / Math.max(1, open.length - silent[h]));
+      const known = (h: number) => counts[h] >= 0.5 * most;
+      const highest = Math.max(...shares.filter((_, h) => known(h)));
+      const best = shares.findIndex((share, h) => known(h) && share >= 0.97 * highest);
+      const share = shares[best];
       if (share < least && counts[best] < 0.1 * this.rows) break;
       if (share < 0.1) break;
       const explained = open.filter((row) => this.matches[row][best] === 2);

@@ -179,6 +179,7 @@ export const explains: Readonly<Record<string, readonly string[]>> = {
     'weight-decay-pull',
   ],
   'policy-head-flat': [
+    'advantage-sign-flipped',
     'learning-rate-too-small',
     'entropy-bonus-dominates',
     'weight-decay-pull',

@@ -123,9 +123,9 @@ export const limits = {
   ),
   optimiserBound: limit(
     'tolerance',
-    10,
-    'learning rates that one step of Adam may move an entry by',
-    'The bound is (1 - beta1) / sqrt(1 - beta2) = 3.2 rates with the usual betas; three times that is another hand.',
+    1.1,
+    "step of an entry over Adam's bound",
+    "Adam moves no entry by more than the rate times (1 - beta1) / sqrt(1 - beta2), 3.2 with the usual betas, or times 1 where that is less. A tenth is for the decay of another hand's declaration and for rounding.",
   ),
   triangle: limit(
     'tolerance',
@@ -187,17 +187,23 @@ export const limits = {
     "relative difference of two lengths of the head's gradient that are the same",
     'The recorded length is a sum in single precision after clipping by a norm that is itself recorded in single precision.',
   ),
+  valueFormula: limit(
+    'tolerance',
+    1e-3,
+    'variation of the reported value loss over what a formula gives, within an update',
+    'The right formula leaves a constant quotient, but for single precision; another formula must vary ten times as much.',
+  ),
   metric: limit(
     'tolerance',
-    0.01,
+    1e-3,
     'relative difference of a reported metric from what the rows give',
-    'Single precision, and minibatches of which the guard left out some rows.',
+    'Single precision, and logs that keep four digits. One and the same form of the metric must fit all steps.',
   ),
   metricShare: limit(
     'definition',
-    0.5,
+    0.25,
     'share of the steps that must report it wrongly, or a tenth from a late onset on',
-    'A reading that is wrong most of the time.',
+    'A reading that is wrong now and then, by rows that were dropped for instance, misleads nobody.',
   ),
   leastRate: limit(
     'tolerance',

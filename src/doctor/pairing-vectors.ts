@@ -5,6 +5,7 @@ import type { Iteration } from './iteration.ts';
 /** The line of every row's cell. */
 export class LineOf {
   private readonly lines: Line[] = [];
+  private readonly shares: number[] = [];
   private readonly index: Int32Array;
 
   constructor(rows: number) {
@@ -14,6 +15,12 @@ export class LineOf {
   set(rows: Int32Array, line: Line): void {
     for (const row of rows) this.index[row] = this.lines.length;
     this.lines.push(line);
+    this.shares.push(line.matched / rows.length);
+  }
+
+  /** How much of the row's cell lies on its line. */
+  share(row: number): number {
+    return this.shares[this.index[row]] ?? 0;
   }
 
   has(row: number): boolean {

@@ -2,6 +2,7 @@
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { reportedSteps, type StepStat } from '../step-stats.ts';
 import { merge } from './wiring.ts';
@@ -105,7 +106,7 @@ class LossPass implements Pass {
       };
       const mean = varies((stat) => stat.valueLoss);
       const outer = varies((stat) => stat.outerValueLoss);
-      if (outer < 2e-3 && mean > 2e-2) {
+      if (outer < limits.valueFormula.value && mean > 10 * Math.max(outer, 0.1 * limits.valueFormula.value)) {
         this.values.outer++;
         this.values.onset = Math.min(this.values.onset, iteration.number);
         this.values.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);

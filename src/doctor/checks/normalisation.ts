@@ -75,8 +75,9 @@ class NormalisationPass implements Pass {
         const each = list.length / new Set(list.map((row) => minibatch[row])).size;
         const text = this.run.text('advantage_normalisation');
         const enough = each >= 4 || text === 'batch' || text === 'none';
-        const rowsOf = Int32Array.from(list, (row) => sample[row]);
-        if (enough && this.varies(iteration, rowsOf)) note('constant');
+        // Each agent's credit may have been normalised by itself.
+        const cells = cellsOf(list, who, 1).lists.map((cell) => cell.map((row) => sample[row]));
+        if (enough && cells.some((rowsOf) => this.varies(iteration, rowsOf))) note('constant');
       } else if (Math.abs(whole.mean) > limits.oneSided.value * whole.std && this.declared && oneSign(used, list))
         note('oneSided');
       else if (!this.declared) {

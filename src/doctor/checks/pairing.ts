@@ -21,7 +21,7 @@ const hypotheses: readonly Hypothesis[] = [
   { cause: 'advantage-sign-flipped', transform: 'sign' },
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: `lag ${lag} within (episode, agent)` })),
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: `lag ${lag} within the (env, agent) stream` })),
-  ...shifts.map(() => ({ cause: 'advantage-agent-swapped', transform: 'another agent at the same (episode, t)' })),
+  { cause: 'advantage-agent-swapped', transform: 'another agent at the same (episode, t)' },
   { cause: 'return-inconsistent', transform: "the earlier iteration's advantages" },
   { cause: 'advantage-degenerate', transform: 'absolute value' },
   { cause: 'advantage-degenerate', transform: 'the return in place of the advantage' },
@@ -240,7 +240,7 @@ class PairingPass implements Pass {
         const on = (line: Line | undefined) =>
           line !== undefined && isOn(x[row], epoch.y[row], line.slope, line.intercept, epoch.slack, epoch.clamp);
         if (Number.isNaN(x[row])) out[i] = 1;
-        else if (own && own.share >= 0.3 && on(own.cell.get(row))) out[i] = 2;
+        else if (own && Math.max(own.share, own.cell.share(row)) >= 0.3 && on(own.cell.get(row))) out[i] = 2;
         else if (lines && sign > 0 && on(lines.get(row))) out[i] = 2;
       });
     };
@@ -250,7 +250,15 @@ class PairingPass implements Pass {
     test(reference, -1);
     for (const lag of lags) test(follow('next', lag));
     for (const lag of lags) test(follow('streamNext', lag));
-    for (const shift of shifts) test(swapped(iteration, reference, shift));
+    // Each agent may take another's at its own distance, so the shifts count together.
+    const shifted = new Uint8Array(rows.length);
+    for (const shift of shifts) {
+      test(swapped(iteration, reference, shift));
+      matched.pop()!.forEach((match, i) => {
+        shifted[i] = Math.max(shifted[i], match);
+      });
+    }
+    matched.push(shifted);
     test(this.earlier ? Float64Array.from(reference, (_, row) => this.earlier![row] ?? Number.NaN) : null);
     test(Float64Array.from(reference, Math.abs), 1, epoch.levels, true);
     test(iteration.samples!.column('return'), 1, epoch.levels, true);

@@ -20,7 +20,7 @@ export const parameters: Check = {
   start: (run) => new ParametersPass(run),
 };
 
-/** Adam moves no entry by more than (1 - beta1) / sqrt(1 - beta2) = 3.2 rates in one step; three times that is another hand. */
+/** What is further than this times the bound was done by another hand. */
 const farAbove = limits.optimiserBound.value;
 /** From this share of the change on, decay rules. */
 const rules = limits.decayRules.value;
@@ -129,10 +129,18 @@ class ParametersPass implements Pass {
     own.iteration = iteration.number;
   }
 
+  /** Rates by which a step of Adam can move one entry, by its betas. */
+  private get adamBound(): number {
+    const betas = this.run.optimizer('betas');
+    const [first, second] = Array.isArray(betas) && betas.length === 2 ? betas.map(Number) : [0.9, 0.999];
+    const bound = (1 - first) / Math.sqrt(1 - second);
+    return bound > 1 && Number.isFinite(bound) ? bound : 1;
+  }
+
   /** How far one step can move a tensor: the sum of absolute changes, or their length. */
   private bound(rate: number, size: number, gradient: number, sum: boolean): number {
     const name = String(this.run.optimizer('name') ?? '').toLowerCase();
-    const adam = rate * (sum ? size : Math.sqrt(size));
+    const adam = this.adamBound * rate * (sum ? size : Math.sqrt(size));
     const plain = rate * (Number.isFinite(gradient) ? gradient : 0) * (sum ? Math.sqrt(size) : 1);
     if (name.startsWith('adam')) return adam;
     if (name === 'sgd') return Math.max(plain, 1e-300);

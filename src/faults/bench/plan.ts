@@ -38,17 +38,15 @@ export interface Plan {
 
 export function makePlan(options: PlanOptions): Plan {
   const plan: Plan = { jobs: [], unfit: [] };
-  const places = pairs(options.games, options.heads);
+  const seeds = Array.from({ length: options.seeds }, (_, i) => options.firstSeed + i);
   // By setup and not by fault: the clean twin of a setup serves all its faults.
-  for (let seed = options.firstSeed; seed < options.firstSeed + options.seeds; seed++)
-    for (const { game, head } of places)
-      for (const id of options.faults) addFault(plan, id, { game, head, seed }, seed === options.firstSeed);
+  for (const seed of seeds)
+    for (const game of options.games) for (const id of options.faults) addFault(plan, id, places(game, seed, options));
   for (const id of options.faults) {
     const games = new Set(plan.jobs.filter((job) => job.fault === id).map(({ game }) => game));
-    for (const { game, head } of pairs(options.reserve, options.heads)) {
+    for (const game of options.reserve) {
       if (games.size >= 2 || games.has(game)) continue;
-      for (let seed = options.firstSeed; seed < options.firstSeed + options.seeds; seed++)
-        addFault(plan, id, { game, head, seed }, seed === options.firstSeed);
+      for (const seed of seeds) addFault(plan, id, places(game, seed, options));
     }
   }
   const healthyPlaces = pairs([...new Set([...options.games, ...options.reserve, ...smallGames])], options.heads);
@@ -68,11 +66,23 @@ function pairs(games: readonly string[], heads: readonly Head[]): { game: string
   );
 }
 
-function addFault(plan: Plan, id: string, setup: Setup, first: boolean): void {
+/** A game with several heads takes one after the other, seed by seed; a fault that does not fit the one whose turn it is takes another. */
+function places(game: string, seed: number, { heads }: PlanOptions): Setup[] {
+  const own = headsOf(game).filter((head) => heads.includes(head));
+  return own.map((_, i) => ({ game, head: own[(seed + i) % own.length], seed }));
+}
+
+function addFault(plan: Plan, id: string, setups: readonly Setup[]): void {
   const fault = findFault(id);
-  if (settingsFor(fault, setup))
-    plan.jobs.push({ id: `${id}/${setup.game}-${setup.head}-${setup.seed}`, fault: id, ...setup });
-  else if (first) plan.unfit.push({ fault: id, game: `${setup.game}-${setup.head}`, why: whyUnfit(fault, setup) });
+  for (const setup of setups) {
+    const name = `${setup.game}-${setup.head}`;
+    if (settingsFor(fault, setup)) {
+      plan.jobs.push({ id: `${id}/${name}-${setup.seed}`, fault: id, ...setup });
+      return;
+    }
+    if (!plan.unfit.some((known) => known.fault === id && known.game === name))
+      plan.unfit.push({ fault: id, game: name, why: whyUnfit(fault, setup) });
+  }
 }
 
 interface Candidate {
