@@ -66,7 +66,7 @@ export function consensus(
     sxx += (x[row] - sx / n) ** 2;
     sxy += (x[row] - sx / n) * (y[row] - sy / n);
   }
-  if (!(sxx > 0)) return none;
+  if (!(sxx > 0)) return throughPoint(x, y, cell, sx / n, sy / n, slack, clamp, sign);
   const spread = Math.sqrt(sxx / n);
   let best: Line = none;
   const attempt = (slope: number, intercept: number) => {
@@ -86,6 +86,27 @@ export function consensus(
     attempt(s, y[a] - s * x[a]);
   }
   return best;
+}
+
+/** All rows within the limits are one point, so only rows at a limit tell a slope: the least with which all of them reach it. */
+function throughPoint(
+  x: ArrayLike<number>,
+  y: ArrayLike<number>,
+  cell: Int32Array,
+  x0: number,
+  y0: number,
+  slack: number,
+  clamp: Clamp,
+  sign: 1 | -1,
+): Line {
+  let steepest = 0;
+  for (const row of cell) {
+    const slope = (y[row] - y0) / (x[row] - x0);
+    if (Number.isFinite(slope) && slope * sign > steepest) steepest = slope * sign;
+  }
+  const slope = sign * steepest;
+  const intercept = y0 - slope * x0;
+  return { slope, intercept, matched: countOn(x, y, cell, slope, intercept, slack, clamp) };
 }
 
 export function isOn(x: number, y: number, slope: number, intercept: number, slack: number, clamp: Clamp): boolean {

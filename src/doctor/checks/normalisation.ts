@@ -71,13 +71,9 @@ class NormalisationPass implements Pass {
         own.onset[kind] = Math.min(own.onset[kind], iteration.number);
       };
       if (whole.std <= 1e-6 * Math.max(1e-3, Math.abs(whole.mean))) {
-        // A minibatch of one or two rows has nothing left once its mean is taken away.
-        const each = list.length / new Set(list.map((row) => minibatch[row])).size;
-        const text = this.run.text('advantage_normalisation');
-        const enough = each >= 4 || text === 'batch' || text === 'none';
         // Each agent's credit may have been normalised by itself.
         const cells = cellsOf(list, who, 1).lists.map((cell) => cell.map((row) => sample[row]));
-        if (enough && cells.some((rowsOf) => this.varies(iteration, rowsOf))) note('constant');
+        if (cells.some((rowsOf) => this.varies(iteration, rowsOf))) note('constant');
       } else if (Math.abs(whole.mean) > limits.oneSided.value * whole.std && this.declared && oneSign(used, list))
         note('oneSided');
       else if (!this.declared) {
