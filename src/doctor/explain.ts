@@ -240,6 +240,8 @@ export function rank(findings: readonly Finding[]): Ranked[] {
     // Noise that a second pass shows is noise whatever else moves; noise that is only inferred may be a policy that was changed.
     if (a.cause === 'parameters-overwritten' && b.cause === 'stochastic-forward' && b.confidence > 0.6) return false;
     if (a.cause === 'stochastic-forward' && b.cause === 'parameters-overwritten') return a.confidence > 0.6;
+    // A figure that a known slip reproduces exactly is misreported, whatever else is wrong.
+    if (b.cause === 'metric-misreported' && b.transform !== undefined) return false;
     // What was not finite before the first update cannot come from updates.
     const column = String(b.evidence[0]?.measured.first_column ?? '');
     if (b.cause === 'non-finite' && b.onset === 0 && column.startsWith('samples.')) return false;

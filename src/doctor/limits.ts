@@ -145,6 +145,12 @@ export const limits = {
     'spread of the logits within a row that is flat',
     'Probabilities then differ by less than a thousandth of themselves.',
   ),
+  heldFlat: limit(
+    'definition',
+    0.1,
+    'spread of the logits over what the steps of the head, taken in random directions, would give',
+    'A logit is a sum over a layer of units, so it spreads by more than one parameter wanders; a tenth of that is being held.',
+  ),
   certain: limit(
     'definition',
     0.05,

@@ -62,6 +62,8 @@ export interface Fitted {
 
 export class Transforms {
   readonly matches = new Uint8Array(replayHypotheses.length);
+  /** Whether the old log-probability of the row matched last is that of its recorded sampling logits. */
+  oldIsOwn = false;
   private readonly own = new Distribution();
   private readonly other = new Distribution();
 
@@ -127,6 +129,7 @@ export class Transforms {
     const canScore = Number.isFinite(own) || own === Number.NEGATIVE_INFINITY;
     const freshIsOwn = canScore && agrees(fresh, own);
     const usedIsOwn = canScore && agrees(used, own);
+    this.oldIsOwn = usedIsOwn && !this.baseIsReplay;
     if (!usedIsOwn) this.matchOld(row, own, fitted, freshIsOwn, agrees);
     if (!freshIsOwn && (usedIsOwn || !canScore || this.baseIsReplay)) this.matchNew(row, fitted, agrees);
     if (freshIsOwn && !usedIsOwn && action >= 0) this.set('oldAny');

@@ -34,6 +34,8 @@ interface Policy {
   topShare: number[];
   /** Change of a head's parameter per step, against the change of the logits. */
   headStep: number[];
+  headTensors: Set<number>;
+  rates: number[];
   logitStep: number[];
 }
 
@@ -102,6 +104,8 @@ class NetworkPass implements Pass {
       rows: 0,
       topShare: [],
       headStep: [],
+      headTensors: new Set(),
+      rates: [],
       logitStep: [],
     };
     this.policies.set(policy, own);
@@ -110,12 +114,18 @@ class NetworkPass implements Pass {
 
   private steps({ tensors, steps }: Iteration): void {
     const delta = tensors?.column('delta_norm');
+    const rate = tensors?.column('learning_rate');
+    const gradient = tensors?.column('grad_norm');
     if (tensors && delta) {
       const tensor = tensors.column('tensor')!;
       for (let i = 0; i < tensors.rows; i++) {
         const info = this.run.tensors[tensor[i]];
-        if (info?.role === 'head' && info.size >= 8 && Number.isFinite(delta[i]))
-          this.of(info.policy).headStep.push(delta[i] / Math.sqrt(info.size));
+        if (info?.role !== 'head' || !(info.size >= 8) || !Number.isFinite(delta[i])) continue;
+        const own = this.of(info.policy);
+        own.headStep.push(delta[i] / Math.sqrt(info.size));
+        own.headTensors.add(tensor[i]);
+        // A rate that meets no gradient moves nothing.
+        if (rate && gradient && gradient[i] > 0) own.rates.push(rate[i]);
       }
     }
     const moved = steps?.column('delta_logits');
@@ -144,13 +154,16 @@ class NetworkPass implements Pass {
       const logits = median(own.logitStep);
       // A logit is a sum over a layer of units, so it moves by more than one parameter does.
       const squashed = step > 1e-8 && logits < 0.1 * step;
-      const restless = step > 1e-6 && own.spreads.length >= 2;
+      // A short run is short: even a head that wanders at random goes as far as the root of its steps.
+      const taken = own.headStep.length / Math.max(1, own.headTensors.size);
+      const wandered = Math.max(step, median(own.rates) || 0) * Math.sqrt(taken);
+      const restless = own.spreads.length >= 2 && own.spreads.at(-1)! < limits.heldFlat.value * wandered;
       const later = own.spreads.length > 1 ? own.spreads.slice(1) : own.spreads;
       const stays = later.every((value) => value < flatSpread);
       if (
         stays &&
         own.spreads.at(-1)! < flatSpread &&
-        (squashed || restless || (own.spreads.length > 1 && own.spreads.at(-1)! < 1e-5 && step !== 0))
+        (squashed || restless || (Number.isNaN(step) && own.spreads.length > 1 && own.spreads.at(-1)! < 1e-5))
       )
         findings.push({
           cause: 'policy-head-flat',

@@ -23,7 +23,14 @@ class ReplayPass implements Pass {
   private looked = 0;
   private disagreeing = 0;
   private noticed = 0;
-  private unexplained = { count: 0, sum: 0, squares: 0, agents: new Set<number>(), onset: Number.POSITIVE_INFINITY };
+  private unexplained = {
+    count: 0,
+    own: 0,
+    sum: 0,
+    squares: 0,
+    agents: new Set<number>(),
+    onset: Number.POSITIVE_INFINITY,
+  };
   private largest = 0;
   private readonly cover = new Cover(replayHypotheses);
   private readonly fits: Fitted[] = [];
@@ -126,6 +133,7 @@ class ReplayPass implements Pass {
       if (matches.includes(2) || !Number.isFinite(row.fresh - row.used)) continue;
       const open = this.unexplained;
       open.count++;
+      if (transforms.oldIsOwn) open.own++;
       open.sum += row.fresh - row.used;
       open.squares += (row.fresh - row.used) ** 2;
       open.agents.add(who);
@@ -194,8 +202,10 @@ class ReplayPass implements Pass {
 
   /** No transform fits: independent noise shifts the mean log-ratio by minus half its variance. */
   private noise(share: number, evidence: Finding['evidence']): Finding | null {
-    const { count, sum, squares, agents, onset } = this.unexplained;
+    const { count, own, sum, squares, agents, onset } = this.unexplained;
     if (count < fewestRows) return null;
+    // Without the whole distribution of sampling, a transform may only have been out of reach.
+    if (this.againDiffers < fewestRows && own < 0.9 * count) return null;
     const mean = sum / count;
     const variance = squares / count - mean * mean;
     const again = this.againLooked > 0;
