@@ -242,6 +242,9 @@ export function rank(findings: readonly Finding[]): Ranked[] {
     if (a.cause === 'stochastic-forward' && b.cause === 'parameters-overwritten') return a.confidence > 0.6;
     // A figure that a known slip reproduces exactly is misreported, whatever else is wrong.
     if (b.cause === 'metric-misreported' && b.transform !== undefined) return false;
+    // So does a sign that turns every row right; only another pairing of the rows could have made it.
+    if (b.cause === 'advantage-sign-flipped' && b.transform !== undefined && !creditCauses.includes(a.cause))
+      return false;
     // What was not finite before the first update cannot come from updates.
     const column = String(b.evidence[0]?.measured.first_column ?? '');
     if (b.cause === 'non-finite' && b.onset === 0 && column.startsWith('samples.')) return false;

@@ -130,9 +130,14 @@ export class Transforms {
     const freshIsOwn = canScore && agrees(fresh, own);
     const usedIsOwn = canScore && agrees(used, own);
     this.oldIsOwn = usedIsOwn && !this.baseIsReplay;
-    if (!usedIsOwn) this.matchOld(row, own, fitted, freshIsOwn, agrees);
+    // The update's logits stand in for those of sampling only where both scored the same candidates.
+    const comparable =
+      !this.baseIsReplay ||
+      (this.sampled.sameList(row.sample, this.replayed, row.replay) &&
+        this.sampled.sameMask(row.sample, this.replayed, row.replay));
+    if (!usedIsOwn && comparable) this.matchOld(row, own, fitted, freshIsOwn, agrees);
     if (!freshIsOwn && (usedIsOwn || !canScore || this.baseIsReplay)) this.matchNew(row, fitted, agrees);
-    if (freshIsOwn && !usedIsOwn && action >= 0) this.set('oldAny');
+    if (freshIsOwn && !usedIsOwn && action >= 0 && comparable) this.set('oldAny');
     return this.matches;
   }
 
