@@ -157,7 +157,7 @@ class NetworkPass implements Pass {
       // A short run is short: even a head that wanders at random goes as far as the root of its steps.
       const taken = own.headStep.length / Math.max(1, own.headTensors.size);
       const wandered = Math.max(step, median(own.rates) || 0) * Math.sqrt(taken);
-      const restless = own.spreads.length >= 2 && own.spreads.at(-1)! < limits.heldFlat.value * wandered;
+      const restless = step > 1e-6 && own.spreads.length >= 2 && own.spreads.at(-1)! < limits.heldFlat.value * wandered;
       const later = own.spreads.length > 1 ? own.spreads.slice(1) : own.spreads;
       const stays = later.every((value) => value < flatSpread);
       if (
