@@ -39,6 +39,7 @@ export class LiveDoctor {
       },
       flush: () => sink.flush(),
       position: () => sink.position(),
+      ...(sink.snapshot ? { snapshot: sink.snapshot.bind(sink) } : {}),
       close: (patch) => sink.close(patch),
     };
   }
