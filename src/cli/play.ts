@@ -11,8 +11,10 @@ import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
+import { HopTable } from '../training/hop-player.ts';
 import { loadTrainer } from '../training/node.ts';
 import { policyPlayer } from '../training/policy-player.ts';
+import { isLearning } from '../training/seating.ts';
 import { asBadInput, json, print, wholeNumber } from './options.ts';
 import { parseSet } from './settings.ts';
 
@@ -68,7 +70,8 @@ async function play(name: string, flags: Flags): Promise<void> {
   const { seats } = game.shape;
   const asked = (flags.players ?? (loaded ? 'ppo' : 'random')).split(',').map((item) => item.trim());
   const names = asked.length === 1 ? Array.from({ length: seats }, () => asked[0]) : asked;
-  const players = names.map((item, seat) => makeSeatPlayer(item, seat, game, loaded?.trainer));
+  const table = loaded?.trainer.hop ? new HopTable(loaded.trainer.hop, game) : null;
+  const players = names.map((item, seat) => makeSeatPlayer(item, seat, game, loaded?.trainer, table));
   const begun = performance.now();
   const fast = game instanceof GridGame && names.every((item) => item === 'random') && !flags.deal;
   const result = fast ? randomReturns(make(1) as GridGame, flags) : returns(game, players, flags);
@@ -101,8 +104,12 @@ function makeSeatPlayer(
   seat: number,
   game: Game,
   trainer: Awaited<ReturnType<typeof loadTrainer>>['trainer'] | undefined,
+  table: HopTable | null,
 ): Player {
-  if (name !== 'ppo' && name !== 'mappo' && name !== 'learn') return makePlayer(name, game);
+  if (!isLearning(name)) {
+    const player = makePlayer(name, game);
+    return table ? table.watch(player) : player;
+  }
   if (!trainer)
     throw new BadInput(
       `the player ${name} needs a learnt policy: --policy RUN; scripted players are ${playerNames(game).join(', ')}`,
@@ -117,7 +124,7 @@ function makeSeatPlayer(
       `the run was trained on ${trainer.settings.game} with other settings; its policies do not fit this game`,
     );
   const learner = trainer.learners.find((item) => item.agents.includes(seat)) ?? trainer.learners[0];
-  return policyPlayer(learner);
+  return table ? table.player(learner) : policyPlayer(learner);
 }
 
 interface Returns {

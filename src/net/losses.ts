@@ -56,15 +56,22 @@ export function bernoulli(
   coefficient = 1,
 ): number {
   let loss = 0;
+  // A logarithm of a product is one logarithm; 64 factors of at most 2 are far from overflow.
+  let product = 1;
   const share = coefficient / n;
   for (let i = 0; i < n * columns; i++) {
     const z = logits[i];
     // log(1 + e^z) - target z, without overflow; one exponential serves the value and the gradient.
     const e = Math.exp(z > 0 ? -z : z);
-    loss += Math.max(z, 0) + Math.log(1 + e) - targets[i] * z;
+    loss += Math.max(z, 0) - targets[i] * z;
+    product *= 1 + e;
+    if ((i & 63) === 63) {
+      loss += Math.log(product);
+      product = 1;
+    }
     gradient[i] += share * ((z > 0 ? 1 : e) / (1 + e) - targets[i]);
   }
-  return (coefficient * loss) / n;
+  return (coefficient * (loss + Math.log(product))) / n;
 }
 
 /** Negative log-likelihood under independent normals with the outputs as means and one given variance, without its constant. Adds to `gradient`. */

@@ -215,7 +215,7 @@ export class HopCompanion implements Companion {
 }
 
 /** The place of the player that `place` sees as number p: itself first, then the others in cyclic seat order. */
-function seen(place: number, p: number, seats: number): number {
+export function seen(place: number, p: number, seats: number): number {
   const seat = place % seats;
   return place - seat + ((seat + p) % seats);
 }
@@ -224,7 +224,7 @@ function acts(collector: Collector, place: number): boolean {
   return collector.game.acting[place] === 1 && collector.present[place] === 1;
 }
 
-function legalBits(game: Game, place: number): number {
+export function legalBits(game: Game, place: number): number {
   const { candidates } = game.shape;
   let bits = 0;
   for (let c = 0; c < game.count[place]; c++) bits |= game.legal[place * candidates + c] << c;

@@ -2,7 +2,8 @@
 import type { Learner } from '../agents/ppo.ts';
 import type { Player } from '../games/players.ts';
 
-export function policyPlayer(learner: Pick<Learner, 'name' | 'policy'>): Player {
+/** `inputs` is what the policy sees, where that is more than the observation; whoever fills it does so before `act`. */
+export function policyPlayer(learner: Pick<Learner, 'name' | 'policy'>, inputs?: Float32Array): Player {
   const { policy, name } = learner;
   const one = () => new Float32Array(1);
   const out = { action: new Int32Array(1), logp: one(), entropy: one(), value: one() };
@@ -18,7 +19,7 @@ export function policyPlayer(learner: Pick<Learner, 'name' | 'policy'>): Player 
       uniform[0] = Math.min(stream.uniform(), 1 - 2 ** -24);
       const rows = {
         length: 1,
-        obs: game.observation.subarray(place * observation, (place + 1) * observation),
+        obs: inputs ?? game.observation.subarray(place * observation, (place + 1) * observation),
         // Only the action is asked for, so the critic may see nothing.
         state,
         offsets,

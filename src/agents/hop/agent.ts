@@ -53,7 +53,7 @@ export interface ModuleReport {
 }
 
 /** Held-out rows that a module is measured on, at most. */
-const testRows = 256;
+const testRows = 128;
 
 export interface SavedHopAgent {
   counts: Float64Array;

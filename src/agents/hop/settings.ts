@@ -41,7 +41,7 @@ export const hopSchema = z.strictObject({
       capacity: whole(64, 10_000_000)
         .default(16_384)
         .describe('How many steps of each other agent are kept; few, because others change.'),
-      ...learning({ batch: 256, updates: 18, learningRate: 2e-3 }),
+      ...learning({ batch: 256, updates: 16, learningRate: 2e-3 }),
       feed: z.boolean().default(true).describe("Whether the policy sees the others' predicted choices."),
     })
     .prefault({})
@@ -72,7 +72,7 @@ export const hopSchema = z.strictObject({
         .describe(
           'The largest chance of a wrong step in a whole rollout, by the held-out error, at which it may be so long.',
         ),
-      realShare: share().default(0.65).describe('The least share of real rows among those a policy learns from.'),
+      realShare: share().default(0.75).describe('The least share of real rows among those a policy learns from.'),
     })
     .prefault({})
     .describe('Imagined rollouts.'),
