@@ -82,3 +82,37 @@ describe('an audit of rows', () => {
     expect(finding.summary).toContain('discount');
   });
 });
+
+describe('imagined rows', () => {
+  const hop: SettingsInput = { ...small, algorithm: 'hop', hop: { imagination: { error: 1 } }, steps: 16 * 24 * 4 * 3 };
+
+  it('are whose the counters say in a healthy run, and not when they are filed under the first agent', async () => {
+    const clean = await auditRecording(await recordRun(engine, { ...hop, seed: 2 }, cleanStages, 3));
+    expect(clean.imagined.reduce((sum, { imagined }) => sum + imagined, 0)).toBeGreaterThan(64);
+    expect(dataFindings(clean)).toEqual([]);
+    const total = clean.imagined.reduce((sum, { imagined }) => sum + imagined, 0);
+    const filed = {
+      ...clean,
+      imagined: clean.imagined.map((own, agent) => ({ ...own, imagined: agent === 0 ? total : 0 })),
+    };
+    expect(dataFindings(filed).map(({ cause, agents }) => [cause, agents])).toEqual([['imagined-misattributed', [0]]]);
+    const swapped = clean.imagined.map(({ imagined }) => imagined);
+    [swapped[1], swapped[2]] = [swapped[2] + 20, swapped[1] - 20];
+    const moved = { ...clean, imagined: clean.imagined.map((own, agent) => ({ ...own, imagined: swapped[agent] })) };
+    expect(dataFindings(moved).map(({ cause }) => cause)).toEqual(['imagined-misattributed']);
+  });
+
+  it('leave a subgoal log that is as long as it should be, and one that is empty is named', async () => {
+    const clean = await auditRecording(await recordRun(engine, { ...hop, seed: 3 }, cleanStages, 3));
+    const { sum } = clean.counts;
+    expect(sum['subgoal.length']).toEqual(sum['subgoal.expected']);
+    const empty = {
+      ...clean,
+      counts: {
+        ...clean.counts,
+        sum: { ...sum, 'subgoal.length': sum['subgoal.length'].map((length, agent) => (agent === 2 ? 0 : length)) },
+      },
+    };
+    expect(dataFindings(empty).map(({ cause, agents }) => [cause, agents])).toEqual([['subgoal-log-incomplete', [2]]]);
+  });
+});

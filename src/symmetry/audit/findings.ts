@@ -300,15 +300,18 @@ function subgoalFindings(audit: Audit): SymmetryFinding[] {
   ];
 }
 
-/** Equal agents imagine alike; one that holds far more than its share holds the others'. */
+/** How far equal agents imagine differs by itself, so only two things accuse: rows that are not whose the counters say, or one agent that holds nearly all. */
 function imaginedFindings(audit: Audit): SymmetryFinding[] {
-  const counts =
-    audit.counts.sum['push.imagined'] ??
-    (audit.imagined.some(({ imagined }) => imagined > 0) ? audit.imagined.map(({ imagined }) => imagined) : undefined);
-  if (!counts || counts.length < 2) return [];
-  const total = counts.reduce((a, b) => a + b, 0);
-  const most = Math.max(...counts);
-  if (total < 8 || most < (1.5 * total) / counts.length) return [];
+  const rows = audit.imagined.map(({ imagined }) => imagined);
+  const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
+  const counted = audit.counts.sum['buffer.imagined'];
+  // Equal totals mean that every iteration was kept.
+  const comparable = counted !== undefined && sum(rows) === sum(counted);
+  const moved = comparable ? sum(rows.map((count, agent) => Math.abs(count - counted[agent]))) / 2 : 0;
+  const counts = sum(rows) > 0 ? rows : (audit.counts.sum['push.imagined'] ?? []);
+  const total = sum(counts);
+  const most = Math.max(0, ...counts);
+  if (counts.length < 2 || total < 64 || (moved < 8 && most < 0.9 * total)) return [];
   const holder = counts.indexOf(most);
   return [
     proved({
