@@ -1,6 +1,7 @@
-/** From dropped files to a recording's store: a folder, a zip of one, or a single table that says by its columns what it is. */
+/** From dropped files to a recording's store: a folder, a zip of one, tables that say by their names what they are, or a log. */
 import { BadInput } from '../../../src/recording/bad-input.ts';
-import { Budget, blobSource, blobStore, type Store } from '../../../src/recording/source.ts';
+import { fileStore, importLog, writeLog } from '../../../src/recording/importers/open.ts';
+import { Budget, blobSource, blobStore, memoryStore, type Store } from '../../../src/recording/source.ts';
 import { zipStore } from '../../../src/recording/zip.ts';
 import type { DroppedFile } from './stores.ts';
 
@@ -21,22 +22,33 @@ export async function storeOfFiles(name: string, files: readonly DroppedFile[]):
     const [{ path, blob }] = files;
     if (path.endsWith('.zip')) return zipStore(blobSource(path, blob), new Budget());
   }
-  const tables = files.filter(({ path }) => /\.(npz|parquet|jsonl|jsonl\.gz)$/.test(path));
+  const tables = files.filter(({ path }) => /\.(npz|parquet|jsonl|jsonl\.gz)$/.test(path) && tableOf(path));
   if (tables.length === files.length) return bareTables(name, tables);
-  throw new BadInput('is no recording: it has no manifest.json; drop the folder (or its zip) that holds one', {
-    file: name,
-  });
+  return logStore(name, files);
+}
+
+/** Anything else may be a log: it becomes a recording that has only scalars. */
+async function logStore(name: string, files: readonly DroppedFile[]): Promise<Store> {
+  const [{ path, blob }] = files;
+  const imported = await importLog(
+    files.length === 1 ? fileStore(blobSource(path, blob), path) : blobStore(name, files),
+  );
+  const store = memoryStore(name);
+  await writeLog(imported, store);
+  return store;
 }
 
 const known = ['samples', 'replays', 'steps', 'tensors', 'episodes', 'counters', 'scalars'];
+
+function tableOf(path: string): string | undefined {
+  return known.find((table) => path.toLowerCase().includes(table));
+}
 
 /** Tables without a manifest: a file's name or its folder's says which table it is. */
 function bareTables(name: string, files: readonly DroppedFile[]): Store {
   const taken = new Map<string, number>();
   const placed = files.map(({ path, blob }) => {
-    const table = known.find((candidate) => path.toLowerCase().includes(candidate));
-    if (!table)
-      throw new BadInput(`does not say which table it is; name it after one of ${known.join(', ')}`, { file: path });
+    const table = tableOf(path)!;
     const number = taken.get(table) ?? 0;
     taken.set(table, number + 1);
     const ending = /\.(npz|parquet|jsonl\.gz|jsonl)$/.exec(path)![0];
