@@ -16,5 +16,5 @@ runTool('svelte-check/bin/svelte-check', [
   'human',
 ]);
 runTool('@biomejs/biome/bin/biome', ['check', '.']);
-ensureDebian(['python3-numpy', 'python3-torch', 'python3-pip', 'chromium']);
+ensureDebian(['python3-numpy', 'python3-torch', 'python3-pip', 'chromium', 'redis-server', 'openssl']);
 runVitest(process.argv.slice(2));

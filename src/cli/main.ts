@@ -18,6 +18,7 @@ import { sweepCommand } from './sweep.ts';
 import { symmetryCommand } from './symmetry.ts';
 import { trainCommand } from './train.ts';
 import { validateCommand } from './validate.ts';
+import { workerCommand } from './worker.ts';
 import { zooCommand } from './zoo.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -34,6 +35,7 @@ function program(): Command {
     .addCommand(playCommand())
     .addCommand(symmetryCommand())
     .addCommand(sweepCommand())
+    .addCommand(workerCommand())
     .addCommand(compareCommand())
     .addCommand(exportCommand())
     .addCommand(diagnoseCommand())

@@ -5,6 +5,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { duration, number, table } from '../report/table.ts';
 import { readSweep } from '../sweep/file.ts';
+import type { Runner } from '../sweep/runner.ts';
 import { runSweep, type StatusEntry, type SweepOutcome, sweepStatus } from '../sweep/sweep.ts';
 import { ThreadRunner } from '../sweep/threads.ts';
 import { interruptible } from './interrupt.ts';
@@ -17,6 +18,10 @@ interface Flags {
   threads?: number;
   json?: boolean;
   status?: boolean;
+  redis?: string;
+  queue: string;
+  ca?: string;
+  shared?: boolean;
 }
 
 export function sweepCommand(): Command {
@@ -25,17 +30,23 @@ export function sweepCommand(): Command {
     .argument('<file>', 'a .yaml or .json file with base, vary and seeds')
     .option('--out <folder>', 'where the runs go; runs/<name of the file> unless given')
     .option('--threads <n>', 'how many runs at the same time; all cores unless given', wholeNumber)
+    .option('--redis <address>', 'run on every machine where trueline worker works on the queue, not here')
+    .option('--queue <name>', 'the queue of --redis', 'sweep')
+    .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
+    .option('--shared', '--out is on a disk that every machine reaches under the same path')
     .option('--status', 'only say how far the sweep is')
     .addOption(json())
     .addHelpText(
       'after',
-      '\nExamples:\n  $ trueline sweep examples/sweep.yaml --out runs/gamma\n  $ trueline sweep examples/sweep.yaml --out runs/gamma --status\n  $ trueline compare runs/gamma\n',
+      '\nExamples:\n  $ trueline sweep examples/sweep.yaml --out runs/gamma\n  $ trueline sweep examples/sweep.yaml --out runs/gamma --status\n  $ trueline compare runs/gamma\n  $ trueline sweep examples/sweep.yaml --redis redis://10.0.0.1:6379 --queue gamma\n',
     )
     .action(async (file: string, flags: Flags) => {
-      const { name = basename(file).replace(/\.[^.]+$/, ''), jobs } = readSweep(await readConfig(file));
+      const { name = basename(file).replace(/\.[^.]+$/, ''), jobs } = readSweep(await readConfig(file), {
+        portable: flags.redis !== undefined,
+      });
       for (const { job } of jobs) checkGame({ game: job.settings.game, gameSettings: job.settings.gameSettings });
       const folder = flags.out ?? `runs/${name}`;
-      if (flags.status) return status(folder, flags);
+      if (flags.status) return flags.redis === undefined ? status(folder, flags) : queueState(flags);
       if (flags.threads === 0) throw new BadInput('--threads must be at least 1');
       const interrupt = interruptible('Finishing the iterations under way and saving; once more ends at once.');
       const paint = style(wantsColour(process.stderr, process.env));
@@ -43,7 +54,7 @@ export function sweepCommand(): Command {
       try {
         const outcome = await runSweep(jobs, folder, {
           name,
-          runner: new ThreadRunner(flags.threads === undefined ? {} : { threads: flags.threads }),
+          runner: await runnerOf(flags),
           signal: interrupt.signal,
           onProgress: (progress) => view.update(progress),
           onOutcome: ({ status, error }, label) => {
@@ -57,6 +68,59 @@ export function sweepCommand(): Command {
         interrupt.end();
       }
     });
+}
+
+/** Threads of this machine, or every machine that works on a queue. */
+async function runnerOf(flags: Flags): Promise<Runner> {
+  if (flags.redis === undefined) return new ThreadRunner(flags.threads === undefined ? {} : { threads: flags.threads });
+  // Loaded here, so that a sweep on one machine does not wait for the queue's libraries.
+  const { RedisRunner } = await import('../sweep/redis/runner.ts');
+  return new RedisRunner({ address: addressOf(flags), queue: flags.queue, shared: flags.shared ?? false });
+}
+
+function addressOf(flags: Flags): { url: string; ca?: string } {
+  return { url: flags.redis ?? '', ...(flags.ca ? { ca: flags.ca } : {}) };
+}
+
+async function queueState(flags: Flags): Promise<void> {
+  const { queueStatus } = await import('../sweep/redis/status.ts');
+  const found = await queueStatus(addressOf(flags), flags.queue);
+  if (flags.json) return print(JSON.stringify(found, null, 2));
+  const paint = style(wantsColour(process.stdout, process.env));
+  const { jobs, machines, running, failed, perMinute, secondsLeft } = found;
+  print(
+    `${paint.bold(found.queue)}: ${jobs.completed} done, ${jobs.failed} set aside, ${jobs.active} under way, ${jobs.waiting + jobs.delayed} waiting`,
+  );
+  if (perMinute !== null)
+    print(`${number(perMinute)} jobs a minute${secondsLeft === null ? '' : `, ${duration(secondsLeft)} left`}`);
+  if (machines.length === 0) print('No machine works on it; start one with trueline worker.');
+  else
+    print(
+      table(
+        ['machine', 'threads', 'done', 'under way'].map(paint.dim),
+        machines.map((machine) => [
+          machine.name,
+          String(machine.threads),
+          number(machine.done),
+          machine.jobs.join(' '),
+        ]),
+      ),
+    );
+  if (running.length > 0)
+    print(
+      table(
+        ['job', 'game', 'seed', 'steps', 'left', 'machine'].map(paint.dim),
+        running.map((job) => [
+          job.id,
+          job.game,
+          String(job.seed),
+          `${number(job.steps)} / ${number(job.allSteps)}`,
+          Number.isFinite(job.secondsLeft) ? duration(job.secondsLeft) : '',
+          job.machine,
+        ]),
+      ),
+    );
+  for (const { id, error } of failed) print(`${paint.red('set aside')} ${id}: ${error}`);
 }
 
 function finish(outcome: SweepOutcome, name: string, flags: Flags, file: string): void {

@@ -108,7 +108,8 @@ export function folderStore(folder: string): WritableStore {
 /** Writes under a temporary name beside the file and renames it: readers see the old file or the new one, never a part. */
 export async function writeWhole(path: string, parts: readonly Uint8Array[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${basename(path)}.tmp`);
+  // Two programs that write the same file, each its own whole one, must not meet in the temporary one.
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   const file = openSync(temporary, 'w');
   try {
     for (let i = 0; i < parts.length; i += 256) writeAll(file, parts.slice(i, i + 256));

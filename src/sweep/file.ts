@@ -20,8 +20,11 @@ export const sweepSchema = z.strictObject({
 
 export type SweepFile = z.input<typeof sweepSchema>;
 
-/** The jobs of a file's contents, labelled by what varies. */
-export function readSweep(data: unknown): { name: string | undefined; jobs: SweepJob[] } {
+/**
+ * The jobs of a file's contents, labelled by what varies. `portable` takes the arithmetic that gives the same bits on every CPU where the file leaves the
+ * choice open, because a job may begin on one machine and end on another.
+ */
+export function readSweep(data: unknown, { portable = false } = {}): { name: string | undefined; jobs: SweepJob[] } {
   const parsed = sweepSchema.safeParse(data);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -37,7 +40,11 @@ export function readSweep(data: unknown): { name: string | undefined; jobs: Swee
     const given = mergeSettings(base, ...choice.map(({ path, value }) => nested(path, value)));
     if (typeof given.game !== 'string')
       throw new BadInput('no game is named; give base.game, or vary game, such as "base": {"game": "stag-hunt"}');
-    const settings = mergeSettings(recommendedSettings(given.game) as Record<string, unknown>, given);
+    const settings = mergeSettings(
+      recommendedSettings(given.game) as Record<string, unknown>,
+      portable ? { kernel: 'simd' } : {},
+      given,
+    );
     const words = choice.map(
       ({ path, value }) => `${path}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
     );

@@ -10,6 +10,62 @@ export interface ThreadOptions {
   threads?: number;
 }
 
+export interface PoolHooks {
+  signal?: AbortSignal;
+  onProgress?: (progress: JobProgress) => void;
+  /** The job goes on when this has ended; nothing is written meanwhile. */
+  onCheckpoint?: () => Promise<void>;
+  /** Threads of the engine. */
+  engineThreads?: 1 | 2;
+}
+
+/** Worker threads that are kept from job to job, because starting one takes longer than a small job may wait. */
+export class JobPool {
+  private readonly pool: Piscina;
+
+  constructor(threads: number) {
+    this.pool = new Piscina({
+      filename: new URL('./worker.js', import.meta.url).href,
+      minThreads: threads,
+      maxThreads: threads,
+      execArgv: [],
+    });
+  }
+
+  /** Never rejects: a job that fails is an outcome. */
+  async run(
+    queued: QueuedJob,
+    { signal, onProgress, onCheckpoint, engineThreads = 1 }: PoolHooks,
+  ): Promise<JobOutcome> {
+    const stop = new Int32Array(new SharedArrayBuffer(4));
+    const onAbort = () => Atomics.store(stop, 0, 1);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort);
+    const { port1, port2 } = new MessageChannel();
+    port1.on('message', async (message: JobProgress | 'checkpoint') => {
+      if (message !== 'checkpoint') return onProgress?.(message);
+      const error = await onCheckpoint?.().then(
+        () => '',
+        (problem: Error) => problem.message,
+      );
+      port1.postMessage(error ?? '');
+    });
+    try {
+      const task: WorkerTask = { ...queued, stop, engineThreads, port: port2, checkpoints: onCheckpoint !== undefined };
+      return (await this.pool.run(task, { transferList: [port2] })) as JobOutcome;
+    } catch (error) {
+      return { id: queued.id, status: 'failed', error: (error as Error).message };
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      port1.close();
+    }
+  }
+
+  async destroy(): Promise<void> {
+    await this.pool.destroy();
+  }
+}
+
 export class ThreadRunner implements Runner {
   readonly threads: number;
 
@@ -20,45 +76,19 @@ export class ThreadRunner implements Runner {
   async run(jobs: readonly QueuedJob[], hooks: RunnerHooks = {}): Promise<JobOutcome[]> {
     if (jobs.length === 0) return [];
     const threads = Math.min(this.threads, jobs.length);
-    const pool = new Piscina({
-      filename: new URL('./worker.js', import.meta.url).href,
-      minThreads: threads,
-      maxThreads: threads,
-      execArgv: [],
-    });
-    const stop = new Int32Array(new SharedArrayBuffer(4));
-    const onAbort = () => Atomics.store(stop, 0, 1);
-    if (hooks.signal?.aborted) onAbort();
-    hooks.signal?.addEventListener('abort', onAbort);
+    const pool = new JobPool(threads);
     // A single job may use two cores itself; more of them share the cores by running side by side.
     const engineThreads = threads === 1 && this.threads > 1 && availableParallelism() > 1 ? 2 : 1;
     try {
       return await Promise.all(
         jobs.map(async (queued) => {
-          const outcome = await this.runOne(pool, { ...queued, stop, engineThreads }, hooks);
+          const outcome = await pool.run(queued, { ...hooks, engineThreads });
           hooks.onOutcome?.(outcome);
           return outcome;
         }),
       );
     } finally {
-      hooks.signal?.removeEventListener('abort', onAbort);
       await pool.destroy();
-    }
-  }
-
-  private async runOne(
-    pool: Piscina,
-    task: Omit<WorkerTask, 'port'>,
-    { onProgress }: RunnerHooks,
-  ): Promise<JobOutcome> {
-    const { port1, port2 } = new MessageChannel();
-    port1.on('message', (progress: JobProgress) => onProgress?.(progress));
-    try {
-      return (await pool.run({ ...task, port: port2 }, { transferList: [port2] })) as JobOutcome;
-    } catch (error) {
-      return { id: task.id, status: 'failed', error: (error as Error).message };
-    } finally {
-      port1.close();
     }
   }
 }

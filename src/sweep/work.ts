@@ -41,6 +41,8 @@ export interface WorkHooks {
   onProgress?: (progress: JobProgress) => void;
   /** Threads of the engine; results do not depend on it. */
   threads?: 1 | 2;
+  /** Called when a checkpoint and all that was recorded before it are on disk; the run goes on when it has ended. */
+  onCheckpoint?: () => Promise<void>;
 }
 
 export const resultFile = 'result.json';
@@ -59,6 +61,7 @@ export async function runJob(job: Job, folder: string, hooks: WorkHooks = {}): P
   const shared = {
     ...(stages ? { stages } : {}),
     ...(hooks.signal ? { signal: hooks.signal } : {}),
+    ...(hooks.onCheckpoint ? { onCheckpoint: hooks.onCheckpoint } : {}),
     onIteration: ({ steps, secondsLeft }: { steps: number; secondsLeft: number }) =>
       hooks.onProgress?.({ id, steps: Math.min(steps, job.settings.steps), allSteps: job.settings.steps, secondsLeft }),
   };

@@ -17,6 +17,8 @@ const kept = 2;
 
 export interface FolderHooks extends Omit<TrainHooks, 'recording' | 'checkpoint' | 'resume'> {
   encoding?: Encoding;
+  /** Called when a checkpoint and all that was recorded before it are on disk; training goes on when it has ended. */
+  onCheckpoint?: () => Promise<void>;
 }
 
 /** Trains into a new folder; one that already holds a run is refused rather than overwritten. */
@@ -71,6 +73,7 @@ function folderHooks(folder: string, hooks: FolderHooks): Pick<TrainHooks, 'reco
       await writeWhole(join(folder, checkpoints, `${String(iteration).padStart(8, '0')}.checkpoint`), [bytes]);
       const names = await checkpointNames(folder);
       for (const name of names.slice(0, -kept)) await rm(join(folder, checkpoints, name), { force: true });
+      await hooks.onCheckpoint?.();
     },
   };
 }

@@ -1,0 +1,50 @@
+/** `trueline worker`: works on a queue until it is told to end; SIGTERM and Ctrl-C save what is under way and give it back. */
+import { availableParallelism } from 'node:os';
+import { Command } from 'commander';
+import { BadInput } from '../recording/bad-input.ts';
+import { print, wholeNumber } from './options.ts';
+
+interface Flags {
+  redis: string;
+  queue: string;
+  ca?: string;
+  threads?: number;
+  lease: number;
+}
+
+export function workerCommand(): Command {
+  return new Command('worker')
+    .description('Work on the jobs of a queue; start one on every machine.')
+    .requiredOption('--redis <address>', 'redis://HOST:PORT, or rediss://USER:PASSWORD@HOST:PORT')
+    .option('--queue <name>', 'the queue', 'sweep')
+    .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
+    .option('--threads <n>', 'how many jobs at the same time; all cores unless given', wholeNumber)
+    .option('--lease <seconds>', 'after so long a silence a job is given to another worker', wholeNumber, 30)
+    .addHelpText('after', '\nExample:\n  $ trueline worker --redis redis://10.0.0.1:6379 --queue gamma\n')
+    .action(async (flags: Flags) => {
+      if (flags.threads === 0 || flags.lease === 0) throw new BadInput('--threads and --lease must be at least 1');
+      // Loaded here, so that no other command waits for the queue's libraries.
+      const { QueueWorker } = await import('../sweep/redis/worker.ts');
+      const worker = await QueueWorker.start({
+        address: { url: flags.redis, ...(flags.ca ? { ca: flags.ca } : {}) },
+        queue: flags.queue,
+        threads: flags.threads ?? availableParallelism(),
+        lease: flags.lease * 1000,
+        onNews: print,
+      });
+      print(
+        `${worker.machine.name} works on the queue ${flags.queue} with ${worker.machine.threads} threads; Ctrl-C drains it.`,
+      );
+      await new Promise<void>((resolve) => {
+        const end = () => {
+          print('Saving the jobs under way and giving them back; once more ends at once.');
+          process.once('SIGINT', () => process.exit(130));
+          resolve();
+        };
+        process.once('SIGINT', end);
+        process.once('SIGTERM', end);
+      });
+      await worker.drain();
+      print('Drained.');
+    });
+}

@@ -1,0 +1,62 @@
+/** Connections to Redis from an address. Passwords are in the address and never in a message. */
+import { readFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import { BadInput } from '../../recording/bad-input.ts';
+
+export interface RedisAddress {
+  /** redis://host:6379 or rediss://user:password@host:6380/0. */
+  url: string;
+  /** A file with the certificate that signed the server's, where the system does not know it. */
+  ca?: string;
+}
+
+/** Options that both our own connection and BullMQ's are made with. Commands wait while Redis is away, however long. */
+export function redisOptions({ url, ca }: RedisAddress) {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    throw new BadInput('--redis is no address; give one such as redis://127.0.0.1:6379');
+  }
+  if (parsed.protocol !== 'redis:' && parsed.protocol !== 'rediss:')
+    throw new BadInput(`--redis begins with ${parsed.protocol}; give redis://HOST:PORT, or rediss://HOST:PORT for TLS`);
+  const db = Number(parsed.pathname.slice(1) || 0);
+  if (!Number.isInteger(db))
+    throw new BadInput(`--redis names the database ${parsed.pathname.slice(1)}; give a number`);
+  return {
+    // Without the brackets that an IPv6 address has in a URL.
+    host: parsed.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(parsed.port || 6379),
+    db,
+    ...(parsed.username ? { username: decodeURIComponent(parsed.username) } : {}),
+    ...(parsed.password ? { password: decodeURIComponent(parsed.password) } : {}),
+    ...(parsed.protocol === 'rediss:' ? { tls: ca ? { ca: readFileSync(ca) } : {} } : {}),
+    maxRetriesPerRequest: null,
+    retryStrategy: (times: number) => Math.min(2000, 100 * times),
+  };
+}
+
+/** The address without what is secret in it. */
+export function shownAddress({ url }: RedisAddress): string {
+  const parsed = new URL(url);
+  return `${parsed.protocol}//${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`;
+}
+
+/** Says in a sentence why Redis cannot be reached, before anybody waits for it. */
+export async function connect(address: RedisAddress): Promise<Redis> {
+  const client = new Redis({ ...redisOptions(address), lazyConnect: true, retryStrategy: () => null });
+  // Every failure is also an event, and one that nobody hears would end the program.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const version = /redis_version:(\d+)/.exec(await client.info('server'))?.[1];
+    if (Number(version) < 7) throw new Error(`it is version ${version}, and 7 or later is needed`);
+  } catch (error) {
+    client.disconnect();
+    throw new BadInput(`Redis at ${shownAddress(address)} cannot be used: ${(error as Error).message}`);
+  }
+  client.disconnect();
+  const lasting = new Redis(redisOptions(address));
+  lasting.on('error', () => undefined);
+  return lasting;
+}

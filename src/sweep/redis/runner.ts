@@ -1,0 +1,144 @@
+/** Runs the list on every machine that works on a queue. What is here waits and gathers; it may be stopped and started again at any time, or run twice. */
+import { mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { Queue, type Job as QueueJob } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { version } from '../../training/trainer.ts';
+import type { JobOutcome, QueuedJob, Runner, RunnerHooks } from '../runner.ts';
+import { readResult } from '../work.ts';
+import { connect, type RedisAddress, redisOptions } from './connection.ts';
+import {
+  attempts,
+  backoff,
+  checkName,
+  filesKey,
+  type QueuedData,
+  type QueuedProgress,
+  queueName,
+  versionKey,
+} from './names.ts';
+import { RemoteFolder } from './remote-folder.ts';
+
+export interface RedisRunnerOptions {
+  address: RedisAddress;
+  queue: string;
+  /** Whether the folders of jobs are on a disk that every machine reaches under the same path. */
+  shared: boolean;
+  /** Milliseconds between two looks at the queue. */
+  interval?: number;
+}
+
+type Queued = QueueJob<QueuedData, null>;
+
+/** Jobs that are added, or asked about, at once. */
+const batch = 200;
+
+export class RedisRunner implements Runner {
+  private readonly name: string;
+
+  constructor(private readonly options: RedisRunnerOptions) {
+    this.name = checkName(options.queue);
+  }
+
+  async run(jobs: readonly QueuedJob[], hooks: RunnerHooks = {}): Promise<JobOutcome[]> {
+    if (jobs.length === 0) return [];
+    const redis = await connect(this.options.address);
+    const queue = new Queue<QueuedData, null>(queueName(this.name), {
+      connection: redisOptions(this.options.address),
+    });
+    queue.on('error', () => undefined);
+    try {
+      await redis.set(versionKey(this.name), version);
+      for (let at = 0; at < jobs.length; at += batch) await this.enqueue(queue, redis, jobs.slice(at, at + batch));
+      return await this.gather(queue, redis, jobs, hooks);
+    } finally {
+      await queue.close();
+      redis.disconnect();
+    }
+  }
+
+  /** Adds what is not there. What failed before is tried again: whoever runs the list anew means that. */
+  private async enqueue(queue: Queue<QueuedData, null>, redis: Redis, jobs: readonly QueuedJob[]): Promise<void> {
+    for (const { id, folder } of jobs) {
+      const known = (await queue.getJob(id)) as Queued | undefined;
+      const state = known ? await known.getState() : 'unknown';
+      if (state === 'failed') await known!.remove();
+      // Done once, but neither here nor in Redis any more: it has to be done again.
+      else if (state === 'completed' && !(await this.present(redis, id, folder))) await known!.remove();
+    }
+    await queue.addBulk(
+      jobs.map(({ id, job, folder }) => ({
+        name: 'train',
+        data: { job, ...(this.options.shared ? { folder: resolve(folder) } : {}) },
+        opts: { jobId: id, attempts, backoff, removeOnComplete: false, removeOnFail: false },
+      })),
+    );
+  }
+
+  private async present(redis: Redis, id: string, folder: string): Promise<boolean> {
+    if ((await readResult(folder))?.id === id) return true;
+    return !this.options.shared && (await redis.exists(filesKey(this.name, id))) === 1;
+  }
+
+  /** Looks at every job that has not ended, again and again: that misses nothing, whatever was restarted in between. */
+  private async gather(
+    queue: Queue<QueuedData, null>,
+    redis: Redis,
+    jobs: readonly QueuedJob[],
+    { signal, onProgress, onOutcome }: RunnerHooks,
+  ): Promise<JobOutcome[]> {
+    const outcomes = new Map<string, JobOutcome>();
+    let waiting = [...jobs];
+    while (waiting.length > 0 && !signal?.aborted) {
+      const next: QueuedJob[] = [];
+      for (const queued of waiting) {
+        if (signal?.aborted) break;
+        const found = (await queue.getJob(queued.id)) as Queued | undefined;
+        const outcome = await this.outcome(redis, queued, found);
+        if (outcome) {
+          outcomes.set(queued.id, outcome);
+          onOutcome?.(outcome);
+          continue;
+        }
+        next.push(queued);
+        const progress = found?.progress as QueuedProgress | number | undefined;
+        if (typeof progress === 'object') onProgress?.({ id: queued.id, ...progress });
+      }
+      waiting = next;
+      if (waiting.length > 0) await pause(this.options.interval ?? 500, signal);
+    }
+    return jobs.map(({ id }) => outcomes.get(id) ?? { id, status: 'stopped' });
+  }
+
+  private async outcome(
+    redis: Redis,
+    { id, folder }: QueuedJob,
+    found: Queued | undefined,
+  ): Promise<JobOutcome | null> {
+    if (!found) return { id, status: 'failed', error: 'the job is gone from the queue; run the list again' };
+    const state = await found.getState();
+    if (state === 'failed') return { id, status: 'failed', error: found.failedReason };
+    if (state !== 'completed') return null;
+    if (!this.options.shared) {
+      const remote = new RemoteFolder(redis, filesKey(this.name, id));
+      await mkdir(dirname(folder), { recursive: true });
+      if (await remote.pull(folder)) await remote.remove();
+    }
+    const result = await readResult(folder);
+    // On a shared disk the file may be seen a moment later here than where it was written.
+    if (!result) return this.options.shared ? null : { id, status: 'failed', error: 'its result did not come back' };
+    return { id, status: 'done', result };
+  }
+}
+
+function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+  });
+}

@@ -1,0 +1,248 @@
+/** Sweeps over a real Redis: nothing is lost or done otherwise when workers are killed and Redis is restarted. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findRedis, freePort, TestRedis } from '../bench/redis/server.ts';
+import { RandomStream } from '../src/math/random.ts';
+import { folderStore } from '../src/recording/node.ts';
+import { makeJob, runSweep, type SweepJob, sweepStatus } from '../src/sweep/index.ts';
+import { InlineRunner } from '../src/sweep/inline.ts';
+import { queueName, versionKey } from '../src/sweep/redis/names.ts';
+import { RedisRunner } from '../src/sweep/redis/runner.ts';
+import { queueStatus } from '../src/sweep/redis/status.ts';
+import { root, temporaryFolder, trueline } from './support/run.ts';
+
+const program = findRedis();
+const folder = temporaryFolder();
+const settings = {
+  game: 'echo',
+  gameSettings: { seats: 2 },
+  kernel: 'simd' as const,
+  worlds: 8,
+  rollout: 16,
+  network: { hidden: [8] },
+};
+const jobsOf = (count: number, more: object = {}): SweepJob[] =>
+  Array.from({ length: count }, (_, i) => ({
+    label: `seed ${i}`,
+    job: makeJob({ ...settings, steps: 8 * 16 * 2 * 12, ...more }, i),
+  }));
+
+/** Every file of a run but what says how long it took. */
+async function bits(run: string): Promise<Record<string, string>> {
+  const store = folderStore(run);
+  const files: Record<string, string> = {};
+  for (const path of await store.list()) {
+    const bytes = readFileSync(join(run, path));
+    files[path] =
+      path === 'result.json'
+        ? JSON.stringify({ ...(JSON.parse(bytes.toString()) as object), seconds: 0 })
+        : bytes.toString('base64');
+  }
+  return files;
+}
+
+describe.skipIf(!program)('a sweep over Redis', () => {
+  let redis: TestRedis;
+  const workers = new Set<ChildProcess>();
+  const work = (queue: string, more: string[] = [], address = redis.address) => {
+    const args = ['worker', '--redis', address, '--queue', queue, '--threads', '1', '--lease', '2', ...more];
+    const worker = spawn(process.execPath, [join(root, 'bin', 'trueline'), ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    workers.add(worker);
+    worker.once('exit', () => workers.delete(worker));
+    return worker;
+  };
+  const runner = (queue: string, shared: boolean) =>
+    new RedisRunner({ address: { url: redis.address }, queue, shared, interval: 100 });
+
+  beforeAll(async () => {
+    mkdirSync(join(folder, 'redis'));
+    redis = new TestRedis(program!, join(folder, 'redis'), await freePort());
+    await redis.start();
+  });
+  afterEach(async () => {
+    for (const worker of workers) {
+      worker.kill('SIGKILL');
+      await once(worker, 'exit');
+    }
+  });
+  afterAll(() => redis?.stop());
+
+  it('does 200 jobs once each, bit for bit as locally, while workers are killed and Redis is restarted twice', async () => {
+    const jobs = jobsOf(200);
+    const out = join(folder, 'many');
+    for (let i = 0; i < 3; i++) work('many');
+    let done = 0;
+    const random = RandomStream.of(1, 'kills');
+    // What happens after how many jobs: kills of a worker, and two restarts of Redis among them.
+    const troubles = Array.from({ length: 14 }, () => ({ after: 1 + random.below(180), what: 'kill' as const }));
+    const restarts = [50, 120].map((after) => ({ after, what: 'restart' as const }));
+    const coming = [...troubles, ...restarts].sort((a, b) => a.after - b.after);
+    const trouble = (async () => {
+      for (const { after, what } of coming) {
+        while (done < after) await new Promise((resolve) => setTimeout(resolve, 20));
+        await new Promise((resolve) => setTimeout(resolve, 300 * random.uniform()));
+        if (what === 'restart') {
+          await redis.stop();
+          await redis.start();
+          continue;
+        }
+        const alive = [...workers];
+        const victim = alive[random.below(alive.length)];
+        victim.kill('SIGKILL');
+        await once(victim, 'exit');
+        work('many');
+      }
+    })();
+    const outcome = await runSweep(jobs, out, {
+      runner: runner('many', false),
+      onOutcome: () => {
+        done++;
+      },
+    });
+    await trouble;
+    expect(outcome.jobs.map(({ status, error }) => error ?? status)).toEqual(Array(200).fill('done'));
+    expect(done).toBe(200);
+    const local = await runSweep(jobs, join(folder, 'local'), { runner: new InlineRunner() });
+    for (const [i, { folder: own }] of local.jobs.entries())
+      expect(await bits(outcome.jobs[i].folder)).toEqual(await bits(own));
+    // A list that is run again finds everything done.
+    const again = await runSweep(jobs, out, { runner: runner('many', false) });
+    expect(again.before).toBe(200);
+  });
+
+  it('goes on from the checkpoint of a worker that was killed, on a shared disk and through Redis', async () => {
+    for (const shared of [true, false]) {
+      const queue = `long-${shared}`;
+      const jobs = jobsOf(1, { steps: 8 * 16 * 2 * 400, ppo: { epochs: 4 } });
+      const out = join(folder, queue);
+      const first = work(queue);
+      let begun = 0;
+      let killed = false;
+      const outcome = await runSweep(jobs, out, {
+        runner: runner(queue, shared),
+        onProgress: ({ running }) => {
+          begun = Math.max(begun, running[0]?.steps ?? 0);
+          if (!killed && begun > 8 * 16 * 2 * 40) {
+            killed = true;
+            first.kill('SIGKILL');
+            work(queue);
+          }
+        },
+      });
+      expect(killed).toBe(true);
+      expect(outcome.jobs[0].status).toBe('done');
+      const local = await runSweep(jobs, join(folder, `${queue}-local`), { runner: new InlineRunner() });
+      expect(await bits(outcome.jobs[0].folder)).toEqual(await bits(local.jobs[0].folder));
+    }
+  });
+
+  it('gives jobs back when a worker is told to end, and says how the queue stands', async () => {
+    const jobs = jobsOf(1, { steps: 8 * 16 * 2 * 4000 });
+    const worker = work('drained');
+    const stop = new AbortController();
+    let seen: Awaited<ReturnType<typeof queueStatus>> | undefined;
+    await runSweep(jobs, join(folder, 'drained'), {
+      runner: runner('drained', false),
+      signal: stop.signal,
+      onProgress: ({ running }) => {
+        if (running.length === 0 || stop.signal.aborted) return;
+        stop.abort();
+      },
+    });
+    seen = await queueStatus({ url: redis.address }, 'drained');
+    expect(seen.jobs.active).toBe(1);
+    expect(seen.machines).toHaveLength(1);
+    expect(seen.running[0]).toMatchObject({ game: 'echo', machine: seen.machines[0].name });
+    worker.kill('SIGTERM');
+    const [code] = (await once(worker, 'exit')) as [number];
+    expect(code).toBe(0);
+    seen = await queueStatus({ url: redis.address }, 'drained');
+    expect(seen.jobs).toMatchObject({ active: 0, waiting: 1, failed: 0 });
+    expect(seen.machines).toEqual([]);
+  });
+
+  it('sets a job aside that fails thrice, with its error, and does the others', async () => {
+    // The preset passes the settings' schema and is refused by the game.
+    const poison = { label: 'poison', job: makeJob({ ...settings, gameSettings: { seats: -1 } }, 1) };
+    work('poison');
+    const outcome = await runSweep([poison, ...jobsOf(2)], join(folder, 'poison'), { runner: runner('poison', false) });
+    expect(outcome.jobs.map(({ status }) => status)).toEqual(['failed', 'done', 'done']);
+    expect(outcome.jobs[0].error).toMatch(/seats/);
+    const queue = new Queue(queueName('poison'), { connection: { url: redis.address } });
+    const failed = await queue.getJobs(['failed']);
+    expect(failed.map((job) => job.attemptsMade)).toEqual([3]);
+    await queue.close();
+    expect((await sweepStatus(join(folder, 'poison'))).jobs[0]).toMatchObject({ status: 'failed' });
+  });
+
+  it('refuses jobs whose data are not what their id says, and workers of another version', async () => {
+    const [{ job }] = jobsOf(1);
+    const queue = new Queue(queueName('forged'), { connection: { url: redis.address } });
+    await queue.add('train', { job: { ...job, seed: 99 } }, { jobId: 'forged', attempts: 3 });
+    await queue.add(
+      'train',
+      { job: { ...job, settings: { ...job.settings, code: 'process.exit()' } } },
+      { jobId: 'other', attempts: 3 },
+    );
+    const worker = work('forged');
+    const reasons: string[] = [];
+    while (reasons.length < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const failed = await queue.getJobs(['failed']);
+      reasons.splice(0, reasons.length, ...failed.map((entry) => entry.failedReason));
+    }
+    expect(reasons.sort()).toEqual([
+      expect.stringMatching(/forged is refused: its id/),
+      expect.stringMatching(/other is refused/),
+    ]);
+    worker.kill('SIGKILL');
+    await queue.close();
+    const client = new Redis(redis.address);
+    await client.set(versionKey('old'), '0.0.1');
+    client.disconnect();
+    const refused = trueline('worker', '--redis', redis.address, '--queue', 'old');
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toMatch(/has jobs of version 0\.0\.1/);
+  });
+
+  it('says in a sentence that Redis is not there, or wants a password, and never shows one', async () => {
+    const nobody = trueline('worker', '--redis', `redis://user:hidden@127.0.0.1:${await freePort()}`);
+    expect(nobody.status).toBe(2);
+    expect(nobody.stderr).toMatch(/cannot be used/);
+    expect(nobody.stderr).not.toContain('hidden');
+    expect(trueline('worker', '--redis', 'nonsense').status).toBe(2);
+    expect(trueline('worker', '--redis', redis.address, '--queue', 'a b').stderr).toMatch(/queue's name/);
+  });
+
+  it('works with a password over TLS', async () => {
+    const own = join(folder, 'tls');
+    mkdirSync(own);
+    const pem = (name: string) => join(own, name);
+    const made = spawnSync('openssl', [
+      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'],
+      ...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', pem('key.pem'), '-out', pem('cert.pem')],
+    ]);
+    expect(made.status).toBe(0);
+    writeFileSync(join(own, 'empty'), '');
+    const [plain, secure] = [await freePort(), await freePort()];
+    const server = new TestRedis(program!, own, plain, [
+      ...['--tls-port', String(secure), '--tls-cert-file', pem('cert.pem'), '--tls-key-file', pem('key.pem')],
+      ...['--tls-ca-cert-file', pem('cert.pem'), '--tls-auth-clients', 'no', '--requirepass', 'pass word'],
+    ]);
+    await server.start();
+    const url = `rediss://:pass%20word@127.0.0.1:${secure}`;
+    work('safe', ['--ca', pem('cert.pem')], url);
+    const outcome = await runSweep(jobsOf(2), join(folder, 'safe'), {
+      runner: new RedisRunner({ address: { url, ca: pem('cert.pem') }, queue: 'safe', shared: false, interval: 100 }),
+    });
+    expect(outcome.jobs.map(({ status }) => status)).toEqual(['done', 'done']);
+    await server.stop();
+  });
+});
