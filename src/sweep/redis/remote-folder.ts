@@ -35,6 +35,7 @@ export class RemoteFolder {
   /** Sends what is new below a folder. */
   async push(folder: string): Promise<void> {
     const index: Index = {};
+    const sending: Promise<unknown>[] = [];
     for (const path of await filesBelow(folder)) {
       const bytes = await readFile(join(folder, path)).catch(() => null);
       // A checkpoint that was replaced while we looked.
@@ -45,9 +46,10 @@ export class RemoteFolder {
       if (this.sent[path]?.sum === sum) continue;
       for (let i = 0; i < pieces; i++) {
         const piece = gzipSync(bytes.subarray(i * pieceSize, (i + 1) * pieceSize), { level: 1 });
-        await this.redis.hset(this.key, pieceField(sum, i), piece);
+        sending.push(this.redis.hset(this.key, pieceField(sum, i), piece));
       }
     }
+    await Promise.all(sending);
     const gone = Object.entries(this.sent).filter(([path, { sum }]) => index[path]?.sum !== sum);
     await this.redis.hset(this.key, indexField, JSON.stringify(index));
     const still = new Set(Object.values(index).map(({ sum }) => sum));

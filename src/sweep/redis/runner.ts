@@ -80,7 +80,7 @@ export class RedisRunner implements Runner {
     return !this.options.shared && (await redis.exists(filesKey(this.name, id))) === 1;
   }
 
-  /** Looks at every job that has not ended, again and again: that misses nothing, whatever was restarted in between. */
+  /** Looks at what has not ended, again and again: that misses nothing, whatever was restarted in between. */
   private async gather(
     queue: Queue<QueuedData, null>,
     redis: Redis,
@@ -89,22 +89,32 @@ export class RedisRunner implements Runner {
   ): Promise<JobOutcome[]> {
     const outcomes = new Map<string, JobOutcome>();
     let waiting = [...jobs];
+    let ended = -1;
+    let pass = 0;
     while (waiting.length > 0 && !signal?.aborted) {
+      const counts = await queue.getJobCounts('completed', 'failed');
+      const now = counts.completed + counts.failed;
+      // Now and then everything is looked at: a job may be gone without having ended.
+      const all = now !== ended || pass++ % 20 === 0;
       const next: QueuedJob[] = [];
-      for (const queued of waiting) {
+      for (const queued of all ? waiting : []) {
         if (signal?.aborted) break;
         const found = (await queue.getJob(queued.id)) as Queued | undefined;
         const outcome = await this.outcome(redis, queued, found);
-        if (outcome) {
-          outcomes.set(queued.id, outcome);
-          onOutcome?.(outcome);
+        if (!outcome) {
+          next.push(queued);
           continue;
         }
-        next.push(queued);
-        const progress = found?.progress as QueuedProgress | number | undefined;
-        if (typeof progress === 'object') onProgress?.({ id: queued.id, ...progress });
+        outcomes.set(queued.id, outcome);
+        onOutcome?.(outcome);
       }
-      waiting = next;
+      if (all) waiting = next;
+      // On a shared disk a result may be seen later than the queue counts it.
+      ended = this.options.shared ? -1 : now;
+      for (const { id, progress } of (await queue.getJobs(['active'])) as Queued[]) {
+        const own = waiting.find((queued) => queued.id === id);
+        if (own && typeof progress === 'object') onProgress?.({ id: own.id, ...(progress as QueuedProgress) });
+      }
       if (waiting.length > 0) await pause(this.options.interval ?? 500, signal);
     }
     return jobs.map(({ id }) => outcomes.get(id) ?? { id, status: 'stopped' });
