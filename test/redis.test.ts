@@ -1,5 +1,6 @@
 /** Sweeps over a real Redis: nothing is lost or done otherwise when workers are killed and Redis is restarted. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,16 +33,18 @@ const jobsOf = (count: number, more: object = {}): SweepJob[] =>
     job: makeJob({ ...settings, steps: 8 * 16 * 2 * 12, ...more }, i),
   }));
 
-/** Every file of a run but what says how long it took. */
+/** Sums of a run's files, without how long it took; of checkpoints the newest, because how many older ones are left depends on when it was stopped. */
 async function bits(run: string): Promise<Record<string, string>> {
-  const store = folderStore(run);
+  const paths = await folderStore(run).list();
+  const newest = paths.filter((path) => path.startsWith('checkpoints/')).at(-1);
   const files: Record<string, string> = {};
-  for (const path of await store.list()) {
+  for (const path of paths) {
+    if (path.startsWith('checkpoints/') && path !== newest) continue;
     const bytes = readFileSync(join(run, path));
     files[path] =
       path === 'result.json'
         ? JSON.stringify({ ...(JSON.parse(bytes.toString()) as object), seconds: 0 })
-        : bytes.toString('base64');
+        : createHash('sha256').update(bytes).digest('hex');
   }
   return files;
 }
