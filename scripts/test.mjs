@@ -16,5 +16,14 @@ runTool('svelte-check/bin/svelte-check', [
   'human',
 ]);
 runTool('@biomejs/biome/bin/biome', ['check', '.']);
-ensureDebian(['python3-numpy', 'python3-torch', 'python3-pip', 'chromium', 'redis-server', 'openssl']);
+ensureDebian([
+  'python3-numpy',
+  'python3-torch',
+  'python3-pip',
+  'python3-setuptools',
+  'python3-wheel',
+  'chromium',
+  'redis-server',
+  'openssl',
+]);
 runVitest(process.argv.slice(2));
