@@ -45,7 +45,7 @@ with Recorder(sys.argv[1], gamma=0.9, lam=0.9) as recorder:
     expect(trueline('validate', path).stdout).toMatch(/samples 16, replays 16, steps 1, counters 1, scalars 1 rows/);
   });
 
-  it.skipIf(!findPython('torch', 'pip', 'setuptools', 'wheel'))(
+  it.skipIf(!findPython('setuptools', 'wheel', 'pip'))(
     'is installed by pip from its folder, without a network',
     () => {
       const target = join(folder, 'site');
