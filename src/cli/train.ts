@@ -24,6 +24,7 @@ interface Flags extends SettingFlags {
   schema?: string | true;
   json?: boolean;
   evaluate: number;
+  clock?: boolean;
 }
 
 export function trainCommand(): Command {
@@ -61,6 +62,7 @@ export function trainCommand(): Command {
     .option('--fault <name>', 'break the run on purpose, to see whether it is found; trueline zoo list')
     .option('--out <folder>', 'where the run goes; runs/<game>-<seed> unless given')
     .option('--resume <folder>', 'go on with a run that was stopped or killed')
+    .option('--clock', 'record the time of day beside the readings; two runs of one seed then differ in it')
     .option('--evaluate <episodes>', 'fresh episodes of sampled play at the end', wholeNumber, 1000)
     .option('--describe', 'print every setting with its default and meaning')
     .option('--schema [file]', 'print (or write) a JSON Schema of the settings, for editors')
@@ -87,7 +89,7 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
   const interrupt = interruptible('Finishing this iteration and saving; once more ends at once.');
   const hooks: TrainHooks = {
     signal: interrupt.signal,
-    clock: () => Date.now() / 1000,
+    ...(flags.clock ? { clock: () => Date.now() / 1000 } : {}),
     onIteration: (report) => reports(report),
     onNotice: (sentence) => {
       notices.push(sentence);

@@ -52,7 +52,7 @@ export class Trainings {
     await mkdir(this.folder, { recursive: true });
     const config = join(this.folder, `.${name}.settings.json`);
     await writeFile(config, JSON.stringify(settings));
-    const args = ['train', game, '--config', config, '--out', folder, ...(fault ? ['--fault', fault] : [])];
+    const args = ['train', game, '--config', config, '--out', folder, '--clock', ...(fault ? ['--fault', fault] : [])];
     const process = spawn(globalThis.process.execPath, [this.program, ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
