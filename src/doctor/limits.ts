@@ -79,6 +79,12 @@ export const limits = {
     'difference from 1 of the spread of normalised advantages',
     'As for the mean; a clamp at two standard deviations takes 0.06 away, and dividing by n - 1 in place of n up to 0.13 in minibatches of 5.',
   ),
+  normaliserEpsilon: limit(
+    'tolerance',
+    1e-4,
+    'spread of the credit itself below which normalisation need not reach 1',
+    'What is added to the divisor against division by 0 is 1e-5 at most in common programs; credit of ten times that is divided by its own spread to within a tenth.',
+  ),
   unnormalised: limit(
     'definition',
     2.5,

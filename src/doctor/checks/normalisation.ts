@@ -26,6 +26,9 @@ const stdSlack = limits.normalisedSpread.value;
 const widest = limits.widest.value;
 const narrowest = limits.narrowest.value;
 
+/** Credit that is spread less than this is divided by the normaliser's own epsilon as well. */
+const epsilon = limits.normaliserEpsilon.value;
+
 const beyond = (size: number) => size > widest || size < narrowest;
 
 interface Policy {
@@ -95,7 +98,9 @@ class NormalisationPass implements Pass {
         const small = list.length / Math.max(1, new Set(list.map((row) => minibatch[row])).size) < 8;
         const roughly = Math.abs(whole.mean) < 4 * meanSlack && Math.abs(whole.std - 1) < 2.5 * stdSlack;
         const far = Math.abs(whole.mean) > 1 || Math.abs(Math.log(whole.std)) > Math.log(limits.unnormalised.value);
-        if (!small && !roughly && !levels.some(inside) && (far || this.isRaw(iteration, list, used, sample)))
+        const raw = far || this.isRaw(iteration, list, used, sample);
+        const samplesOf = list.map((row) => sample[row]);
+        if (!small && !roughly && !levels.some(inside) && raw && this.creditSpread(iteration, samplesOf) > epsilon)
           note('unnormalised');
       }
     }
@@ -131,16 +136,27 @@ class NormalisationPass implements Pass {
 
   /** Whether the rows' own credit differs; where nothing could be earned, equal advantages are right. */
   private varies(iteration: Iteration, rows: Int32Array): boolean {
+    const truth = this.truth(iteration);
+    if (!truth) return true;
+    const { std, mean } = spread(Float64Array.from(rows, (row) => truth[row] ?? Number.NaN));
+    return std > 1e-5 * Math.max(1e-3, Math.abs(mean));
+  }
+
+  /** How far the rows' own credit is spread; a critic that foresees everything leaves none. */
+  private creditSpread(iteration: Iteration, rows: Int32Array): number {
+    const truth = this.truth(iteration);
+    if (!truth) return Number.POSITIVE_INFINITY;
+    return spread(Float64Array.from(rows, (row) => truth[row] ?? Number.NaN)).std;
+  }
+
+  private truth(iteration: Iteration): ArrayLike<number> | null {
     const { samples } = iteration;
     const gamma = this.run.number('gamma');
     const lambda = this.run.number('lambda');
     const known = iteration.credit && Number.isFinite(gamma + lambda);
-    const truth = known
+    return known
       ? iteration.advantages('asRecorded', gamma, lambda)
-      : (samples?.column('advantage') ?? samples?.column('reward'));
-    if (!truth) return true;
-    const { std, mean } = spread(Float64Array.from(rows, (row) => truth[row] ?? Number.NaN));
-    return std > 1e-5 * Math.max(1e-3, Math.abs(mean));
+      : (samples?.column('advantage') ?? samples?.column('reward') ?? null);
   }
 
   private of(policy: number): Policy {

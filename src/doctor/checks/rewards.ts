@@ -21,6 +21,8 @@ interface Tally {
   /** Rows that each lag explains, first within the episode and then within the stream. */
   explained: Float64Array;
   silent: Float64Array;
+  /** Rows at an end of their chain, where each lag has nothing to move there and 0 was stored. */
+  filled: Float64Array;
   onset: number;
 }
 
@@ -56,6 +58,7 @@ class RewardsPass implements Pass {
         wrong: 0,
         explained: new Float64Array(16),
         silent: new Float64Array(16),
+        filled: new Float64Array(16),
         onset: Number.POSITIVE_INFINITY,
       };
       this.agents.set(agent[i], own);
@@ -64,8 +67,10 @@ class RewardsPass implements Pass {
       own.wrong++;
       own.onset = Math.min(own.onset, iteration.number);
       vectors.forEach((vector, v) => {
-        if (Number.isNaN(vector[i])) own.silent[v]++;
-        else if (alike(reward[i], vector[i])) own.explained[v]++;
+        if (Number.isNaN(vector[i])) {
+          own.silent[v]++;
+          if (reward[i] === 0) own.filled[v]++;
+        } else if (alike(reward[i], vector[i])) own.explained[v]++;
       });
     }
   }
@@ -91,6 +96,13 @@ class RewardsPass implements Pass {
     for (let v = 0; v < 16; v++) {
       const share = sum((own) => own.explained[v]) / Math.max(1, wrong - sum((own) => own.silent[v]));
       if (share > most + 0.02) [best, most] = [v, share];
+    }
+    // Where every action is paid the same, a move shows only at the ends, by zeros with nothing to come in their place.
+    if (most < 0.8) {
+      for (let v = 0; v < 16; v++) {
+        const share = sum((own) => own.explained[v] + own.filled[v]) / Math.max(1, wrong);
+        if (share > most + 0.02) [best, most] = [v, share];
+      }
     }
     if (wrong < fewestRows || most < 0.8)
       return { status: wrong >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
