@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
-const common = { pool: 'forks' as const, testTimeout: 120_000, hookTimeout: 120_000 };
+const common = {
+  pool: 'forks' as const,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  setupFiles: ['./test/support/properties.ts'],
+};
 
 export default defineConfig({
   test: {

@@ -63,7 +63,10 @@ export class LiveDoctor {
     for (const { table, columns } of parts) await writer.append(table, columns);
     await writer.close();
     const { causes } = await diagnose(await Recording.open(store));
-    const sure = causes.filter(({ confidence }) => confidence >= sureEnough);
+    // A few iterations prove what numbers contradict each other; whether a setting suits the task, only a whole run can show.
+    const sure = causes.filter(
+      ({ confidence, residual_after }) => confidence >= sureEnough && residual_after !== undefined,
+    );
     for (const { id, summary, remedy } of sure)
       if (this.suspected.has(id))
         this.guard.nameCause(id, `${summary} What to change: ${remedy} More: trueline explain ${id}`);

@@ -155,13 +155,16 @@ class PairingPass implements Pass {
     }
   }
 
-  private open(iteration: Iteration, rows: Int32Array, x: Float64Array, y: Float64Array): Epoch | null {
+  private open(iteration: Iteration, all: Int32Array, x: Float64Array, y: Float64Array): Epoch | null {
     const replays = iteration.replays!;
     const sample = replays.column('sample')!;
     const minibatch = replays.column('minibatch')!;
     const policy = replays.column('policy');
     const agent = iteration.samples!.column('agent')!;
-    const { std, mean, count } = spread(rows.length === y.length ? y : gather(y, rows));
+    const clamp = this.clamp(y, all);
+    // A clamped advantage says its sign and no more; where most are, a line through them would be any line.
+    const rows = all.filter((row) => !(y[row] >= clamp.high || y[row] <= clamp.low));
+    const { std, mean, count } = spread(gather(y, rows));
     // A constant column carries no pairing; another check speaks of it.
     if (count < fewestRows || !(std > 1e-6 * Math.max(1e-3, Math.abs(mean)))) return null;
     const of = (row: number) => (policy ? policy[row] : 0);
@@ -170,7 +173,7 @@ class PairingPass implements Pass {
       x,
       y,
       slack: creditTolerance * std,
-      clamp: this.clamp(y, rows),
+      clamp,
       levels: [
         of,
         (row) => of(row) * 4096 + agent[sample[row]],
