@@ -45,23 +45,20 @@ with Recorder(sys.argv[1], gamma=0.9, lam=0.9) as recorder:
     expect(trueline('validate', path).stdout).toMatch(/samples 16, replays 16, steps 1, counters 1, scalars 1 rows/);
   });
 
-  it.skipIf(!findPython('setuptools', 'wheel', 'pip'))(
-    'is installed by pip from its folder, without a network',
-    () => {
-      const target = join(folder, 'site');
-      const source = join(folder, 'source');
-      run('cp', ['-r', join(root, 'python'), source]);
-      const { status, stderr } = run(python as string, [
-        ...['-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps', '--no-build-isolation'],
-        ...['--target', target, source],
-      ]);
-      expect(status, stderr).toBe(0);
-      expect(readdirSync(target)).toContain('trueline_recorder.py');
-      expect(readFileSync(join(target, 'trueline_recorder.py'), 'utf8')).toBe(
-        readFileSync(join(root, 'python', 'trueline_recorder.py'), 'utf8'),
-      );
-    },
-  );
+  it.skipIf(!findPython('setuptools', 'wheel', 'pip'))('is installed by pip from its folder, without a network', () => {
+    const target = join(folder, 'site');
+    const source = join(folder, 'source');
+    run('cp', ['-r', join(root, 'python'), source]);
+    const { status, stderr } = run(python as string, [
+      ...['-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps', '--no-build-isolation'],
+      ...['--target', target, source],
+    ]);
+    expect(status, stderr).toBe(0);
+    expect(readdirSync(target)).toContain('trueline_recorder.py');
+    expect(readFileSync(join(target, 'trueline_recorder.py'), 'utf8')).toBe(
+      readFileSync(join(root, 'python', 'trueline_recorder.py'), 'utf8'),
+    );
+  });
 
   it.each([
     ['PPO', [], undefined],
