@@ -1,8 +1,7 @@
 /** `trueline compare`: groups runs by their settings and says which come out better, with intervals over seeds. */
 import { Command } from 'commander';
-import type { Interval } from '../math/robust.ts';
 import { writeWhole } from '../recording/node.ts';
-import { comparisonBands, comparisonPage } from '../report/comparison.ts';
+import { comparisonBands, comparisonPage, span } from '../report/comparison.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { type Comparison, compareRuns } from '../sweep/compare.ts';
@@ -40,8 +39,6 @@ export function compareCommand(): Command {
       print(flags.json ? jsonText(comparison) : text(comparison));
     });
 }
-
-const span = ({ low, high }: Interval) => `${number(low)} to ${number(high)}`;
 
 function text({ groups, repeats, level }: Comparison): string {
   const paint = style(wantsColour(process.stdout, process.env));

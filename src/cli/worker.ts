@@ -1,7 +1,9 @@
 /** `trueline worker`: works on a queue until it is told to end; SIGTERM and Ctrl-C save what is under way and give it back. */
+import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
+import { interruptible } from './interrupt.ts';
 import { print, wholeNumber } from './options.ts';
 
 interface Flags {
@@ -35,16 +37,10 @@ export function workerCommand(): Command {
       print(
         `${worker.machine.name} works on the queue ${flags.queue} with ${worker.machine.threads} threads; Ctrl-C drains it.`,
       );
-      await new Promise<void>((resolve) => {
-        const end = () => {
-          print('Saving the jobs under way and giving them back; once more ends at once.');
-          process.once('SIGINT', () => process.exit(130));
-          resolve();
-        };
-        process.once('SIGINT', end);
-        process.once('SIGTERM', end);
-      });
+      const interrupt = interruptible('Saving the jobs under way and giving them back; once more ends at once.');
+      await once(interrupt.signal, 'abort');
       await worker.drain();
+      interrupt.end();
       print('Drained.');
     });
 }

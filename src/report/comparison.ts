@@ -7,7 +7,8 @@ import { chartFigure } from './run-figures.ts';
 import { safeText } from './safe-text.ts';
 import { svgDrawer } from './svg.ts';
 
-const span = ({ low, high }: Interval) => `${number(low)} to ${number(high)}`;
+/** An interval in words. */
+export const span = ({ low, high }: Interval) => `${number(low)} to ${number(high)}`;
 
 /** The curves of every group. */
 export function comparisonBands({ groups }: Comparison) {

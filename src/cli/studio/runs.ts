@@ -2,6 +2,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type Manifest, manifestSchema } from '../../recording/manifest.ts';
+import { folderStore } from '../../recording/node.ts';
 
 export interface RunFile {
   /** Below the run's folder, with forward slashes. */
@@ -60,23 +61,14 @@ async function readRun(folder: string, below: string): Promise<RunEntry | null> 
   }
 }
 
-/** Every file of a run that a reader may ask for; names with a leading dot are still being written. */
+/** Every file of a run that a reader may ask for, with its size and age. */
 export async function runFiles(folder: string): Promise<RunFile[]> {
   const files: RunFile[] = [];
-  const visit = async (below: string, depth: number): Promise<void> => {
-    for (const entry of await readdir(join(folder, below), { withFileTypes: true }).catch(() => [])) {
-      if (entry.name.startsWith('.')) continue;
-      const path = below ? `${below}/${entry.name}` : entry.name;
-      if (entry.isDirectory()) {
-        if (depth < 2) await visit(path, depth + 1);
-      } else if (entry.isFile()) {
-        const found = await stat(join(folder, path)).catch(() => undefined);
-        if (found) files.push({ path, size: found.size, modified: Math.round(found.mtimeMs) });
-      }
-    }
-  };
-  await visit('', 0);
-  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  for (const path of await folderStore(folder).list()) {
+    const found = await stat(join(folder, path)).catch(() => undefined);
+    if (found) files.push({ path, size: found.size, modified: Math.round(found.mtimeMs) });
+  }
+  return files;
 }
 
 /** The real path of a name below a folder, or undefined where it leads out of it, through a link or by dots, or is hidden. */

@@ -3,12 +3,12 @@
  * only what is new is sent; the list of what is whole is written last, and who reads it sees the folder as it was at one checkpoint.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Redis } from 'ioredis';
 import { BadInput } from '../../recording/bad-input.ts';
-import { writeWhole } from '../../recording/node.ts';
+import { folderStore, writeWhole } from '../../recording/node.ts';
 
 interface Entry {
   pieces: number;
@@ -36,7 +36,7 @@ export class RemoteFolder {
   async push(folder: string): Promise<void> {
     const index: Index = {};
     const sending: Promise<unknown>[] = [];
-    for (const path of await filesBelow(folder)) {
+    for (const path of await folderStore(folder).list()) {
       const bytes = await readFile(join(folder, path)).catch(() => null);
       // A checkpoint that was replaced while we looked.
       if (!bytes) continue;
@@ -104,18 +104,4 @@ function checkPath(path: string): void {
   const parts = path.split('/');
   if (parts.some((part) => part === '' || part.startsWith('.') || part.includes('\\') || part.includes('\0')))
     throw new BadInput(`a run that came through Redis holds a file called ${JSON.stringify(path)}, which is refused`);
-}
-
-async function filesBelow(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  const visit = async (below: string): Promise<void> => {
-    for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
-      if (entry.name.startsWith('.')) continue;
-      const path = below ? `${below}/${entry.name}` : entry.name;
-      if (entry.isDirectory()) await visit(path);
-      else if (entry.isFile()) found.push(path);
-    }
-  };
-  await visit('');
-  return found.sort();
 }

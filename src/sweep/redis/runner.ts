@@ -1,6 +1,7 @@
 /** Runs the list on every machine that works on a queue. What is here waits and gathers; it may be stopped and started again at any time, or run twice. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { Queue, type Job as QueueJob } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { version } from '../../training/trainer.ts';
@@ -115,7 +116,9 @@ export class RedisRunner implements Runner {
         const own = waiting.find((queued) => queued.id === id);
         if (own && typeof progress === 'object') onProgress?.({ id: own.id, ...(progress as QueuedProgress) });
       }
-      if (waiting.length > 0) await pause(this.options.interval ?? 500, signal);
+      // An abort ends the wait; the loop's condition sees it.
+      if (waiting.length > 0)
+        await setTimeout(this.options.interval ?? 500, undefined, { signal }).catch(() => undefined);
     }
     return jobs.map(({ id }) => outcomes.get(id) ?? { id, status: 'stopped' });
   }
@@ -139,16 +142,4 @@ export class RedisRunner implements Runner {
     if (!result) return this.options.shared ? null : { id, status: 'failed', error: 'its result did not come back' };
     return { id, status: 'done', result };
   }
-}
-
-function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal?.addEventListener('abort', end);
-  });
 }

@@ -5,6 +5,7 @@ import { Caller } from '../workers/rpc.ts';
 import type { RunSource } from '../workers/run.worker.ts';
 import type { Curve } from './curves.ts';
 import type { Replay } from './episode.ts';
+import { server } from './server.svelte.ts';
 import type { DroppedFile } from './stores.ts';
 
 export class OpenRun {
@@ -115,6 +116,14 @@ class OpenRuns {
   /** A run on the server, opened once. */
   remote(id: string): OpenRun {
     return this.get(id) ?? this.add(OpenRun.remote(id));
+  }
+
+  /** Opens those that lie on the server, and reads what is new in all of them. */
+  refresh(ids: readonly string[]): void {
+    for (const id of ids) {
+      const run = server.runs.some((entry) => entry.id === id) ? this.remote(id) : this.get(id);
+      void run?.refresh();
+    }
   }
 
   close(id: string): void {
