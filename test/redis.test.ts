@@ -8,6 +8,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, freePort, TestRedis } from '../bench/redis/server.ts';
+import type { Outcome } from '../src/faults/bench/outcome.ts';
 import { RandomStream } from '../src/math/random.ts';
 import { folderStore } from '../src/recording/node.ts';
 import { makeJob, runSweep, type SweepJob, sweepStatus } from '../src/sweep/index.ts';
@@ -15,6 +16,8 @@ import { InlineRunner } from '../src/sweep/inline.ts';
 import { queueName, versionKey } from '../src/sweep/redis/names.ts';
 import { RedisRunner } from '../src/sweep/redis/runner.ts';
 import { queueStatus } from '../src/sweep/redis/status.ts';
+import { type LabOptions, NodeLaboratory } from '../src/symmetry/node.ts';
+import { readSettings } from '../src/training/settings.ts';
 import { root, temporaryFolder, trueline } from './support/run.ts';
 
 const program = findRedis();
@@ -213,6 +216,55 @@ describe.skipIf(!program)('a sweep over Redis', () => {
     const refused = trueline('worker', '--redis', redis.address, '--queue', 'old');
     expect(refused.status).toBe(2);
     expect(refused.stderr).toMatch(/has jobs of version 0\.0\.1/);
+  });
+
+  it("runs the zoo's bench with the outcomes that it has here, and refuses a bench that is none", async () => {
+    const chosen = ['--seeds', '1', '--games', 'echo', '--faults', 'advantage-late', '--healthy', '2', '--json'];
+    const outcomes = (...args: string[]) => {
+      const { stdout } = trueline('zoo', 'bench', ...chosen, ...args);
+      return (JSON.parse(stdout) as { outcomes: Outcome[] }).outcomes.map((outcome) => ({ ...outcome, seconds: 0 }));
+    };
+    work('zoo');
+    const queued = outcomes('--redis', redis.address, '--queue', 'zoo');
+    expect(queued).toHaveLength(4);
+    expect(queued).toEqual(outcomes());
+    const forged = makeJob({ game: 'echo' }, 1, {
+      bench: { id: 'x', fault: 'advantage-late', game: 'echo', head: 'fixed', seed: 2 },
+    });
+    const outcome = await runSweep([{ label: 'forged', job: forged }], join(folder, 'forged-bench'), {
+      runner: runner('zoo', false),
+    });
+    expect(outcome.jobs[0]).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/no run of the zoo's bench/),
+    });
+  });
+
+  it('trains the runs of an investigation as they are trained here', async () => {
+    const trained = async (name: string, more: Partial<LabOptions>) => {
+      const lab = new NodeLaboratory({
+        settings: readSettings({ ...settings, steps: 1000 }),
+        names: ['1', '2'],
+        out: join(folder, name),
+        seed: 1,
+        threads: 1,
+        ...more,
+      });
+      const runs = await lab.train([
+        { label: 'one', settings: {}, seed: 1, evaluate: [{ episodes: 50, deal: true }] },
+        { label: 'two', settings: { order: 'shuffled' }, seed: 2 },
+      ]);
+      await lab.close();
+      return runs;
+    };
+    work('symmetry');
+    const queued = await trained('symmetry-queued', { runner: runner('symmetry', false) });
+    const local = await trained('symmetry-local', { runner: new InlineRunner() });
+    for (const [i, run] of local.entries()) {
+      expect(queued[i].evaluations).toEqual(run.evaluations);
+      expect(await bits(queued[i].folder)).toEqual(await bits(run.folder));
+    }
+    expect(queued.map(({ label }) => label)).toEqual(['one', 'two']);
   });
 
   it('says in a sentence that Redis is not there, or wants a password, and never shows one', async () => {

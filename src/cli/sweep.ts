@@ -1,39 +1,28 @@
 /** `trueline sweep`: runs every combination of a file's settings with every seed, on all cores, and goes on where it was stopped. */
 import { basename } from 'node:path';
 import { Command } from 'commander';
-import { BadInput } from '../recording/bad-input.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { duration, number, table } from '../report/table.ts';
 import { readSweep } from '../sweep/file.ts';
-import type { Runner } from '../sweep/runner.ts';
 import { runSweep, type StatusEntry, type SweepOutcome, sweepStatus } from '../sweep/sweep.ts';
-import { ThreadRunner } from '../sweep/threads.ts';
 import { interruptible } from './interrupt.ts';
-import { exitStatus, json, print, wholeNumber } from './options.ts';
+import { exitStatus, json, print } from './options.ts';
+import { addRunnerOptions, addressOf, type RunnerFlags, runnerOf } from './runner.ts';
 import { checkGame, readConfig } from './settings.ts';
 import { SweepView } from './sweep-view.ts';
 
-interface Flags {
+interface Flags extends RunnerFlags {
   out?: string;
-  threads?: number;
   json?: boolean;
   status?: boolean;
-  redis?: string;
-  queue: string;
-  ca?: string;
-  shared?: boolean;
 }
 
 export function sweepCommand(): Command {
-  return new Command('sweep')
+  const command = new Command('sweep')
     .description('Run settings x seeds on all cores; stopped or killed, the same command goes on.')
     .argument('<file>', 'a .yaml or .json file with base, vary and seeds')
-    .option('--out <folder>', 'where the runs go; runs/<name of the file> unless given')
-    .option('--threads <n>', 'how many runs at the same time; all cores unless given', wholeNumber)
-    .option('--redis <address>', 'run on every machine where trueline worker works on the queue, not here')
-    .option('--queue <name>', 'the queue of --redis', 'sweep')
-    .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
-    .option('--shared', '--out is on a disk that every machine reaches under the same path')
+    .option('--out <folder>', 'where the runs go; runs/<name of the file> unless given');
+  return addRunnerOptions(command)
     .option('--status', 'only say how far the sweep is')
     .addOption(json())
     .addHelpText(
@@ -47,7 +36,6 @@ export function sweepCommand(): Command {
       for (const { job } of jobs) checkGame({ game: job.settings.game, gameSettings: job.settings.gameSettings });
       const folder = flags.out ?? `runs/${name}`;
       if (flags.status) return flags.redis === undefined ? status(folder, flags) : queueState(flags);
-      if (flags.threads === 0) throw new BadInput('--threads must be at least 1');
       const interrupt = interruptible('Finishing the iterations under way and saving; once more ends at once.');
       const paint = style(wantsColour(process.stderr, process.env));
       const view = new SweepView(process.stderr, paint);
@@ -68,18 +56,6 @@ export function sweepCommand(): Command {
         interrupt.end();
       }
     });
-}
-
-/** Threads of this machine, or every machine that works on a queue. */
-async function runnerOf(flags: Flags): Promise<Runner> {
-  if (flags.redis === undefined) return new ThreadRunner(flags.threads === undefined ? {} : { threads: flags.threads });
-  // Loaded here, so that a sweep on one machine does not wait for the queue's libraries.
-  const { RedisRunner } = await import('../sweep/redis/runner.ts');
-  return new RedisRunner({ address: addressOf(flags), queue: flags.queue, shared: flags.shared ?? false });
-}
-
-function addressOf(flags: Flags): { url: string; ca?: string } {
-  return { url: flags.redis ?? '', ...(flags.ca ? { ca: flags.ca } : {}) };
 }
 
 async function queueState(flags: Flags): Promise<void> {

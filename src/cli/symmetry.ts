@@ -23,10 +23,11 @@ import { exitStatusOf } from './diagnose.ts';
 import { interruptible } from './interrupt.ts';
 import { asBadInput, json, print, wholeNumber } from './options.ts';
 import { progress } from './progress.ts';
+import { addRunnerOptions, type RunnerFlags, runnerOf } from './runner.ts';
 import { runSettings } from './settings.ts';
 import { SweepView } from './sweep-view.ts';
 
-interface Flags {
+interface Flags extends RunnerFlags {
   algorithm?: string;
   seeds?: number;
   steps?: number;
@@ -34,7 +35,6 @@ interface Flags {
   quick?: boolean;
   all?: boolean;
   budget?: number;
-  threads?: number;
   config?: string;
   set: string[];
   fault?: string;
@@ -46,7 +46,7 @@ interface Flags {
 const algorithms = describeSettings().find(({ path }) => path === 'algorithm')?.choices ?? [];
 
 export function symmetryCommand(): Command {
-  return new Command('symmetry')
+  const command = new Command('symmetry')
     .description('Find out why equal agents come out unequal: the whole investigation, in one command.')
     .argument('<game or recording...>', 'a game, or recordings of runs made elsewhere, one per seed')
     .addOption(new Option('--algorithm <name>', 'how agents learn').choices(algorithms))
@@ -55,8 +55,8 @@ export function symmetryCommand(): Command {
     .option('--seed <n>', 'names every random stream, so another number is another investigation', wholeNumber, 1)
     .option('--quick', 'fewer seeds, shorter runs')
     .option('--all', 'run every stage, even when the cause is proved')
-    .option('--budget <minutes>', 'keep to this time by fewer seeds or steps, and say what that costs', wholeNumber)
-    .option('--threads <n>', 'runs at the same time; all cores unless given', wholeNumber)
+    .option('--budget <minutes>', 'keep to this time by fewer seeds or steps, and say what that costs', wholeNumber);
+  return addRunnerOptions(command)
     .option('--config <file>', 'settings from a .json or .yaml file')
     .option(
       '--set <name=value>',
@@ -119,6 +119,7 @@ function commandOf(targets: readonly string[], flags: Flags): string {
     config: flags.config,
     fault: flags.fault,
     out: flags.out,
+    queue: flags.redis === undefined ? undefined : flags.queue,
   };
   for (const [name, value] of Object.entries(named)) if (value !== undefined) parts.push(`--${name} ${value}`);
   if (flags.seed !== 1) parts.push(`--seed ${flags.seed}`);
@@ -160,6 +161,7 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
     out,
     seed: flags.seed,
     threads,
+    ...(flags.redis === undefined ? {} : { runner: await runnerOf(flags) }),
     signal: interrupt.signal,
     ...(flags.fault === undefined ? {} : { fault: { id: findFault(flags.fault).id, seed: flags.seed } }),
     onProgress: (report) => view.update(report),
@@ -195,7 +197,8 @@ async function baseSettings(game: string, flags: Flags): Promise<Settings> {
   const chosen = config !== undefined || flags.set.some((item) => /^(worlds|rollout)=/.test(item));
   const set = chosen ? flags.set : [...smallIterations, ...flags.set];
   const settings = await runSettings(game, {
-    set,
+    // A run may begin on one machine and end on another, so the arithmetic is the same on every CPU unless it is chosen.
+    set: flags.redis === undefined ? set : ['kernel=simd', ...set],
     ...(config === undefined ? {} : { config }),
     ...(algorithm === undefined ? {} : { algorithm }),
   });

@@ -9,18 +9,19 @@ import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { scorePage, scoreText } from '../report/zoo.ts';
+import { interruptible } from './interrupt.ts';
 import { exitStatus, json, print, wholeNumber } from './options.ts';
 import { progress } from './progress.ts';
+import { addRunnerOptions, type RunnerFlags, runnerOf } from './runner.ts';
 import { runJobs } from './zoo-pool.ts';
 
-interface Flags {
+interface Flags extends RunnerFlags {
   seeds: number;
   firstSeed: number;
   games: string[];
   heads: string[];
   faults: string[];
   healthy: number;
-  threads?: number;
   out?: string;
   page?: string;
   json?: boolean;
@@ -33,15 +34,15 @@ const names = (text: string) =>
     .filter(Boolean);
 
 export function benchCommand(): Command {
-  return new Command('bench')
+  const command = new Command('bench')
     .description('Train every fault, diagnose each recording, and show which causes were named and which missed.')
     .option('--seeds <number>', 'runs of every fault on every game, the heads taking turns', wholeNumber, 3)
     .option('--first-seed <number>', 'the first seed; the others follow it', wholeNumber, 1)
     .option('--games <names>', 'games to train on, with commas between', names, [...benchGames])
     .option('--heads <names>', 'heads to train with, where the game allows it', names, [...heads])
     .option('--faults <ids>', 'only these faults, with commas between; none leaves healthy runs alone', names, [])
-    .option('--healthy <number>', 'healthy runs to diagnose besides', wholeNumber, 120)
-    .option('--threads <number>', 'runs at the same time; every core without it', wholeNumber)
+    .option('--healthy <number>', 'healthy runs to diagnose besides', wholeNumber, 120);
+  return addRunnerOptions(command)
     .option('--out <folder>', 'keep the outcome of every run there; runs whose outcome is there are not repeated')
     .option('--page <file>', 'write the table as a Markdown page as well')
     .addOption(json())
@@ -66,13 +67,27 @@ export function benchCommand(): Command {
       });
       if (plan.jobs.length === 0)
         throw new BadInput('no run is left: the faults fit none of these games and heads; choose others');
+      if (flags.shared && flags.out === undefined)
+        throw new BadInput('--shared needs --out, a folder on the disk that every machine reaches');
+      const interrupt = interruptible('Finishing the runs under way; once more ends at once.');
       const bar = progress(`${plan.jobs.length} runs`);
       const outcomes = await runJobs(plan.jobs, {
         ...(flags.out === undefined ? {} : { folder: flags.out }),
-        ...(flags.threads === undefined ? {} : { threads: flags.threads }),
+        runner: await runnerOf(flags),
+        signal: interrupt.signal,
         progress: (done, all) => bar.update(done, all),
+      }).finally(() => {
+        bar.stop();
+        interrupt.end();
       });
-      bar.stop();
+      if (!outcomes) {
+        print(
+          flags.out === undefined
+            ? 'It was stopped; nothing is kept without --out.'
+            : `It was stopped; what is finished is kept in ${flags.out}, and the same command goes on.`,
+        );
+        return;
+      }
       const total = score(outcomes);
       if (flags.page !== undefined)
         await writeWhole(flags.page, [

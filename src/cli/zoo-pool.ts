@@ -1,51 +1,53 @@
-/** Runs the jobs of a bench on threads. A finished run is in the folder before it counts, and is read from there the next time. */
-import { readdir, readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+/** Runs the jobs of a bench. A finished run is in the folder before it counts, and is read from there the next time. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Outcome } from '../faults/bench/outcome.ts';
-import type { Job } from '../faults/bench/plan.ts';
+import { type Job, runSettings } from '../faults/bench/plan.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
+import { jobId, makeJob } from '../sweep/job.ts';
+import type { JobOutcome, Runner } from '../sweep/runner.ts';
 
 export interface PoolOptions {
   /** Where outcomes are kept; without it they are not. */
   folder?: string;
-  threads?: number;
+  runner: Runner;
+  signal?: AbortSignal;
   progress?: (done: number, all: number) => void;
 }
 
-export async function runJobs(jobs: readonly Job[], options: PoolOptions = {}): Promise<Outcome[]> {
-  const done = options.folder ? await finished(options.folder) : new Map<string, Outcome>();
+/** The outcomes in the order of the jobs; null where the signal ended it first. */
+export async function runJobs(jobs: readonly Job[], options: PoolOptions): Promise<Outcome[] | null> {
+  const { folder, runner, signal, progress } = options;
+  const done = folder ? await finished(folder) : new Map<string, Outcome>();
   const open = jobs.filter((job) => !done.has(job.id));
-  const told = { begun: jobs.length - open.length };
-  let next = 0;
-  const take = async (outcome: Outcome) => {
-    if (options.folder) await keep(options.folder, outcome);
+  // Beside the outcomes, because machines that share a disk share that folder.
+  const scratch = folder ? join(folder, '.runs') : await mkdtemp(join(tmpdir(), 'trueline-zoo-'));
+  const queued = open.map((bench) => {
+    const job = makeJob(runSettings(bench), bench.seed, { bench });
+    const id = jobId(job);
+    return { id, job, folder: join(scratch, id) };
+  });
+  let ended = 0;
+  let kept = Promise.resolve();
+  const take = ({ result }: JobOutcome) => {
+    const outcome = result?.bench;
+    if (!outcome) return;
     done.set(outcome.job.id, outcome);
+    if (folder) kept = kept.then(() => keep(folder, outcome));
     // Time left is told from the runs of this time alone.
-    options.progress?.(++told.begun - (jobs.length - open.length), open.length);
+    progress?.(++ended, open.length);
   };
-  const threads = Math.max(1, Math.min(options.threads ?? availableParallelism(), open.length));
-  await Promise.all(
-    Array.from({ length: open.length > 0 ? threads : 0 }, () => work(() => open[next++] ?? null, take)),
-  );
-  return jobs.map((job) => done.get(job.id)!);
-}
-
-/** One thread, until there is nothing left to take. */
-function work(next: () => Job | null, take: (outcome: Outcome) => Promise<void>): Promise<void> {
-  const worker = new Worker(new URL('./zoo-worker.js', import.meta.url));
-  return new Promise<void>((resolve, reject) => {
-    const give = () => worker.postMessage(next());
-    worker.on('message', ({ outcome, error }: { outcome?: Outcome; error?: string }) => {
-      if (outcome) take(outcome).then(give, reject);
-      else reject(new Error(error));
-    });
-    worker.on('error', reject);
-    worker.on('exit', () => resolve());
-    give();
-  }).finally(() => worker.terminate());
+  try {
+    const outcomes = await runner.run(queued, { ...(signal ? { signal } : {}), onOutcome: take });
+    await kept;
+    const failed = outcomes.findIndex(({ status }) => status === 'failed');
+    if (failed >= 0) throw new Error(`${open[failed].id}: ${outcomes[failed].error}`);
+    return outcomes.some(({ status }) => status === 'stopped') ? null : jobs.map((job) => done.get(job.id)!);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
 }
 
 const fileOf = (id: string) => `${id.replaceAll('/', ' ')}.json`;

@@ -1,5 +1,6 @@
 /** A job is one training run as plain data: settings, seed and program version. Equal data give equal ids, on every machine; who runs it and where is not part of it. */
 import { createHash } from 'node:crypto';
+import type { Job as BenchJob } from '../faults/bench/plan.ts';
 import { readSettings, type Settings, type SettingsInput } from '../training/settings.ts';
 import { version } from '../training/trainer.ts';
 
@@ -22,9 +23,12 @@ export interface Job {
   /** A fault of the zoo that the run is given, with the seed that draws its strength. */
   fault?: { id: string; seed: number };
   evaluate?: JobEvaluation[];
+  /** A run of the zoo's bench: its outcome is the result, and no recording is kept. */
+  bench?: BenchJob;
 }
 
 export interface JobExtras {
+  bench?: BenchJob;
   fault?: Job['fault'];
   evaluate?: readonly JobEvaluation[];
 }
@@ -32,7 +36,7 @@ export interface JobExtras {
 export function makeJob(
   input: SettingsInput | Record<string, unknown>,
   seed: number,
-  { fault, evaluate }: JobExtras = {},
+  { fault, evaluate, bench }: JobExtras = {},
 ): Job {
   const { seed: _seed, name: _name, threads: _threads, checkpoint: _checkpoint, ...settings } = readSettings(input);
   return {
@@ -42,6 +46,7 @@ export function makeJob(
     version,
     ...(fault ? { fault } : {}),
     ...(evaluate && evaluate.length > 0 ? { evaluate: [...evaluate] } : {}),
+    ...(bench ? { bench } : {}),
   };
 }
 

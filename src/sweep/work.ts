@@ -1,6 +1,8 @@
 /** Does one job, wherever it runs: trains into a folder, goes on from a checkpoint that is there, and writes the result last. A job that has a result is never done again. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Bench, type Outcome as BenchOutcome } from '../faults/bench/outcome.ts';
+import { iterations } from '../faults/bench/setups.ts';
 import { applyFault, findFault } from '../faults/index.ts';
 import { gameMaker } from '../games/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
@@ -27,6 +29,8 @@ export interface JobResult {
   /** What the guard counted. */
   guard: Record<string, number>;
   evaluations: EvaluationResult[];
+  /** Of a run of the zoo's bench. */
+  bench?: BenchOutcome;
 }
 
 export interface EvaluationResult extends JobEvaluation {
@@ -57,6 +61,7 @@ export async function runJob(job: Job, folder: string, hooks: WorkHooks = {}): P
       `the job ${id} was made by version ${job.version} and this is ${version}; results of two versions are not to be mixed, so make the list anew`,
     );
   const begun = performance.now();
+  if (job.bench) return benched(job, id, folder);
   const { settings, stages } = prepare(job);
   const shared = {
     ...(stages ? { stages } : {}),
@@ -88,11 +93,34 @@ export async function runJob(job: Job, folder: string, hooks: WorkHooks = {}): P
       guard: Object.fromEntries(run.trainer.guard.counts),
       evaluations: (job.evaluate ?? []).map((wanted) => evaluation(run, job, wanted)),
     };
-    await writeWhole(join(folder, resultFile), [new TextEncoder().encode(`${JSON.stringify(result, null, 1)}\n`)]);
-    return result;
+    return await keepResult(folder, result);
   } finally {
     run.dispose();
   }
+}
+
+/** Kept from job to job, because the runs of one setup share a clean twin. */
+const bench = new Bench();
+
+async function benched(job: Job, id: string, folder: string): Promise<JobResult> {
+  const outcome = await bench.run(job.bench!);
+  return keepResult(folder, {
+    format: 'trueline/result/1',
+    id,
+    job,
+    seconds: outcome.seconds,
+    iterations,
+    steps: job.settings.steps,
+    agents: [],
+    guard: {},
+    evaluations: [],
+    bench: outcome,
+  });
+}
+
+async function keepResult(folder: string, result: JobResult): Promise<JobResult> {
+  await writeWhole(join(folder, resultFile), [new TextEncoder().encode(`${JSON.stringify(result, null, 1)}\n`)]);
+  return result;
 }
 
 /** The result in a folder; null where the job has not ended there. */

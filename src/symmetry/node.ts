@@ -9,6 +9,7 @@ import { joinSums } from '../math/block-sums.ts';
 import { RandomStream } from '../math/random.ts';
 import { openRecording, writeWhole } from '../recording/node.ts';
 import { canonical, jobId, makeJob } from '../sweep/job.ts';
+import type { Runner } from '../sweep/runner.ts';
 import { runSweep, type SweepProgress } from '../sweep/sweep.ts';
 import { ThreadRunner } from '../sweep/threads.ts';
 import { mergeSettings } from '../training/recommended.ts';
@@ -28,6 +29,8 @@ export interface LabOptions {
   seed: number;
   fault?: { id: string; seed: number };
   threads?: number;
+  /** What trains; threads of this machine unless given. Play at random is always here. */
+  runner?: Runner;
   signal?: AbortSignal;
   onProgress?: (progress: SweepProgress) => void;
   onPlayed?: (done: number, all: number) => void;
@@ -117,7 +120,7 @@ export class NodeLaboratory implements Laboratory {
     }));
     const outcome = await runSweep(jobs, join(out, 'runs'), {
       name: 'symmetry',
-      runner: new ThreadRunner({ threads: this.threads }),
+      runner: this.options.runner ?? new ThreadRunner({ threads: this.threads }),
       ...(signal ? { signal } : {}),
       ...(onProgress ? { onProgress } : {}),
       onOutcome: ({ status, error }, label) => {

@@ -10,8 +10,8 @@ import { Trainer } from '../../training/trainer.ts';
 import { effect } from '../effect.ts';
 import type { Strength } from '../fault.ts';
 import { applyFault, findFault } from '../index.ts';
-import { type Job, settingsFor } from './plan.ts';
-import { healthySettings, iterations } from './setups.ts';
+import { type Job, runSettings } from './plan.ts';
+import { iterations } from './setups.ts';
 
 /** `first`: named first; `among`: named, not first; `no-effect`: no recorded row differs from the clean twin's. */
 export type Result = 'first' | 'among' | 'missed' | 'no-effect' | 'silent' | 'false-alarm' | 'not-enough-evidence';
@@ -52,15 +52,14 @@ export class Bench {
   }
 
   private async healthy(job: Job): Promise<Omit<Outcome, 'seconds'>> {
-    const diagnosis = await diagnose(await this.record(healthySettings(job), cleanStages));
+    const diagnosis = await diagnose(await this.record(runSettings(job), cleanStages));
     const results = { healthy: 'silent', faulty: 'false-alarm', 'not-enough-evidence': 'not-enough-evidence' } as const;
     return { job, result: results[diagnosis.verdict], cause: '', strength: {}, ...told(diagnosis) };
   }
 
   private async faulty(job: Job): Promise<Omit<Outcome, 'seconds'>> {
     const fault = findFault(job.fault);
-    const settings = settingsFor(fault, job);
-    if (!settings) throw new Error(`the plan holds ${fault.id} on ${job.game}, which it does not fit`);
+    const settings = runSettings(job);
     const { stages, settings: broken, strength } = applyFault(fault, job.seed, cleanStages, settings);
     const recording = await this.record(broken, stages);
     const pure = fault.stage === 'settings';

@@ -3,7 +3,7 @@ import { readSettings, type SettingsInput } from '../../training/settings.ts';
 import type { Fault } from '../fault.ts';
 import { findFault } from '../index.ts';
 import { expectedIterations, findTraits, type Traits, unmetNeeds } from '../traits.ts';
-import { type Head, headsOf, type Setup, setupSettings } from './setups.ts';
+import { type Head, headsOf, healthySettings, type Setup, setupSettings } from './setups.ts';
 
 export interface Job extends Setup {
   id: string;
@@ -114,6 +114,14 @@ export function settingsFor(fault: Fault, setup: Setup): SettingsInput | null {
     candidates(setup).find(({ traits, iterations }) => unmetNeeds(fault.needs ?? [], traits, iterations).length === 0)
       ?.settings ?? null
   );
+}
+
+/** The settings that a run of the plan is trained with, before its fault changes them. */
+export function runSettings(job: Job): SettingsInput {
+  if (job.fault === '') return healthySettings(job);
+  const settings = settingsFor(findFault(job.fault), job);
+  if (!settings) throw new Error(`the plan holds ${job.fault} on ${job.game}, which it does not fit`);
+  return settings;
 }
 
 function whyUnfit(fault: Fault, setup: Setup): string {

@@ -4,10 +4,11 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Job as QueueJob, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { runSettings } from '../../faults/bench/plan.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { readSettings } from '../../training/settings.ts';
 import { version } from '../../training/trainer.ts';
-import { type Job, jobId } from '../job.ts';
+import { type Job, jobId, makeJob } from '../job.ts';
 import type { JobProgress } from '../runner.ts';
 import { JobPool } from '../threads.ts';
 import { connect, type RedisAddress, redisOptions } from './connection.ts';
@@ -166,6 +167,8 @@ function checked(queued: QueueJob<QueuedData, null>): QueuedData {
       checkpoint: ___,
       ...settings
     } = readSettings({ ...job.settings, seed: job.seed });
+    if (job.bench && jobId(makeJob(runSettings(job.bench), job.seed, { bench: job.bench })) !== queued.id)
+      throw new BadInput("it is no run of the zoo's bench");
     const clean: Job = { ...job, settings, seed };
     if (jobId(clean) !== queued.id) throw new BadInput('its id is not that of its settings, seed and version');
     return { job: clean, ...(folder === undefined ? {} : { folder }) };
