@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createEngine } from '../../src/net/engine.ts';
 import { mergeSettings, recommendedSettings } from '../../src/training/recommended.ts';
+import { readSettings, type Settings } from '../../src/training/settings.ts';
 import { Trainer } from '../../src/training/trainer.ts';
 import { type Figure, figure, median, output, python } from '../support.ts';
 
@@ -20,11 +21,10 @@ interface Reached {
 }
 
 /** Iterations count whole: the window holds the fewest latest ones that have 4,000 episodes together. The PyTorch program does the same. */
-async function ours(seed: number): Promise<Reached> {
+async function ours(settings: Settings, seed: number): Promise<Reached> {
   const begun = performance.now();
   const engine = await createEngine();
-  const settings = mergeSettings(recommendedSettings('stag-hunt'), { game: 'stag-hunt', seed });
-  const trainer = new Trainer(settings, { engine });
+  const trainer = new Trainer({ ...settings, seed }, { engine });
   const blocks: { episodes: number; total: number }[] = [];
   const sum = (of: typeof blocks, what: 'episodes' | 'total') => of.reduce((all, block) => all + block[what], 0);
   let mean = 0;
@@ -44,7 +44,7 @@ async function ours(seed: number): Promise<Reached> {
   return { seconds, steps: trainer.steps, mean, reached };
 }
 
-function torch(path: string, threads: number, seed: number): Reached {
+function torch(path: string, settings: Settings, threads: number, seed: number): Reached {
   // Freed memory is kept: giving it back to the system costs a page fault for each page of the next tensor.
   const env = {
     OMP_NUM_THREADS: String(threads),
@@ -53,23 +53,24 @@ function torch(path: string, threads: number, seed: number): Reached {
     MALLOC_TRIM_THRESHOLD_: '2000000000',
     MALLOC_MMAP_THRESHOLD_: '2000000000',
   };
-  return JSON.parse(
-    output(path, ['-W', 'ignore', program, String(threads), String(seed), String(goal), String(mostSteps)], env),
-  );
+  const { worlds, rollout, ppo, network } = settings;
+  const words = [threads, seed, goal, mostSteps, JSON.stringify({ worlds, rollout, ppo, network })].map(String);
+  return JSON.parse(output(path, ['-W', 'ignore', program, ...words], env));
 }
 
 /** PyTorch on one thread and on two with the first seed; the faster of them goes on. A run of theirs that gives up is not counted, which is to their advantage. */
 export async function timeToGoal(say: (line: string) => void, seeds: readonly number[]): Promise<Figure[]> {
   const path = python('torch', 'numpy');
+  const settings = readSettings(mergeSettings(recommendedSettings('stag-hunt'), { game: 'stag-hunt' }));
   const mine: Reached[] = [];
   const theirs: Reached[] = [];
   let threads = 1;
   const tell = (who: string, seed: number, { seconds, steps, mean }: Reached) =>
     say(`${who}, seed ${seed}: ${seconds.toFixed(1)} s, ${steps} agent-steps, running mean ${mean.toFixed(3)}`);
   for (const [i, seed] of seeds.entries()) {
-    mine.push(await ours(seed));
+    mine.push(await ours(settings, seed));
     tell('ours', seed, mine[i]);
-    const tried = (i === 0 ? [1, 2] : [threads]).map((count) => ({ count, run: torch(path, count, seed) }));
+    const tried = (i === 0 ? [1, 2] : [threads]).map((count) => ({ count, run: torch(path, settings, count, seed) }));
     for (const { count, run } of tried) tell(`PyTorch on ${count}`, seed, run);
     // Seconds per step, because one of them may have given up.
     const [best] = tried.sort((a, b) => a.run.seconds / a.run.steps - b.run.seconds / b.run.steps);

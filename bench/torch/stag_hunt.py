@@ -3,7 +3,9 @@
 The rules and the settings are those of `trueline train stag-hunt`. The four policies are stacked, so that one batched product serves
 all of them, and the optimiser works on one matrix with a row for each policy.
 
-    python3 stag_hunt.py THREADS SEED GOAL MOST_STEPS
+    python3 stag_hunt.py THREADS SEED GOAL MOST_STEPS SETTINGS
+
+SETTINGS is JSON with the names of trueline's own settings; whatever the program could not follow is refused.
 """
 import json
 import sys
@@ -17,10 +19,21 @@ SIDE, PLAYERS, HARES, HORIZON = 4, 4, 4, 35
 CELLS = SIDE * SIDE
 STAY, ACTIONS = 4, 7
 INPUTS = (PLAYERS + 4) * CELLS
-WORLDS, STEPS = 256, 32
-HIDDEN = 64
-EPOCHS, MINIBATCHES, CLIP, ENTROPY, VALUE = 4, 4, 0.2, 0.01, 0.5
-GAMMA, LAMBDA, RATE, MAX_NORM = 0.95, 0.95, 1e-3, 0.5
+SETTINGS = json.loads(sys.argv[5])
+WORLDS, STEPS = SETTINGS["worlds"], SETTINGS["rollout"]
+FIRST, SECOND = SETTINGS["network"]["hidden"]
+PPO = SETTINGS["ppo"]
+EPOCHS, MINIBATCHES = PPO["epochs"], PPO["minibatches"]
+CLIP, ENTROPY, VALUE = PPO["clip"], PPO["entropyCoefficient"], PPO["valueCoefficient"]
+GAMMA, LAMBDA, RATE, MAX_NORM, EPSILON = PPO["gamma"], PPO["lambda"], PPO["learningRate"], PPO["maxGradNorm"], PPO["adamEpsilon"]
+FIXED = {
+    "headLearningRate": None, "criticLearningRate": None, "anneal": False, "weightDecay": 0, "valueLoss": "mse", "valueClip": None,
+    "valueNormalisation": True, "gradClip": "global", "advantageNormalisation": "batch", "advantageClamp": None, "targetKl": None,
+    "adaptiveKl": None,
+}
+for name, value in FIXED.items():
+    if PPO[name] != value:
+        sys.exit(f"this program knows only {name} = {value}, not {PPO[name]}")
 WINDOW = 4000
 
 
@@ -110,7 +123,7 @@ class Stack:
     def __init__(self):
         shapes = []
         for outputs, gain in ((ACTIONS, 0.01), (1, 1.0)):
-            widths = [INPUTS, HIDDEN, HIDDEN, outputs]
+            widths = [INPUTS, FIRST, SECOND, outputs]
             shapes += [(widths[i], widths[i + 1], gain if i == 2 else 2**0.5) for i in range(3)]
         size = sum(a * b + b for a, b, _ in shapes)
         self.values, self.gradient = torch.zeros(PLAYERS, size), torch.zeros(PLAYERS, size)
@@ -139,7 +152,7 @@ class Stack:
         g.mul_((MAX_NORM / (g.norm(dim=1, keepdim=True) + 1e-6)).clamp_(max=1.0))
         self.first.mul_(0.9).add_(g, alpha=0.1)
         self.second.mul_(0.999).addcmul_(g, g, value=0.001)
-        below = torch.sqrt(self.second).div_((1 - 0.999**self.steps) ** 0.5).add_(1e-5)
+        below = torch.sqrt(self.second).div_((1 - 0.999**self.steps) ** 0.5).add_(EPSILON)
         self.values.addcdiv_(self.first, below, value=-RATE / (1 - 0.9**self.steps))
         g.zero_()
 
@@ -148,14 +161,14 @@ def forward(x, w1, b1, w2, b2, w3, b3):
     return torch.baddbmm(b3, torch.tanh(torch.baddbmm(b2, torch.tanh(torch.baddbmm(b1, x, w1)), w2)), w3)
 
 
-def loss(obs, illegal, action, old_logp, advantage, returns, weight, a1, a2, a3, a4, a5, a6, c1, c2, c3, c4, c5, c6):
+def loss(obs, illegal, action, old_logp, advantage, returns, weight, clip: float, value: float, entropy_weight: float, a1, a2, a3, a4, a5, a6, c1, c2, c3, c4, c5, c6):
     """The sum of the players' losses; `weight` is 1 / rows of the player, and 0 for padding."""
     logp_all = F.log_softmax(forward(obs, a1, a2, a3, a4, a5, a6).masked_fill(illegal, -1e9), 2)
     ratio = torch.exp(logp_all.gather(2, action).squeeze(2) - old_logp)
-    surrogate = torch.minimum(ratio * advantage, ratio.clamp(1 - 0.2, 1 + 0.2) * advantage)
+    surrogate = torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
     entropy = -(logp_all.exp() * logp_all).sum(2)
     error = (forward(obs, c1, c2, c3, c4, c5, c6).squeeze(2) - returns) ** 2
-    return (weight * (0.5 * error - surrogate - 0.01 * entropy)).sum()
+    return (weight * (value * error - surrogate - entropy_weight * entropy)).sum()
 
 
 class Normaliser:
@@ -270,7 +283,7 @@ def main(threads, seed, goal, most):
                 chosen = order[:, m].reshape(-1)
                 size = order.size(2)
                 batch = [column.index_select(0, chosen).view(PLAYERS, size, *column.shape[1:]) for column in columns]
-                whole_loss(*batch, weight[:, m], *stack.parameters).backward()
+                whole_loss(*batch, weight[:, m], CLIP, VALUE, ENTROPY, *stack.parameters).backward()
                 stack.step()
         normaliser.learn(returns, mask)
     seconds = time.perf_counter() - begun

@@ -55,6 +55,12 @@ export interface Game {
   readonly state: Float32Array;
   readonly over: Uint8Array;
 
+  /**
+   * Set to false where every player looks at its list alone: from then on `reset` and `step` may leave `observation`, `features` and `state` as
+   * they are, and whatever else only players with open eyes read. Absent where showing costs nothing worth saving.
+   */
+  showing?: boolean;
+
   /** Starts a new episode in one world. The world keeps the stream and draws all its chances from it. */
   reset(world: number, stream: RandomStream): void;
   /** Steps every world that is not over. `actions` holds, per place, an index into its candidates; only acting places are read. */

@@ -44,6 +44,8 @@ export function playEpisodes(
   let begun = 0;
   let active = 0;
   game.over.fill(1);
+  // What nobody looks at need not be shown.
+  if (game.showing !== undefined) game.showing = options.onStep !== undefined || !players.every((one) => one.listsOnly);
   const begin = (world: number) => {
     playing[world] = -1;
     if (begun >= episodes) return;
@@ -81,6 +83,7 @@ export function playEpisodes(
       begin(world);
     }
   }
+  if (game.showing !== undefined) game.showing = true;
   return { episodes, seats, returns, decisions, player };
 }
 

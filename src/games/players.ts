@@ -10,6 +10,8 @@ import { GameRefusal } from './refusal.ts';
 
 export interface Player {
   readonly name: string;
+  /** True where the player looks at `count`, `candidates` and `legal` alone. */
+  readonly listsOnly?: boolean;
   /** The choice for an acting place, as an index into its candidates. */
   act(game: Game, place: number, stream: RandomStream): number;
 }
@@ -17,6 +19,7 @@ export interface Player {
 /** Uniform over the legal candidates. */
 export const randomPlayer: Player = {
   name: 'random',
+  listsOnly: true,
   act(game, place, stream) {
     const first = place * game.shape.candidates;
     const end = first + game.count[place];

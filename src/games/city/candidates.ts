@@ -1,4 +1,4 @@
-/** What is known of each candidate of a pick: figures in money for scripted players and the recording, and scaled features for a policy. STOP has figures of 0. */
+/** What is known of each candidate of a pick: `assess` gives figures in money for scripted players and the recording, `describe` makes of them the scaled features that a policy sees. STOP has figures of 0. */
 import { geometry } from './map.ts';
 import * as rules from './rules.ts';
 import { parcels } from './rules.ts';
@@ -45,6 +45,9 @@ export class CandidateFigures {
   readonly ownLoss: Float64Array;
   /** What it adds to the other company's buildings until the end, all taken to run already, rent left out. */
   readonly otherGain: Float64Array;
+  /** What it pays or gets each month for schools, and what the land beneath costs. */
+  readonly rent: Float64Array;
+  readonly land: Float64Array;
 
   constructor(length: number) {
     this.footprint = new Int16Array(length);
@@ -54,10 +57,36 @@ export class CandidateFigures {
     this.profit = new Float64Array(length);
     this.ownLoss = new Float64Array(length);
     this.otherGain = new Float64Array(length);
+    this.rent = new Float64Array(length);
+    this.land = new Float64Array(length);
   }
 }
 
-/** Fills figures and features of the placements of one size from `first` up to `end`, whose footprints are already there. */
+/** What the land beneath a footprint costs; every parcel of it is priced like the one at its top left. */
+function landPrice(city: CityWorlds, parcel: number, cells: number): number {
+  return cells * (city.landValue[parcel] + rules.landPerNeighbour * (city.near[0][parcel] + city.near[1][parcel]));
+}
+
+/** Fills size and cost of the placements of one size from `first` up to `end`, and nothing else: enough to tell which are legal. */
+export function price(
+  city: CityWorlds,
+  world: number,
+  company: number,
+  size: number,
+  first: number,
+  end: number,
+  figures: CandidateFigures,
+): void {
+  const { footprint: footprints, cost: costs, size: sizes } = figures;
+  const baseCost = rules.baseCost[company][size];
+  const cells = first < end ? geometry.cellCount[footprints[first]] : 0;
+  for (let at = first; at < end; at++) {
+    sizes[at] = size;
+    costs[at] = baseCost + landPrice(city, world * parcels + (footprints[at] % parcels), cells);
+  }
+}
+
+/** Fills the figures of the placements of one size from `first` up to `end`, whose footprints are already there. */
 export function assess(
   city: CityWorlds,
   world: number,
@@ -66,20 +95,18 @@ export function assess(
   first: number,
   end: number,
   figures: CandidateFigures,
-  features: Float32Array,
 ): void {
-  const { settings, distance, zone, landValue } = city;
+  const { settings, zone } = city;
   // Locals, because the compiler does not lift a property out of the loop.
   const { footprint: footprints, cost: costs, net: nets, profit: profits, ownLoss: losses, otherGain: gains } = figures;
+  const { rent: rents, land: lands } = figures;
   figures.size.fill(size, first, end);
   const nearInd = city.near[0];
   const nearEdu = city.near[1];
   const month = city.month[world];
   const months = Math.max(0, settings.months - month - rules.earnsAfter[size]);
-  const cash = city.cash[world * 2 + company];
   const otherPlays = 1 - city.bankrupt[world * 2 + 1 - company];
   const rentDue = company === 0 ? otherPlays * rules.rentBySize[size] : 0;
-  const { landPerNeighbour } = rules;
   const baseCost = rules.baseCost[company][size];
   const fixed = rules.baseRevenue[company][size] - rules.runningCost[company][size];
   const factor = rules.factor[company][size];
@@ -97,11 +124,6 @@ export function assess(
   const corners = geometry.reachCorners;
   // Every footprint of a size has as many parcels as another.
   const cells = first < end ? geometry.cellCount[footprints[first]] : 0;
-  const monthsLeft = (settings.months - month) / settings.months;
-  const monthsEarning = months / settings.months;
-  const isSmall = size === 0 ? 1 : 0;
-  const isMedium = size === 1 ? 1 : 0;
-  const isLarge = size === 2 ? 1 : 0;
   for (let at = first; at < end; at++) {
     const footprint = footprints[at];
     const parcel = world * parcels + (footprint % parcels);
@@ -110,7 +132,7 @@ export function assess(
     const edu = nearEdu[parcel];
     const others = company === 0 ? edu : ind;
     const own = company === 0 ? ind : edu;
-    const land = cells * (landValue[parcel] + landPerNeighbour * (ind + edu));
+    const land = landPrice(city, parcel, cells);
     const cost = baseCost + land;
     const corner = footprint * 4;
     const touched =
@@ -130,44 +152,67 @@ export function assess(
     profits[at] = profit;
     losses[at] = ownLoss;
     gains[at] = otherGain;
+    rents[at] = rent;
+    lands[at] = land;
+  }
+}
 
+/** Fills the features of the placements of one size from `first` up to `end`, which were assessed before. */
+export function describe(
+  city: CityWorlds,
+  world: number,
+  company: number,
+  size: number,
+  first: number,
+  end: number,
+  figures: CandidateFigures,
+  features: Float32Array,
+): void {
+  const { settings, distance, zone } = city;
+  const { footprint: footprints, cost: costs, net: nets, profit: profits, ownLoss: losses, otherGain: gains } = figures;
+  const { rent: rents, land: lands } = figures;
+  const nearInd = city.near[0];
+  const nearEdu = city.near[1];
+  const month = city.month[world];
+  const cash = city.cash[world * 2 + company];
+  const monthsLeft = (settings.months - month) / settings.months;
+  const monthsEarning = Math.max(0, settings.months - month - rules.earnsAfter[size]) / settings.months;
+  const isSmall = size === 0 ? 1 : 0;
+  const isMedium = size === 1 ? 1 : 0;
+  const isLarge = size === 2 ? 1 : 0;
+  for (let at = first; at < end; at++) {
+    const parcel = world * parcels + (footprints[at] % parcels);
+    const where = zone[parcel];
+    const cost = costs[at];
+    const profit = profits[at];
     const f = at * width;
     features[f] = 0;
     features[f + 1] = isSmall;
     features[f + 2] = isMedium;
     features[f + 3] = isLarge;
     features[f + 4] = cost * 2e-4;
-    features[f + 5] = net * 2e-3;
+    features[f + 5] = nets[at] * 2e-3;
     features[f + 6] = profit * 1e-4;
     features[f + 7] = profit / cost;
-    features[f + 8] = rent * 1e-2;
-    features[f + 9] = land * 1e-3;
+    features[f + 8] = rents[at] * 1e-2;
+    features[f + 9] = lands[at] * 1e-3;
     features[f + 10] = where === 0 ? 1 : 0;
     features[f + 11] = where === 1 ? 1 : 0;
     features[f + 12] = distance[parcel] * (1 / 6);
-    features[f + 13] = ind * 0.2;
-    features[f + 14] = edu * 0.2;
+    features[f + 13] = nearInd[parcel] * 0.2;
+    features[f + 14] = nearEdu[parcel] * 0.2;
     features[f + 15] = monthsLeft;
     features[f + 16] = monthsEarning;
     features[f + 17] = cash * 1e-4;
     features[f + 18] = (cash - cost) * 1e-4;
     features[f + 19] = cost > cash ? (cost - cash) * 2e-4 : 0;
-    features[f + 20] = ownLoss * 2e-4;
-    features[f + 21] = otherGain * 2e-4;
+    features[f + 20] = losses[at] * 2e-4;
+    features[f + 21] = gains[at] * 2e-4;
   }
 }
 
-/** Fills STOP's figures and features at index `at`. */
-export function assessStop(
-  city: CityWorlds,
-  world: number,
-  company: number,
-  at: number,
-  figures: CandidateFigures,
-  features: Float32Array,
-): void {
-  const cash = city.cash[world * 2 + company];
-  const { months } = city.settings;
+/** Fills STOP's figures at index `at`. */
+export function assessStop(at: number, figures: CandidateFigures): void {
   figures.footprint[at] = -1;
   figures.size[at] = 3;
   figures.cost[at] = 0;
@@ -175,6 +220,20 @@ export function assessStop(
   figures.profit[at] = 0;
   figures.ownLoss[at] = 0;
   figures.otherGain[at] = 0;
+  figures.rent[at] = 0;
+  figures.land[at] = 0;
+}
+
+/** Fills STOP's features at index `at`. */
+export function describeStop(
+  city: CityWorlds,
+  world: number,
+  company: number,
+  at: number,
+  features: Float32Array,
+): void {
+  const cash = city.cash[world * 2 + company];
+  const { months } = city.settings;
   const f = at * width;
   features.fill(0, f, f + width);
   features[f] = 1;

@@ -2,7 +2,7 @@
 import type { RandomStream } from '../../math/random.ts';
 import { GameArrays, SavedNumbers, saveBlock } from '../arrays.ts';
 import type { Game, GameColumn } from '../game.ts';
-import { assess, assessStop, CandidateFigures, candidateFeatures } from './candidates.ts';
+import { assess, assessStop, CandidateFigures, candidateFeatures, describe, describeStop, price } from './candidates.ts';
 import { DecisionColumns } from './columns.ts';
 import { footprints } from './map.ts';
 import { observationNames, observe, stateNames } from './observe.ts';
@@ -28,6 +28,7 @@ export class City extends GameArrays implements Game {
   /** Placements made in this turn, per world. */
   readonly picks: Int32Array;
   readonly extras: readonly GameColumn[];
+  showing = true;
   private readonly columns: DecisionColumns;
   private readonly decided: Uint8Array;
   private readonly owed: Float64Array;
@@ -108,6 +109,8 @@ export class City extends GameArrays implements Game {
       this.reward[other] = 0;
       this.terminated[other] = 0;
     }
+    // Where nobody looked at the list, only what was picked needs figures.
+    if (!this.showing && figures.size[at] < 3) assess(city, world, company, figures.size[at], at, at + 1, figures);
     this.record(place, at);
     this.decided[place] = 1;
     this.flow[0] = 0;
@@ -216,18 +219,22 @@ export class City extends GameArrays implements Game {
         const drawn = Math.min(share, city.free.length[world * 3 + group]);
         const ids = (company * 3 + size) * footprints;
         city.free.draw(world, group, drawn, stream, figures.footprint, at);
-        assess(city, world, company, size, at, at + drawn, figures, this.features);
+        if (this.showing) {
+          assess(city, world, company, size, at, at + drawn, figures);
+          describe(city, world, company, size, at, at + drawn, figures, this.features);
+        } else price(city, world, company, size, at, at + drawn, figures);
         for (let end = at + drawn; at < end; at++) {
           candidates[at] = actionTable[ids + figures.footprint[at]];
           legal[at] = cost[at] <= affordable ? 1 : 0;
         }
       }
-      assessStop(city, world, company, at, figures, this.features);
+      assessStop(at, figures);
+      if (this.showing) describeStop(city, world, company, at, this.features);
       this.candidates[at] = stopAction;
       this.legal[at] = 1;
       this.count[place] = at + 1 - start;
     }
-    observe(city, world, this.turn[world], this.picks[world], this.observation, this.state);
+    if (this.showing) observe(city, world, this.turn[world], this.picks[world], this.observation, this.state);
   }
 
   private record(place: number, at: number): void {
@@ -252,15 +259,22 @@ export class City extends GameArrays implements Game {
     this.city.load(world, read);
     for (const [array, width] of this.blocks()) read.block(array, world * width, width);
     read.end(this.name);
-    const place = world * 2 + this.turn[world];
+    const { city, figures, features } = this;
+    const company = this.turn[world];
+    const place = world * 2 + company;
     const start = place * this.shape.candidates;
     for (let at = start; at < start + this.count[place]; at++) {
-      const { size, footprint } = placementOf(this.turn[world], this.candidates[at]);
-      this.figures.footprint[at] = footprint;
-      if (size === 3) assessStop(this.city, world, this.turn[world], at, this.figures, this.features);
-      else assess(this.city, world, this.turn[world], size, at, at + 1, this.figures, this.features);
+      const { size, footprint } = placementOf(company, this.candidates[at]);
+      figures.footprint[at] = footprint;
+      if (size === 3) {
+        assessStop(at, figures);
+        describeStop(city, world, company, at, features);
+      } else {
+        assess(city, world, company, size, at, at + 1, figures);
+        describe(city, world, company, size, at, at + 1, figures, features);
+      }
     }
-    observe(this.city, world, this.turn[world], this.picks[world], this.observation, this.state);
+    observe(city, world, company, this.picks[world], this.observation, this.state);
   }
 
   private blocks(): [{ [index: number]: number } & ArrayLike<number>, number][] {

@@ -17,7 +17,7 @@ function stopOf(game: Game, place: number): number {
   return game.count[place] - 1;
 }
 
-export const alwaysStop: Player = { name: 'always-stop', act: (game, place) => stopOf(game, place) };
+export const alwaysStop: Player = { name: 'always-stop', listsOnly: true, act: (game, place) => stopOf(game, place) };
 
 /** Takes the legal candidate of the highest worth above 0 that leaves no more than `debt` of debt; otherwise STOP. */
 export function greedyPlayer(
