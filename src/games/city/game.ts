@@ -2,7 +2,15 @@
 import type { RandomStream } from '../../math/random.ts';
 import { GameArrays, SavedNumbers, saveBlock } from '../arrays.ts';
 import type { Game, GameColumn } from '../game.ts';
-import { assess, assessStop, CandidateFigures, candidateFeatures, describe, describeStop, price } from './candidates.ts';
+import {
+  assess,
+  assessStop,
+  CandidateFigures,
+  candidateFeatures,
+  describe,
+  describeStop,
+  price,
+} from './candidates.ts';
 import { DecisionColumns } from './columns.ts';
 import { footprints } from './map.ts';
 import { observationNames, observe, stateNames } from './observe.ts';
