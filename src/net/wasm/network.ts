@@ -150,6 +150,9 @@ export class KernelNetwork {
     words[net + netFields.localProbability] = reserve(4 * this.candidates);
     words[net + netFields.rowFigures] = reserve(16);
     words[net + netFields.rowOfItem] = reserve(rows + 8);
+    // Eight bytes an entry; a row with more than a quarter of its inputs has no list.
+    words[net + netFields.entries] = reserve(BLOCK * 2 * Math.floor(sizes[0] / 4));
+    words[net + netFields.starts] = reserve(BLOCK + 1);
     this.scratchBytes = offset;
   }
 

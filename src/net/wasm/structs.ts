@@ -53,6 +53,8 @@ export const netFields = fields(
   'localProbability',
   'rowFigures',
   'rowOfItem',
+  'entries',
+  'starts',
 );
 
 export const tensorFields = fields('parameters', 'floats', 'role', 'results');

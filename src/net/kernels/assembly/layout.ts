@@ -63,8 +63,9 @@ export function gather(source: usize, columns: i32, columns4: i32, order: usize,
   }
 }
 
+/** Address of row order[at], or of row `at` without an order. */
 @inline
-function rowAt(source: usize, bytes: usize, order: usize, at: i32): usize {
+export function rowAt(source: usize, bytes: usize, order: usize, at: i32): usize {
   return source + bytes * <usize>(order ? load<i32>(order + (<usize>at << 2)) : at);
 }
 

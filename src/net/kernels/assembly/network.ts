@@ -1,7 +1,8 @@
 /** One block of rows through a network and back. Rows beyond the block's count are zero on the way in, and their deltas must be zero. */
 import { accumulateBias, accumulateWeights, multiply } from './gemm';
-import { toColumns } from './layout';
+import { gather, toColumns } from './layout';
 import { tanhPairs } from './simd';
+import { accumulateListed, listInputs, multiplyListed } from './sparse';
 import { LAYER_BYTES, Layer, Net } from './structs';
 
 @inline
@@ -57,6 +58,41 @@ function throughActivation(kind: i32, delta: usize, h: usize, floats: i32): void
       h += 16;
     }
   }
+}
+
+/** Whether the block that `forwardFrom` took last went by a list of its inputs, which its way back then uses too. */
+let listed: bool = false;
+
+/** Rows order[first ..] of a row-major matrix through the whole network. */
+export function forwardFrom(net: Net, source: usize, order: usize, first: i32, rows: i32, scratch: usize): void {
+  const layer = layerAt(net, 0);
+  listed = listInputs(source, layer.inputs, order, first, rows, scratch + net.entries, scratch + net.starts);
+  if (!listed) {
+    gather(source, layer.inputs, layer.inputs4, order, first, rows, scratch + layer.input);
+    forwardBlock(net, 0, scratch, rows);
+    return;
+  }
+  const y = outputOf(net, 0, scratch);
+  const wStep = <usize>layer.inputs4 << 4;
+  multiplyListed(scratch + net.starts, layer.weight, wStep, layer.bias, y, layer.outputs4, rows, scratch + net.panel);
+  activate(layer.activation, y, layer.outputs4, rows);
+  forwardBlock(net, 1, scratch, rows);
+}
+
+/** The way back of the block that `forwardFrom` took last. */
+export function backwardFrom(net: Net, scratch: usize, rows: i32, lane: usize): void {
+  if (!listed) {
+    backwardBlock(net, 0, scratch, scratch, rows, lane, false);
+    return;
+  }
+  const delta = backwardBlock(net, 1, scratch, scratch, rows, lane, false);
+  const layer = layerAt(net, 0);
+  const panels = (rows + 7) >> 3;
+  const columns = scratch + net.panel;
+  toColumns(delta, layer.outputs4, panels, columns);
+  const gradient = lane + (layer.weight - net.parameters);
+  accumulateListed(scratch + net.starts, rows, columns, layer.outputs4, panels, gradient, <usize>layer.inputs4 << 4);
+  accumulateBias(columns, layer.outputs4, panels, lane + (layer.bias - net.parameters));
 }
 
 /** Layers `first` .. end; the input of the first one lies in its place. */

@@ -4,7 +4,7 @@ import { distanceOf, distribution, entropies, logSums, sample } from './distribu
 import { accumulateBias, accumulateWeights, multiply } from './gemm';
 import { gather, gatherSums, spread, toColumns } from './layout';
 import { clearStatistics, gatherLogits, policyRows, storeStatistics, valueLoss, valueSlope } from './loss';
-import { activate, backwardBlock, forwardBlock, layerAt, outputOf } from './network';
+import { activate, backwardBlock, backwardFrom, forwardBlock, forwardFrom, layerAt, outputOf } from './network';
 import { BLOCK, ITEMS, Job, LANES, Layer, MANY_ROWS, STATISTICS } from './structs';
 
 /** How many rows from `first` make the next block: up to BLOCK, and with a pointer head up to ITEMS candidates, but at least one. */
@@ -25,12 +25,12 @@ let items: i32 = 0;
 /** The actor's outputs for a block: global logits by row, or one score for each candidate of the block in turn (`items` of them). */
 function actorForward(job: Job, first: i32, rows: i32, scratch: usize): void {
   const net = job.actor;
-  const layer = layerAt(net, 0);
-  gather(job.obs, layer.inputs, layer.inputs4, job.order, first, rows, scratch + layer.input);
   if (!net.pointer) {
-    forwardBlock(net, 0, scratch, rows);
+    forwardFrom(net, job.obs, job.order, first, rows, scratch);
     return;
   }
+  const layer = layerAt(net, 0);
+  gather(job.obs, layer.inputs, layer.inputs4, job.order, first, rows, scratch + layer.input);
   const features = changetype<Layer>(net.features);
   const rowOfItem = scratch + net.rowOfItem;
   const f = scratch + features.input;
@@ -69,7 +69,7 @@ function actorForward(job: Job, first: i32, rows: i32, scratch: usize): void {
 function actorBackward(job: Job, rows: i32, scratch: usize, lane: usize): void {
   const net = job.actor;
   if (!net.pointer) {
-    backwardBlock(net, 0, scratch, scratch, rows, lane, false);
+    backwardFrom(net, scratch, rows, lane);
     return;
   }
   const delta = backwardBlock(net, 1, scratch, scratch, items, lane, false);
@@ -136,10 +136,8 @@ function chooseRows(job: Job, scratch: usize, first: i32, i: i32, rows: i32, ite
 
 function criticForward(job: Job, first: i32, rows: i32, scratch: usize): void {
   const net = job.critic;
-  const layer = layerAt(net, 0);
   const lines = layerAt(net, net.count - 1).outputs4;
-  gather(job.state, layer.inputs, layer.inputs4, job.order, first, rows, scratch + layer.input);
-  forwardBlock(net, 0, scratch, rows);
+  forwardFrom(net, job.state, job.order, first, rows, scratch);
   for (let i = 0; i < rows; i++) {
     const value = load<f32>(outputAddress(scratch + net.output, lines, i, 0));
     store<f32>(job.outValue + (<usize>placeOf(job, first + i) << 2), value);
@@ -208,7 +206,7 @@ export function criticLane(job: Job, lane: i32, scratch: usize): void {
       loss += <f64>weight * <f64>rowLoss;
       store<f32>(outputAddress(delta, lines, i, 0), job.valueCoefficient * slope * (weight * job.inverseWeight));
     }
-    backwardBlock(net, 0, scratch, scratch, rows, gradient, false);
+    backwardFrom(net, scratch, rows, gradient);
   }
   store<f64>(job.statistics + <usize>(lane * STATISTICS + 8) * 8, loss);
 }

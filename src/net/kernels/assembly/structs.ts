@@ -56,6 +56,9 @@ export class Net {
   localProbability: usize;
   rowFigures: usize;
   rowOfItem: usize;
+  /** Inputs of the first layer that are not zero, and where each row's begin; for inputs that are mostly zero. */
+  entries: usize;
+  starts: usize;
 }
 
 @unmanaged
