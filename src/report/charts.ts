@@ -131,6 +131,7 @@ export function linesChart(picture: Lines): Chart {
         const { colour, dash } = look(i, line.reference === true);
         return {
           type: 'line',
+          name: line.name,
           silent: true,
           showSymbol: line.x.length < 4,
           symbol: 'circle',

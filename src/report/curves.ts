@@ -2,8 +2,7 @@
 import type { Band } from '../sweep/compare.ts';
 import { axis, base, type Chart, look, range, size } from './charts.ts';
 import { number } from './number.ts';
-import { light } from './page-style.ts';
-import { svgDrawer } from './svg.ts';
+import { standsAlone, svgDrawer } from './svg.ts';
 
 /** Middle lines over their bands. */
 export function bandChart(bands: readonly Band[], yName = 'return', legend = false): Chart {
@@ -59,12 +58,7 @@ export function bandChart(bands: readonly Band[], yName = 'return', legend = fal
 export async function bandPicture(bands: readonly Band[], title: string): Promise<string> {
   const draw = await svgDrawer();
   const chart = bandChart(bands, 'return', true);
-  const colours = new Map([...light.matchAll(/--(\w+):(#\w+)/g)].map(([, name, colour]) => [name, colour]));
-  return draw(chart, title)
-    .replace(/var\(--(\w+)\)/g, (_, name: string) => colours.get(name) ?? '#000')
-    .replace('font-family="inherit"', 'font-family="sans-serif"')
-    .replaceAll('inherit', 'sans-serif')
-    .replace(/^<svg/, `<svg width="${chart.width}" height="${chart.height}" style="background:#fff"`);
+  return standsAlone(draw(chart, title), chart);
 }
 
 export interface BoxGroup {

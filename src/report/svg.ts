@@ -1,37 +1,19 @@
 /** Draws charts as SVG text with ECharts, without a browser. ECharts is loaded at the first drawing, so that commands which draw nothing start as fast as before. */
 import type { Chart } from './charts.ts';
+import { light } from './page-style.ts';
 import { safeText } from './safe-text.ts';
 
 export type Draw = (chart: Chart, title: string) => string;
 
-let loaded: Promise<typeof import('echarts/core')> | undefined;
-
-async function load() {
-  const [core, charts, components, renderers] = await Promise.all([
-    import('echarts/core'),
-    import('echarts/charts'),
-    import('echarts/components'),
-    import('echarts/renderers'),
-  ]);
-  core.use([
-    charts.LineChart,
-    charts.ScatterChart,
-    charts.BoxplotChart,
-    components.GridComponent,
-    components.LegendComponent,
-    components.MarkAreaComponent,
-    renderers.SVGRenderer,
-  ]);
-  return core;
-}
+let loaded: Promise<typeof import('./echarts.ts')> | undefined;
 
 /** A function that draws; every drawing of one function has names of its own, and the same drawings in the same order are the same text. */
 export async function svgDrawer(): Promise<Draw> {
-  loaded ??= load();
-  const { init } = await loaded;
+  loaded ??= import('./echarts.ts');
+  const { newChart } = await loaded;
   let count = 0;
   return ({ width, height, option }, title) => {
-    const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
+    const chart = newChart(null, { width, height });
     try {
       chart.setOption(option);
       return tidy(chart.renderToSVGString(), `p${count++}`, title);
@@ -50,4 +32,13 @@ function tidy(svg: string, prefix: string, title: string): string {
     .replace(/^<svg width="[^"]*" height="[^"]*"/, `<svg role="img" aria-labelledby="${prefix}-t"`)
     .replace(/^(<svg[^>]*>)/, `$1<title id="${prefix}-t">${safeText(title)}</title>`)
     .replace(/\n/g, '');
+}
+
+/** A picture of its own, with no page around it: colours are the light page's. */
+export function standsAlone(svg: string, { width, height }: Chart): string {
+  const colours = new Map([...light.matchAll(/--(\w+):(#\w+)/g)].map(([, name, colour]) => [name, colour]));
+  return svg
+    .replace(/var\(--(\w+)\)/g, (_, name: string) => colours.get(name) ?? '#000')
+    .replaceAll('inherit', 'sans-serif')
+    .replace(/^<svg/, `<svg width="${width}" height="${height}" style="background:#fff"`);
 }

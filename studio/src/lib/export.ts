@@ -28,9 +28,14 @@ export function plotCsv(xLabel: string, lines: readonly Drawn[]): string {
   const rows = [`curve,${quote(xLabel)},value`];
   for (const { label, x, y, faint } of lines) {
     if (faint) continue;
-    for (let i = 0; i < x.length; i++) rows.push(`${quote(label)},${x[i]},${y[i]}`);
+    for (let i = 0; i < x.length; i++) rows.push(csvRow([label, x[i], y[i]]));
   }
   return `${rows.join('\n')}\n`;
+}
+
+/** One line of a table whose texts come from anywhere. */
+export function csvRow(cells: readonly (string | number)[]): string {
+  return cells.map((cell) => (typeof cell === 'number' ? String(cell) : quote(cell))).join(',');
 }
 
 function quote(text: string): string {

@@ -1,8 +1,7 @@
 /** A run that the page has opened: its worker, its curves, its diagnosis. */
-import type { Diagnosis } from '../../../src/doctor/diagnosis.ts';
 import type { Manifest } from '../../../src/recording/manifest.ts';
 import { Caller } from '../workers/rpc.ts';
-import type { RunSource } from '../workers/run.worker.ts';
+import type { Examined, RunSource } from '../workers/run.worker.ts';
 import type { Curve } from './curves.ts';
 import type { Replay } from './episode.ts';
 import { server } from './server.svelte.ts';
@@ -13,7 +12,7 @@ export class OpenRun {
   manifest = $state.raw<Manifest | undefined>(undefined);
   tables = $state.raw<string[]>([]);
   curves = $state.raw<Curve[]>([]);
-  diagnosis = $state.raw<Diagnosis | undefined>(undefined);
+  examined = $state.raw<Examined | undefined>(undefined);
   /** The iteration that the doctor is reading; undefined where it is not at work. */
   reading = $state<number | undefined>(undefined);
   error = $state('');
@@ -60,12 +59,13 @@ export class OpenRun {
     return this.refreshing;
   }
 
-  async diagnose(): Promise<void> {
+  /** Without pictures the verdict comes sooner. */
+  async diagnose(pictures = true): Promise<void> {
     if (this.reading !== undefined) return;
     this.reading = 0;
     try {
       await this.opened;
-      this.diagnosis = await this.caller.call<Diagnosis, number>('diagnose', [], (iteration) => {
+      this.examined = await this.caller.call<Examined, number>('diagnose', [pictures], (iteration) => {
         this.reading = iteration;
       });
     } catch (error) {

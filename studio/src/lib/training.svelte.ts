@@ -43,7 +43,7 @@ class PageTraining {
             if (news.path !== 'manifest.json' && performance.now() - looked > 1500) {
               looked = performance.now();
               void run.refresh();
-              void run.diagnose();
+              void run.diagnose(false);
             }
           } else if (news.kind === 'report') {
             this.done = news.report.steps;

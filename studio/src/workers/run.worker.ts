@@ -1,8 +1,13 @@
 /** Reads one run away from the page's own thread: curves, diagnosis, episodes. One worker, one run. */
+import { type CauseEntry, causeById } from '../../../src/doctor/causes.ts';
+import { checks } from '../../../src/doctor/checks/index.ts';
 import { diagnose } from '../../../src/doctor/diagnose.ts';
+import type { Diagnosis } from '../../../src/doctor/diagnosis.ts';
 import { type Inspection, inspect } from '../../../src/recording/inspect.ts';
 import { Recording } from '../../../src/recording/recording.ts';
 import { blobStore, type Store } from '../../../src/recording/source.ts';
+import { Gatherer } from '../../../src/report/pictures/gather.ts';
+import type { Pictures } from '../../../src/report/pictures/picture.ts';
 import { CurveReader } from '../lib/curves.ts';
 import { replay, replayable } from '../lib/episode.ts';
 import { storeOfFiles } from '../lib/files.ts';
@@ -12,6 +17,17 @@ import { answer } from './rpc.ts';
 export type RunSource =
   | { kind: 'remote'; id: string; base: string }
   | { kind: 'files'; name: string; files: DroppedFile[] };
+
+/** A diagnosis with everything that is shown beside it, so that the page need not know the doctor. */
+export interface Examined {
+  diagnosis: Diagnosis;
+  /** Left out while a run is under way, where the verdict is wanted quickly. */
+  pictures: Pictures | null;
+  /** What is known about the causes that were found, by id. */
+  entries: Record<string, CauseEntry>;
+  /** What each check asks, by id. */
+  questions: Record<string, string>;
+}
 
 let store: Store;
 let name = '';
@@ -53,9 +69,17 @@ answer({
     return reader.list();
   },
 
-  async diagnose(_: [], progress) {
+  async diagnose([drawn]: [boolean], progress): Promise<Examined> {
     const recording = await Recording.open(store);
-    return diagnose(recording, { progress });
+    const gatherer = drawn ? new Gatherer() : undefined;
+    const diagnosis = await diagnose(recording, { progress, ...(gatherer ? { watch: gatherer.watch } : {}) });
+    const entries = diagnosis.causes.map(({ id }) => causeById(id)).filter((entry) => entry !== undefined);
+    return {
+      diagnosis,
+      pictures: gatherer ? await gatherer.finish(recording, diagnosis) : null,
+      entries: Object.fromEntries(entries.map((entry) => [entry.id, entry])),
+      questions: Object.fromEntries(checks.map(({ id, question }) => [id, question])),
+    };
   },
 
   async inspect(): Promise<Inspection> {
