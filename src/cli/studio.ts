@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
+import type { RedisAddress } from '../sweep/redis/connection.ts';
 import { print, wholeNumber } from './options.ts';
 
 export interface StudioServer {
@@ -16,8 +17,10 @@ export interface ServeOptions {
   host?: string;
   port?: number;
   token?: string;
-  /** Milliseconds between two looks at the folder. */
+  /** Milliseconds between two looks at the folder, and at the queue. */
   interval?: number;
+  /** A queue of `trueline sweep --redis` to show. */
+  queue?: { name: string; address: RedisAddress };
 }
 
 /** Serves a folder's runs; port 0 takes any free one. */
@@ -26,17 +29,19 @@ export async function serveStudio(folder: string, options: ServeOptions = {}): P
   const { serve } = await import('@hono/node-server');
   const { studioApp } = await import('./studio/app.ts');
   const { isLoopback, newToken } = await import('./studio/guard.ts');
-  const { Trainings } = await import('./studio/trainings.ts');
-  const { RunWatch } = await import('./studio/watch.ts');
+  const { Jobs } = await import('./studio/jobs.ts');
+  const { QueueWatch } = await import('./studio/queue.ts');
+  const { FolderWatch } = await import('./studio/watch.ts');
   const assets = fileURLToPath(new URL('../studio', import.meta.url));
   if (!existsSync(assets)) throw new BadInput('the studio is not built; run npm run build first', { file: assets });
   const host = options.host ?? '127.0.0.1';
   const token = options.token ?? (isLoopback(host) ? undefined : newToken());
-  const watch = new RunWatch(folder, options.interval);
+  const watch = new FolderWatch(folder, options.interval);
+  const queue = options.queue && (await QueueWatch.open(options.queue.name, options.queue.address, options.interval));
   const program = fileURLToPath(new URL('../../bin/trueline', import.meta.url));
-  const trainings = new Trainings(folder, program);
+  const jobs = new Jobs(folder, program);
   await watch.start();
-  const app = studioApp({ folder, assets, watch, trainings, ...(token ? { token } : {}) });
+  const app = studioApp({ folder, assets, watch, jobs, ...(queue ? { queue } : {}), ...(token ? { token } : {}) });
   const server = serve({ fetch: app.fetch, hostname: host, port: options.port ?? 0 });
   try {
     await new Promise<void>((resolve, reject) => {
@@ -54,27 +59,42 @@ export async function serveStudio(folder: string, options: ServeOptions = {}): P
     close: () =>
       new Promise<void>((resolve) => {
         watch.stop();
-        trainings.stopAll();
+        queue?.stop();
+        jobs.stopAll();
         server.close(() => resolve());
         if ('closeAllConnections' in server) server.closeAllConnections();
       }),
   };
 }
 
+interface Flags {
+  port?: number;
+  host: string;
+  token?: string;
+  redis?: string;
+  queue: string;
+  ca?: string;
+}
+
+const usualPort = 7420;
+
 export function studioCommand(): Command {
   return new Command('studio')
-    .description('Serve the web app: live runs, diagnosis by drag and drop, replays, comparisons.')
+    .description('Serve the web app: live runs, diagnosis by drag and drop, replays, comparisons, investigations.')
     .argument('[folder]', 'the folder whose runs are shown', 'runs')
-    .option('--port <n>', 'the port to listen on', wholeNumber, 7420)
+    .option('--port <n>', `the port to listen on; ${usualPort}, or any free one where that is taken`, wholeNumber)
     .option('--host <address>', 'the address to listen on; others than loopback ask for a token', '127.0.0.1')
     .option('--token <text>', 'the token to ask for, in place of one made up')
-    .addHelpText('after', '\nExample:\n  $ trueline studio runs\n')
-    .action(async (folder: string, options: { port: number; host: string; token?: string }) => {
+    .option('--redis <address>', 'also show a queue of this Redis: machines, jobs, throughput, time left')
+    .option('--queue <name>', 'the queue of --redis', 'sweep')
+    .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ trueline studio runs\n  $ trueline studio runs --redis redis://10.0.0.1:6379 --queue gamma\n',
+    )
+    .action(async (folder: string, flags: Flags) => {
       await mkdir(folder, { recursive: true });
-      const server = await serveStudio(folder, options).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EADDRINUSE') throw error;
-        throw new BadInput(`port ${options.port} is taken; choose another with --port`);
-      });
+      const server = await serveWhereFree(folder, flags);
       print(`The studio shows ${folder} at ${server.address}\nCtrl-C ends it.`);
       await new Promise<void>((resolve) => {
         process.once('SIGINT', resolve);
@@ -82,4 +102,21 @@ export function studioCommand(): Command {
       });
       await server.close();
     });
+}
+
+/** A port that was asked for is kept to; the usual one gives way. */
+async function serveWhereFree(folder: string, flags: Flags): Promise<StudioServer> {
+  const { port, host, token, redis, queue, ca } = flags;
+  const options: ServeOptions = {
+    host,
+    ...(token ? { token } : {}),
+    ...(redis ? { queue: { name: queue, address: { url: redis, ...(ca ? { ca } : {}) } } } : {}),
+  };
+  try {
+    return await serveStudio(folder, { ...options, port: port ?? usualPort });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    if (port !== undefined) throw new BadInput(`port ${port} is taken; choose another with --port`);
+    return serveStudio(folder, options);
+  }
 }

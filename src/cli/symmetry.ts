@@ -11,16 +11,17 @@ import { symmetryText } from '../report/symmetry.ts';
 import { duration, number } from '../report/table.ts';
 import { readResult } from '../sweep/work.ts';
 import { investigateRecordings } from '../symmetry/from-recordings.ts';
-import { investigate } from '../symmetry/investigate.ts';
+import { investigate, stageTitles } from '../symmetry/investigate.ts';
 import { familyLevel } from '../symmetry/levels.ts';
 import { NodeLaboratory, Stopped } from '../symmetry/node.ts';
 import { keepBudget, makePlan, projectTime } from '../symmetry/plan.ts';
-import type { Investigation, Plan } from '../symmetry/stage.ts';
+import type { Investigation, Plan, StageReport } from '../symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../symmetry/stages/explanation.ts';
 import { agentNames } from '../training/seating.ts';
 import { describeSettings, type Settings } from '../training/settings.ts';
 import { exitStatusOf } from './diagnose.ts';
 import { interruptible } from './interrupt.ts';
+import { InvestigationDiary } from './investigation.ts';
 import { asBadInput, json, print, wholeNumber } from './options.ts';
 import { progress } from './progress.ts';
 import { addRunnerOptions, type RunnerFlags, runnerOf } from './runner.ts';
@@ -155,6 +156,8 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
   const view = new SweepView(process.stderr, paint);
   const bar = progress('playing');
   const threads = flags.threads ?? availableParallelism();
+  const plan = Object.entries(stageTitles).map(([id, title]) => ({ id, title }));
+  const diary = new InvestigationDiary(out, { title: settings.game, command, names, plan });
   const lab = new NodeLaboratory({
     settings,
     names,
@@ -164,19 +167,31 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
     ...(flags.redis === undefined ? {} : { runner: await runnerOf(flags) }),
     signal: interrupt.signal,
     ...(flags.fault === undefined ? {} : { fault: { id: findFault(flags.fault).id, seed: flags.seed } }),
-    onProgress: (report) => view.update(report),
-    onPlayed: bar.update,
+    onProgress: (report) => {
+      view.update(report);
+      const { done, all, secondsLeft } = report;
+      diary.progress({ what: 'runs', done, all, secondsLeft });
+    },
+    onPlayed: (done, all) => {
+      bar.update(done, all);
+      diary.progress({ what: 'portions of play', done, all, secondsLeft: null });
+    },
     onFailure: (label, error) => view.say(`${paint.red('failed')} ${label}: ${error}`),
   });
+  const reports: StageReport[] = [];
   const say = (sentence: string) => {
     view.finish();
+    diary.begin(sentence, reports);
     if (!flags.json) process.stderr.write(`${paint.dim(sentence)}\n`);
   };
   try {
     const plan = await affordable(makePlan(seats, flags), lab, settings, seats, threads, flags, say);
-    const of: Investigation = { settings, names, seats, plan, lab, command, reports: [], audits: null, say };
-    return await investigate(of);
+    const of: Investigation = { settings, names, seats, plan, lab, command, reports, audits: null, say };
+    const diagnosis = await investigate(of);
+    await diary.end(diagnosis);
+    return diagnosis;
   } catch (error) {
+    await diary.end(null);
     if (!(error instanceof Stopped)) throw error;
     view.finish();
     print(`It was stopped; what is finished is kept in ${out}. Go on with: ${command}`);

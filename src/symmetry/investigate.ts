@@ -10,7 +10,8 @@ import { randomPlayStage } from './stages/random-play.ts';
 import { orderExperiment, recountUpdates, settingsAndUpdates } from './stages/settings-and-updates.ts';
 import { sharing } from './stages/sharing.ts';
 
-const titles: Record<StageId, string> = {
+/** Every stage with its question, in the order of the plan. */
+export const stageTitles: Record<StageId, string> = {
   phenomenon: 'Do equal agents come out unequal?',
   'random-play': 'Is the game fair?',
   'names-and-seats': 'The seat, or the name?',
@@ -24,7 +25,7 @@ const titles: Record<StageId, string> = {
 export async function investigate(of: Investigation): Promise<SymmetryDiagnosis> {
   const { plan, reports } = of;
   const run = async (id: StageId, stage: () => Promise<StageReport>): Promise<StageReport> => {
-    of.say(titles[id]);
+    of.say(stageTitles[id]);
     const begun = performance.now();
     const report = await stage();
     report.seconds = (performance.now() - begun) / 1000;
@@ -33,7 +34,8 @@ export async function investigate(of: Investigation): Promise<SymmetryDiagnosis>
   };
   const proved = () => !plan.all && reports.some(({ findings }) => findings.length > 0);
   const left = (ids: readonly StageId[], why: string) => {
-    for (const id of ids) reports.push({ ...emptyReport(id, titles[id], of.command), status: 'not-run', found: why });
+    for (const id of ids)
+      reports.push({ ...emptyReport(id, stageTitles[id], of.command), status: 'not-run', found: why });
   };
   const ended = 'Not needed: an earlier stage has proved the cause. --all runs it all the same.';
 

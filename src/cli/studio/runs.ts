@@ -1,8 +1,10 @@
 /** What runs there are below a folder, and their files. Names come from disk and are data: whoever shows them must never take them for markup. */
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { z } from 'zod';
 import { type Manifest, manifestSchema } from '../../recording/manifest.ts';
 import { folderStore } from '../../recording/node.ts';
+import { type InvestigationState, investigationFile } from '../investigation.ts';
 
 export interface RunFile {
   /** Below the run's folder, with forward slashes. */
@@ -20,19 +22,40 @@ export interface RunEntry {
   modified: number;
 }
 
+/** An investigation of symmetry, as far as a list shows it. */
+export interface InvestigationEntry extends Pick<InvestigationState, 'title' | 'state' | 'now'> {
+  /** Path below the studio's folder; '.' where the folder itself holds it. */
+  id: string;
+  modified: number;
+  /** Whether a program is at work on it. */
+  live: boolean;
+}
+
+export interface Found {
+  runs: RunEntry[];
+  investigations: InvestigationEntry[];
+}
+
 const deepest = 5;
 const mostRuns = 2000;
+/** A diary that was not touched for so many milliseconds belongs to a program that is gone. */
+const believed = 15_000;
 
-/** The runs below a folder in order of their paths; a folder without a manifest that can be read is none. */
-export async function listRuns(folder: string): Promise<RunEntry[]> {
-  const found: RunEntry[] = [];
+/** The runs and investigations below a folder in order of their paths; a folder whose manifest cannot be read is no run. */
+export async function listFolder(folder: string): Promise<Found> {
+  const found: Found = { runs: [], investigations: [] };
   const visit = async (below: string, depth: number): Promise<void> => {
-    if (found.length >= mostRuns) return;
+    if (found.runs.length >= mostRuns) return;
     const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(() => []);
-    if (entries.some((entry) => entry.isFile() && entry.name === 'manifest.json')) {
+    const holds = (name: string) => entries.some((entry) => entry.isFile() && entry.name === name);
+    if (holds('manifest.json')) {
       const run = await readRun(folder, below);
-      if (run) found.push(run);
+      if (run) found.runs.push(run);
       return;
+    }
+    if (holds(investigationFile)) {
+      const investigation = await readInvestigation(folder, below);
+      if (investigation) found.investigations.push(investigation);
     }
     if (depth === deepest) return;
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -42,6 +65,31 @@ export async function listRuns(folder: string): Promise<RunEntry[]> {
   };
   await visit('', 0);
   return found;
+}
+
+const told = z.object({
+  format: z.literal('trueline/investigation/1'),
+  title: z.string(),
+  state: z.enum(['running', 'done', 'stopped']),
+  now: z.string(),
+});
+
+async function readInvestigation(folder: string, below: string): Promise<InvestigationEntry | null> {
+  const file = join(folder, below, investigationFile);
+  try {
+    const { title, state, now } = told.parse(JSON.parse(await readFile(file, 'utf8')));
+    const modified = Math.round((await stat(file)).mtimeMs);
+    return {
+      id: below || '.',
+      title,
+      state,
+      now,
+      modified,
+      live: state === 'running' && Date.now() - modified < believed,
+    };
+  } catch {
+    return null;
+  }
 }
 
 async function readRun(folder: string, below: string): Promise<RunEntry | null> {

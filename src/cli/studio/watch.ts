@@ -1,8 +1,8 @@
-/** Keeps the list of runs below a folder up to date by looking again and again: it works on every file system, shared ones too. */
-import { listRuns, type RunEntry } from './runs.ts';
+/** Keeps the list of what is below a folder up to date by looking again and again: it works on every file system, shared ones too. */
+import { type Found, listFolder } from './runs.ts';
 
-export class RunWatch {
-  runs: RunEntry[] = [];
+export class FolderWatch {
+  found: Found = { runs: [], investigations: [] };
   private readonly listeners = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
   private seen = '';
@@ -32,11 +32,11 @@ export class RunWatch {
   }
 
   private async look(): Promise<void> {
-    const runs = await listRuns(this.folder);
-    const now = JSON.stringify(runs);
+    const found = await listFolder(this.folder);
+    const now = JSON.stringify(found);
     if (now === this.seen) return;
     this.seen = now;
-    this.runs = runs;
+    this.found = found;
     for (const listener of this.listeners) listener();
   }
 }

@@ -26,7 +26,8 @@ export interface Chart {
 export interface ChartOptions {
   axis: Axis;
   smoothing: number;
-  group: 'none' | 'settings';
+  /** `none`, `settings` for everything but the seed, or the path of one setting. */
+  group: string;
   /** Only pictures whose name holds this text. */
   filter: string;
 }
@@ -59,8 +60,7 @@ export function charts(runs: readonly ChartRun[], options: ChartOptions): Chart[
       .sort(([, a], [, b]) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1))
       .map(([key, { kind, name }]) => {
         const known = readings.find((entry) => entry.name === name);
-        const lines =
-          options.group === 'settings' ? grouped(runs, kind, name, options) : apart(runs, kind, name, options);
+        const lines = options.group === 'none' ? apart(runs, kind, name, options) : grouped(runs, kind, name, options);
         return {
           key,
           title: known?.label ?? name,
@@ -111,6 +111,33 @@ export function settingsLabel(run: ChartRun, runs: readonly ChartRun[]): string 
   return differing.map((key) => `${key}=${mine[key]}`).join(', ') || 'all';
 }
 
+/** Settings in which the runs differ: what they can be grouped by. */
+export function differingSettings(runs: readonly ChartRun[]): string[] {
+  const all = runs.map((run) => flat(run.manifest));
+  const keys = [...new Set(all.flatMap((one) => Object.keys(one)))];
+  return keys.filter((key) => all.some((one) => one[key] !== all[0][key]));
+}
+
+/** What a run's group is called. */
+export function groupLabel(run: ChartRun, runs: readonly ChartRun[], group: string): string {
+  return group === 'settings' ? settingsLabel(run, runs) : `${group}=${flat(run.manifest)[group] ?? ''}`;
+}
+
+/** Of the trainer's own settings: what the manifest's settings say already, and what changes no number. */
+const untold = new Set([
+  'ppo',
+  'name',
+  'seed',
+  'game',
+  'algorithm',
+  'steps',
+  'threads',
+  'kernel',
+  'checkpoint',
+  'recording',
+]);
+
+/** Every setting of a run by its path, as JSON; the seed is none of them. */
 export function flat(manifest: Manifest | undefined): Record<string, string> {
   const out: Record<string, string> = {};
   const visit = (value: unknown, path: string) => {
@@ -118,7 +145,9 @@ export function flat(manifest: Manifest | undefined): Record<string, string> {
       for (const [key, inner] of Object.entries(value)) visit(inner, path ? `${path}.${key}` : key);
     else out[path] = JSON.stringify(value);
   };
-  visit({ algorithm: manifest?.algorithm, game: manifest?.environment?.name, ...manifest?.settings }, '');
+  const { run = {} } = (manifest ?? {}) as { run?: Record<string, unknown> };
+  const own = Object.fromEntries(Object.entries(run).filter(([key]) => !untold.has(key)));
+  visit({ algorithm: manifest?.algorithm, game: manifest?.environment?.name, ...manifest?.settings, ...own }, '');
   return out;
 }
 
@@ -128,7 +157,8 @@ function grouped(runs: readonly ChartRun[], kind: string, name: string, options:
     for (const curve of run.curves) {
       if (curve.kind !== kind || curve.name !== name) continue;
       const label =
-        [settingsLabel(run, runs), curve.owner].filter((part) => part && part !== 'all').join(' · ') || name;
+        [groupLabel(run, runs, options.group), curve.owner].filter((part) => part && part !== 'all').join(' · ') ||
+        name;
       const { x, y } = placed(curve, options.axis);
       groups.set(label, [...(groups.get(label) ?? []), { x, y: smooth(y, options.smoothing) }]);
     }

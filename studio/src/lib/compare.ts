@@ -1,6 +1,6 @@
 /** Differences between settings, seed against the same seed, so that what the seed brings is the same on both sides. */
 import { bandOf, difference, type Line } from './bands.ts';
-import { type Axis, type ChartRun, placed, settingsLabel } from './charts.ts';
+import { type Axis, type ChartRun, differingSettings, flat, groupLabel, placed } from './charts.ts';
 import type { Drawn } from './export.ts';
 import { colour } from './theme.svelte.ts';
 
@@ -12,24 +12,31 @@ function meanReturn(run: ChartRun, axis: Axis): Line | undefined {
   return { x, y: mean };
 }
 
-/**
- * The first run's setting against each other one: a line for each seed that both have, and their mean with its band where there are several.
- * Two runs with one setting are compared as they are.
- */
-export function pairedDifference(runs: readonly ChartRun[], axis: Axis): Drawn[] {
+/** Settings that differ within a group, and so must agree between partners; what goes along with the chosen setting need not. */
+function free(groups: readonly (readonly ChartRun[])[]): string[] {
+  return [...new Set(groups.flatMap(differingSettings))];
+}
+
+/** The first run's group against each other one: the mean over the seeds that both have, with its band where there are several. */
+export function pairedDifference(runs: readonly ChartRun[], axis: Axis, group = 'settings'): Drawn[] {
   const groups = new Map<string, ChartRun[]>();
   for (const run of runs) {
-    const label = settingsLabel(run, runs);
+    const label = groupLabel(run, runs, group);
     groups.set(label, [...(groups.get(label) ?? []), run]);
   }
   const named = [...groups.entries()];
   if (named.length < 2) return [];
+  const keys = free([...groups.values()]);
+  const paired = (a: ChartRun, b: ChartRun) => {
+    const [mine, theirs] = [flat(a.manifest), flat(b.manifest)];
+    return a.manifest?.seed === b.manifest?.seed && keys.every((key) => mine[key] === theirs[key]);
+  };
   const [[baseName, base], ...others] = named;
   const lines: Drawn[] = [];
   others.forEach(([name, members], g) => {
     const pairs: Line[] = [];
     for (const run of members) {
-      const partner = base.find(({ manifest }) => manifest?.seed === run.manifest?.seed);
+      const partner = base.find((other) => paired(run, other));
       const mine = meanReturn(run, axis);
       const theirs = partner && meanReturn(partner, axis);
       if (mine && theirs) pairs.push(difference(mine, theirs));

@@ -22,6 +22,10 @@ export interface Thought {
   chosen: number;
   value: number;
   observation: number[];
+  /** HOP+: the code of the subgoal that it follows; empty where it has none. */
+  subgoal: number[];
+  /** HOP+: what it believed that the others would choose. */
+  others: { name: string; probabilities: number[] }[];
   extras: Record<string, number | number[]>;
 }
 
@@ -57,9 +61,12 @@ export async function replayable(recording: Recording): Promise<{ episode: numbe
   const { environment, run } = recording.manifest as { environment?: { worlds?: number }; run?: unknown };
   if (!environment?.worlds || !run) return [];
   const taken = new Map<number, { first: number; iteration: number; rows: Map<number, number> }>();
-  for await (const chunk of recording.chunks('samples', ['iteration', 'episode', 't', 'agent'])) {
-    const [iteration, episode, t, agent] = ['iteration', 'episode', 't', 'agent'].map((name) => numbers(chunk, name)!);
+  const keys = ['iteration', 'episode', 't', 'agent'];
+  for await (const chunk of recording.chunks('samples', [...keys, 'imagined'])) {
+    const [iteration, episode, t, agent] = keys.map((name) => numbers(chunk, name)!);
+    const imagined = numbers(chunk, 'imagined');
     for (let row = 0; row < chunk.rows; row++) {
+      if (imagined?.(row) === 1) continue;
       let found = taken.get(episode(row));
       if (!found) {
         found = { first: t(row), iteration: iteration(row), rows: new Map() };
@@ -116,7 +123,12 @@ export async function replay(recording: Recording, episode: number): Promise<Rep
       if (player) return { action: player.act(game, seat, streams[seat]) };
       const row = rows.find((candidate) => candidate.t === t && candidate.agent === agentAt[seat]);
       if (!row) throw new Error(`Agent ${agents[agentAt[seat]]?.name} moved at step ${t} without a row.`);
-      return { action: row.chosen, thought: row };
+      // The others are told by how many seats they sit further on.
+      const others = row.others.map((other, i) => ({
+        ...other,
+        name: agents[agentAt[(seat + i + 1) % seats]]?.name ?? '',
+      }));
+      return { action: row.chosen, thought: { ...row, others } };
     },
   });
 }
@@ -184,6 +196,44 @@ const plain = new Set([
   'legal',
 ]);
 
+/** How a HOP+ policy's input is put together: the observation, the others' likely choices, the subgoal's code. */
+interface Appended {
+  others: number;
+  choices: number;
+  code: number;
+}
+
+function appended({ manifest }: Recording, choices: number): Appended {
+  const { run, agents } = manifest as unknown as {
+    run?: {
+      algorithm?: string;
+      hop?: { without?: string[]; otherAgents?: { feed?: boolean }; subgoals?: { size?: number } };
+    };
+    agents?: unknown[];
+  };
+  const hop = run?.algorithm === 'hop' ? run.hop : undefined;
+  const uses = (module: string) => hop !== undefined && !(hop.without ?? []).includes(module);
+  return {
+    others: uses('other-agents') && hop?.otherAgents?.feed ? (agents?.length ?? 1) - 1 : 0,
+    choices,
+    code: uses('subgoals') ? (hop?.subgoals?.size ?? 0) : 0,
+  };
+}
+
+function takeApart(input: number[], { others, choices, code }: Appended) {
+  const end = input.length - code;
+  const start = end - others * choices;
+  if (start < 0) return { observation: input, subgoal: [], others: [] };
+  return {
+    observation: input.slice(0, start),
+    subgoal: input.slice(end),
+    others: Array.from({ length: others }, (_, i) => ({
+      name: '',
+      probabilities: input.slice(start + i * choices, start + (i + 1) * choices),
+    })),
+  };
+}
+
 async function rowsOf(recording: Recording, wanted: number): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const chunk of recording.chunks('samples')) {
@@ -195,7 +245,7 @@ async function rowsOf(recording: Recording, wanted: number): Promise<Row[]> {
       return Array.from(column.values.slice(column.offsets[row], column.offsets[row + 1]), Number);
     };
     for (let row = 0; row < chunk.rows; row++) {
-      if (episode(row) !== wanted) continue;
+      if (episode(row) !== wanted || get('imagined', row) === 1) continue;
       const logits = list('logits', row);
       const legal = list('legal', row).map((value) => value === 1);
       const agent = get('agent', row);
@@ -216,7 +266,7 @@ async function rowsOf(recording: Recording, wanted: number): Promise<Row[]> {
         probabilities: probabilities(logits, legal, get('temperature', row)),
         chosen: get('action', row),
         value: get('value', row),
-        observation: list('obs', row),
+        ...takeApart(list('obs', row), appended(recording, logits.length)),
         ended: get('terminated', row) === 1 || get('truncated', row) === 1,
         extras,
       });

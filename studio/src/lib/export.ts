@@ -69,7 +69,7 @@ export function plotSvg(
   const px = (value: number) => margin.left + ((value - from) / (to - from)) * across;
   const py = (value: number) => margin.top + (1 - (value - low) / (high - low)) * down;
   const clamp = (value: number) => Math.max(margin.top, Math.min(margin.top + down, value));
-  const parts = [`<rect width="${width}" height="${height}" fill="#fff"/>`];
+  const parts: string[] = [];
   if (band) {
     const top = clamp(band[1] === null ? margin.top : py(band[1]));
     const bottom = clamp(band[0] === null ? margin.top + down : py(band[0]));
@@ -107,15 +107,32 @@ export function plotSvg(
   parts.push(
     `<text x="${margin.left + across / 2}" y="${height - margin.bottom + 34}" text-anchor="middle">${escapeText(xLabel)}</text>`,
   );
-  let at = margin.left;
-  for (const line of lines.filter(({ faint, hidden }) => !faint && !hidden)) {
+  const { entries, rows } = legend(lines.filter(({ faint, hidden }) => !faint && !hidden));
+  const tall = height + (rows - 1) * rowHeight;
+  for (const { label, colour, x: left, row } of entries) {
+    const y = height + row * rowHeight;
     parts.push(
-      `<rect x="${at}" y="${height - 16}" width="10" height="10" fill="${line.colour}"/>`,
-      `<text x="${at + 14}" y="${height - 7}">${escapeText(line.label)}</text>`,
+      `<rect x="${left}" y="${y - 16}" width="10" height="10" fill="${colour}"/>`,
+      `<text x="${left + 14}" y="${y - 7}">${escapeText(label)}</text>`,
     );
-    at += 24 + line.label.length * 7;
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#33383d">${parts.join('')}</svg>\n`;
+  parts.unshift(`<rect width="${width}" height="${tall}" fill="#fff"/>`);
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${tall}" font-family="system-ui, sans-serif" font-size="12" fill="#33383d">${parts.join('')}</svg>\n`;
+}
+
+const rowHeight = 18;
+
+/** Where each entry goes; one that does not fit begins a row. */
+function legend(lines: readonly Drawn[]) {
+  let [left, row] = [margin.left, 0];
+  const entries = lines.map(({ label, colour }) => {
+    const wide = 24 + label.length * 7;
+    if (left > margin.left && left + wide > width) [left, row] = [margin.left, row + 1];
+    const entry = { label, colour, x: left, row };
+    left += wide;
+    return entry;
+  });
+  return { entries, rows: row + 1 };
 }
 
 function short(value: number): string {
