@@ -143,6 +143,26 @@ describe('an engine', () => {
     expect(evaluate()).toEqual(after);
   });
 
+  it('decides for several policies at once as each decides alone, and refuses a policy twice', async () => {
+    for (const kernel of kernels) {
+      const engine = await engineOf({ kernel });
+      const jobs = [70, 0, 1, 33].map((count, i) => {
+        const policy = engine.policy(shape, RandomStream.of(i));
+        const rows = { ...randomRows(shape, Math.max(count, 1), 7, RandomStream.of(i, 'rows')), length: count };
+        const uniforms = Float32Array.from({ length: count }, (_, row) => (row * 0.618) % 1);
+        return { policy, rows, uniforms, temperature: 1 + i / 4, out: rowOutputs(rows) };
+      });
+      engine.act(jobs);
+      for (const { policy, rows, uniforms, temperature, out } of jobs) {
+        const alone = rowOutputs(rows);
+        policy.act(rows, uniforms, temperature, alone);
+        expect(out).toEqual(alone);
+      }
+      expect(new Set(jobs[0].out.action).size).toBeGreaterThan(1);
+      if (kernel !== 'reference') expect(() => engine.act([jobs[0], jobs[0]])).toThrow(/repeats the policy of job 0/);
+    }
+  });
+
   it('gives values alone as it gives them with the rest', async () => {
     for (const kernel of kernels) {
       const policy = (await engineOf({ kernel, threads: 1 })).policy(shape, RandomStream.of(2));

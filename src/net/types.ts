@@ -207,6 +207,15 @@ export interface OptimizerMember {
   group: GroupSettings;
 }
 
+/** What `act` of a policy takes, for several policies at once. */
+export interface ActJob {
+  readonly policy: Policy;
+  readonly rows: DecisionRows;
+  readonly uniforms: Float32Array;
+  readonly temperature: number;
+  readonly out: ActOutputs;
+}
+
 export interface Engine {
   /** The kernel in use. */
   readonly kernel: Exclude<KernelName, 'auto'>;
@@ -214,6 +223,8 @@ export interface Engine {
   policy(shape: PolicyShape, stream: RandomStream): Policy;
   mlp(shape: MlpShape, stream: RandomStream): Mlp;
   adam(members: readonly OptimizerMember[], settings: { beta1: number; beta2: number; eps: number }): Optimizer;
+  /** The decisions of several policies, which must differ: the same as each policy's own `act`, with more for every thread to do. */
+  act(jobs: readonly ActJob[]): void;
   /** One step per job. The jobs' policies must differ; the result does not depend on the number of threads. */
   update(jobs: readonly UpdateJob[]): StepReport[];
   /**

@@ -4,6 +4,7 @@ import type { Learner } from '../agents/ppo.ts';
 import { dealSeats, seatedNames } from '../games/dealt.ts';
 import type { Game } from '../games/game.ts';
 import { RandomStream } from '../math/random.ts';
+import type { ActJob } from '../net/types.ts';
 import type { Batch } from './batch.ts';
 import type { Companion } from './companion.ts';
 import { Decisions } from './decisions.ts';
@@ -35,6 +36,7 @@ export class Collector {
   readonly streams: (RandomStream | null)[];
   readonly results = new EpisodeResults();
   readonly decisions: Decisions[];
+  private readonly jobs: ActJob[];
   /** Counts the calls of `collect`. */
   iteration = 0;
 
@@ -46,6 +48,8 @@ export class Collector {
     readonly settings: CollectSettings,
     readonly stages: Pick<Stages, 'act' | 'values'>,
     readonly companion: Companion | null = null,
+    /** Makes the decisions of all learners at once, where nothing stands between a policy and its decisions; else `stages.act` makes them one by one. */
+    readonly together: ((decisions: readonly Decisions[], jobs: readonly ActJob[]) => void) | null = null,
   ) {
     const { seats } = game.shape;
     this.places = game.worlds * seats;
@@ -61,6 +65,7 @@ export class Collector {
     this.decisions = learners.map(
       (learner) => new Decisions(game, learner, view, this.places, game.shape.observation + (companion?.width ?? 0)),
     );
+    this.jobs = this.decisions.map(({ job }) => job);
   }
 
   /** Unique within a run, and the same whatever the other worlds do. */
@@ -93,6 +98,18 @@ export class Collector {
     }
     this.game.reset(world, RandomStream.of(seed, 'world', world, number));
     this.companion?.begin(this, world);
+  }
+
+  /** One batched forward pass of every learner that is asked. */
+  act(): void {
+    const { decisions, stages } = this;
+    for (const asked of decisions) {
+      if (asked.length === 0) continue;
+      asked.look(true);
+      this.companion?.extend(this, asked);
+      if (!this.together) stages.act(asked.learner, asked.rows, asked.uniforms, asked.out, asked.temperature);
+    }
+    this.together?.(decisions, this.jobs);
   }
 
   /** Everything that going on bit for bit needs, as numbers. */
@@ -165,7 +182,8 @@ export function collect(collector: Collector, batch: Batch): void {
 function advance(collector: Collector, batch: Batch): void {
   const { game, decisions, companion } = collector;
   decide(collector);
-  for (const asked of decisions) if (asked.length > 0) answer(collector, asked, batch);
+  collector.act();
+  for (const asked of decisions) if (asked.length > 0) enter(collector, asked, batch);
   companion?.decided(collector, batch);
   game.step(collector.actions);
   companion?.stepped(collector);
@@ -188,14 +206,11 @@ function decide(collector: Collector): void {
   }
 }
 
-/** One batched forward pass of a learner, and one new row for each of its places. */
-function answer(collector: Collector, asked: Decisions, batch: Batch): void {
-  const { game, stages, openRow, agentAt, time, actions, iteration } = collector;
+/** One new row for each place of a learner that decided. */
+function enter(collector: Collector, asked: Decisions, batch: Batch): void {
+  const { game, openRow, agentAt, time, actions, iteration } = collector;
   const { seats } = game.shape;
-  const { out, rows, place: places, length } = asked;
-  asked.look(true);
-  collector.companion?.extend(collector, asked);
-  stages.act(asked.learner, rows, asked.uniforms, out, asked.temperature);
+  const { out, place: places, length } = asked;
   const first = asked.append(batch);
   batch.iteration.fill(iteration, first, first + length);
   const { action, value } = out;

@@ -3,7 +3,7 @@ import type { CriticView } from '../agents/mappo.ts';
 import type { Learner } from '../agents/ppo.ts';
 import type { Game } from '../games/game.ts';
 import type { RandomStream } from '../math/random.ts';
-import type { ActOutputs, DecisionRows } from '../net/types.ts';
+import type { ActJob, ActOutputs, DecisionRows } from '../net/types.ts';
 import type { Batch } from './batch.ts';
 import { copyFloatSpan } from './gather.ts';
 
@@ -14,6 +14,8 @@ export class Decisions {
   readonly temperature: Float32Array;
   readonly rows: DecisionRows;
   readonly out: Required<ActOutputs>;
+  /** The same as a job for the engine; its rows are those that are asked for. */
+  readonly job: ActJob;
   private readonly pointer: boolean;
 
   constructor(
@@ -46,6 +48,8 @@ export class Decisions {
       value: new Float32Array(places),
       logits: new Float32Array(places * candidates),
     };
+    const { rows, uniforms, out } = this;
+    this.job = { policy: learner.policy, rows, uniforms, temperature: 1, out };
   }
 
   clear(): void {

@@ -3,7 +3,7 @@
 export type ColumnArray = Int32Array | Float32Array | Float64Array | Uint8Array;
 
 /** From so many values on, one call that copies them all is faster than a loop. */
-const longSpan = 128;
+const longSpan = 48;
 
 /** Copies values that lie side by side. */
 export function copyFloatSpan(

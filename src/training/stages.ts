@@ -23,10 +23,11 @@
 import type { Learner, LearnerRows, TrainJob, UpdateStages } from '../agents/ppo.ts';
 import type { PpoSettings } from '../agents/settings.ts';
 import type { Game } from '../games/game.ts';
-import type { ActOutputs, DecisionRows, StepReport } from '../net/types.ts';
+import type { ActJob, ActOutputs, DecisionRows, Engine, StepReport } from '../net/types.ts';
 import type { Batch } from './batch.ts';
 import { type Collector, collect } from './collect.ts';
 import { assignCredit } from './credit.ts';
+import type { Decisions } from './decisions.ts';
 import { prepareRows, selectRows } from './prepare.ts';
 
 /** A step's figures as the trainer gives them to its user; the recording's `steps` table holds these. */
@@ -77,12 +78,23 @@ export interface Stages extends UpdateStages {
   report(job: TrainJob, report: StepReport): ReportedStep;
 }
 
+/** What follows a policy's decisions: values in units of the rewards, and the temperature they were made at. */
+function decided(learner: Learner, rows: DecisionRows, out: Required<ActOutputs>, temperature: Float32Array): void {
+  learner.normaliser.toRewards(out.value, rows.length);
+  temperature.fill(1, 0, rows.length);
+}
+
+/** The clean `act` of several learners at once; only for a run whose `act` is the clean one. */
+export function actTogether(engine: Engine, decisions: readonly Decisions[], jobs: readonly ActJob[]): void {
+  engine.act(jobs);
+  for (const { learner, rows, out, temperature } of decisions) decided(learner, rows, out, temperature);
+}
+
 export const cleanStages: Stages = {
   game: (game) => game,
   act(learner, rows, uniforms, out, temperature) {
     learner.policy.act(rows, uniforms, 1, out);
-    learner.normaliser.toRewards(out.value, rows.length);
-    temperature.fill(1, 0, rows.length);
+    decided(learner, rows, out, temperature);
   },
   values(learner, state, count, out) {
     learner.policy.values(state, count, out);

@@ -12,7 +12,8 @@ export interface StepMeasures {
 
 const perRow = ['k1', 'k2', 'k3', 'clip_fraction', 'entropy', 'policy_loss', 'value_loss', 'ratio_mean'] as const;
 const roles: readonly Role[] = ['trunk', 'head', 'critic'];
-const spreadRows = 1024;
+/** Rows that the spread of the inputs is measured on. */
+const spreadRows = 256;
 
 class Mean {
   private sum = 0;
@@ -181,17 +182,17 @@ export function explainedVariance(value: ArrayLike<number>, returns: ArrayLike<n
 
 function inputSpread(rows: LearnerRows, width: number): number {
   const stride = Math.max(1, Math.ceil(rows.length / spreadRows));
+  const { obs, length } = rows;
   let count = 0;
-  let mean = 0;
-  let squares = 0;
-  for (let row = 0; row < rows.length; row += stride) {
-    for (let i = row * width; i < (row + 1) * width; i++) {
-      count++;
-      const change = rows.obs[i] - mean;
-      mean += change / count;
-      squares += change * (rows.obs[i] - mean);
-    }
+  let sum = 0;
+  for (let row = 0; row < length; row += stride) {
+    for (let i = row * width, end = i + width; i < end; i++) sum += obs[i];
+    count += width;
   }
+  const mean = sum / count;
+  let squares = 0;
+  for (let row = 0; row < length; row += stride)
+    for (let i = row * width, end = i + width; i < end; i++) squares += (obs[i] - mean) * (obs[i] - mean);
   return count > 0 ? Math.sqrt(squares / count) : Number.NaN;
 }
 

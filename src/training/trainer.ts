@@ -32,7 +32,7 @@ import { Recorder, type RecordingSink } from './record.ts';
 import { Replay } from './replay.ts';
 import { agentNames, makeSeating, planLearners, type Seating } from './seating.ts';
 import { checkSettings, readSettings, type Settings, type SettingsInput } from './settings.ts';
-import { cleanStages, type Stages } from './stages.ts';
+import { actTogether, cleanStages, type Stages } from './stages.ts';
 import { Watch } from './watch.ts';
 
 export const version = '0.1.0';
@@ -114,7 +114,17 @@ export class Trainer {
     const network = policyShape({ ...shape, observation }, view.width || observation, settings.network);
     this.learners = plans.map((plan) => makeLearner(this.engine, network, plan, settings.ppo, settings.seed));
     this.seating = makeSeating(this.game, names, settings, this.learners);
-    this.collector = new Collector(this.game, this.seating, this.learners, view, settings, this.stages, companion);
+    const together = this.stages.act === cleanStages.act && companion === null && this.learners.length > 1;
+    this.collector = new Collector(
+      this.game,
+      this.seating,
+      this.learners,
+      view,
+      settings,
+      this.stages,
+      companion,
+      together ? (decisions, jobs) => actTogether(this.engine, decisions, jobs) : null,
+    );
     this.batch = new Batch(batchShape(this.game, view.width, companion?.width));
     this.seats = this.learners.map((learner) => ({ learner, rows: emptyRows(), replay: new Replay() }));
     this.guard = new Guard(settings.guard, names, (kind, sentence) => options.onNotice?.(sentence, kind));

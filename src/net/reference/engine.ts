@@ -3,6 +3,7 @@ import type { RandomStream } from '../../math/random.ts';
 import { checkMlpShape, mlpParameters } from '../parameters.ts';
 import { checkJobs, clipScale } from '../report.ts';
 import type {
+  ActJob,
   Engine,
   Mlp,
   MlpShape,
@@ -121,6 +122,10 @@ export class ReferenceEngine implements Engine {
 
   adam(members: readonly OptimizerMember[], settings: { beta1: number; beta2: number; eps: number }): Optimizer {
     return new ReferenceAdam(members, settings);
+  }
+
+  act(jobs: readonly ActJob[]): void {
+    for (const { policy, rows, uniforms, temperature, out } of jobs) policy.act(rows, uniforms, temperature, out);
   }
 
   update(jobs: readonly UpdateJob[]): StepReport[] {

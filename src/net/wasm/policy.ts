@@ -90,8 +90,15 @@ export class KernelPolicy implements Policy {
   }
 
   act(rows: DecisionRows, uniforms: Float32Array, temperature: number, out: ActOutputs): void {
+    if (rows.length === 0) return;
+    this.enterDecisions(rows, uniforms, temperature, out);
+    this.forward(rows.length);
+    this.leaveDecisions(rows.length, out);
+  }
+
+  /** Puts decisions before the kernels; they are made by the tasks of `addForward`. */
+  enterDecisions(rows: DecisionRows, uniforms: Float32Array, temperature: number, out: ActOutputs): void {
     const n = rows.length;
-    if (n === 0) return;
     checkTemperature(temperature);
     this.stage.copy(rows, this.columns);
     this.prepare(this.columns, n, out.logits ? rows.offsets[n] - rows.offsets[0] : 0, temperature);
@@ -104,8 +111,10 @@ export class KernelPolicy implements Policy {
       const base = this.at.offsets >> 2;
       for (let i = 0; i <= n; i++) words[base + i] = rows.offsets[i] - rows.offsets[0];
     }
-    this.forward(n);
-    take(memory.i32, this.at.action, out.action, n);
+  }
+
+  leaveDecisions(n: number, out: ActOutputs): void {
+    take(this.kernels.memory.i32, this.at.action, out.action, n);
     this.collect(n, out);
   }
 
@@ -218,10 +227,14 @@ export class KernelPolicy implements Policy {
 
   private forward(n: number): void {
     const { threads } = this.kernels;
-    const tasks = Math.ceil(n / FORWARD_ROWS);
-    threads.begin(tasks);
-    for (let i = 0; i < tasks; i++) threads.add(taskKinds.forward, this.job, i);
+    threads.begin(forwardTasks(n));
+    this.addForward(n);
     threads.run();
+  }
+
+  addForward(n: number): void {
+    const tasks = forwardTasks(n);
+    for (let i = 0; i < tasks; i++) this.kernels.threads.add(taskKinds.forward, this.job, i);
   }
 
   /** Copies the figures of the rows at work. */
@@ -281,6 +294,10 @@ export class KernelPolicy implements Policy {
     });
     this.steps = save.steps;
   }
+}
+
+export function forwardTasks(rows: number): number {
+  return Math.ceil(rows / FORWARD_ROWS);
 }
 
 export function checkTemperature(temperature: number): void {
