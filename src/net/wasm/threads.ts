@@ -12,8 +12,8 @@ const MESSAGE_AT = 256;
 const MESSAGE_BYTES = 512;
 /** Bytes at the start of the memory that are not the allocator's: this file's words up to 1024, then the kernels' constants. */
 export const RESERVED = 2048;
-/** A worker that has found nothing to do for so many milliseconds goes to sleep; between two steps of a rollout it stays awake. */
-const SPIN = 0.5;
+/** A worker that has found nothing to do for so many milliseconds goes to sleep. Waking it costs a tenth of a millisecond, so it stays awake between the steps of a rollout and of an update. */
+const SPIN = 3;
 const PATIENCE = 60_000;
 
 /** Plain JavaScript for a worker of Node or of a page. */
