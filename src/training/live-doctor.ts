@@ -9,8 +9,13 @@ import type { RecordingSink } from './record.ts';
 
 /** Below this the doctor would name a cause, and the guard would not yet stop a run for it. */
 const sureEnough = 0.75;
-/** After the first three, every so many of the iterations that are kept whole: two in a row are looked at together. */
-const every = 8;
+/** Two in a row of so many iterations that are kept whole are examined, because a cause must be named twice. */
+export const examinedEvery = 8;
+
+/** Whether the n-th iteration that is kept whole is examined, counted from 0: the first four are. */
+export function isExamined(whole: number): boolean {
+  return whole < 4 || whole % examinedEvery < 2;
+}
 
 interface Part {
   table: string;
@@ -46,8 +51,7 @@ export class LiveDoctor {
 
   /** `kept` says whether the iteration is recorded whole: only then there is enough to look at. */
   begin(kept: boolean): void {
-    const place = this.whole % every;
-    this.keeping = kept && (this.whole < 4 || place === 0 || place === 1);
+    this.keeping = kept && isExamined(this.whole);
     if (kept) this.whole++;
   }
 
