@@ -31,17 +31,25 @@ const sampledSteps = 3;
 /** Threads that OpenBLAS and OpenMP leave spinning fall asleep within this time, so that they do not disturb the next contestant. */
 const settle = 80;
 
-export async function bench(say: (line: string) => void, sizes: Sizes = fullSizes): Promise<Figure[]> {
+/** What can be measured by itself; the whole takes many minutes. */
+export const parts = ['pytorch', 'tensorflow', 'watching', 'memory'] as const;
+type Part = (typeof parts)[number];
+
+export async function bench(
+  say: (line: string) => void,
+  sizes: Sizes = fullSizes,
+  wanted: readonly Part[] = parts,
+): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'trueline-train-'));
   const engine = await createEngine();
   try {
     say(`our engine: ${engine.kernel} kernel on ${engine.threads} threads`);
-    return [
-      ...(await besidePyTorch(say, engine, sizes, folder)),
-      ...(await besideTensorFlow(say, engine, sizes)),
-      ...(await costOfWatching(say, engine, sizes)),
-      ...longRun(say, sizes),
-    ];
+    const figures: Figure[] = [];
+    if (wanted.includes('pytorch')) figures.push(...(await besidePyTorch(say, engine, sizes, folder)));
+    if (wanted.includes('tensorflow')) figures.push(...(await besideTensorFlow(say, engine, sizes)));
+    if (wanted.includes('watching')) figures.push(...(await costOfWatching(say, engine, sizes)));
+    if (wanted.includes('memory')) figures.push(...longRun(say, sizes));
+    return figures;
   } finally {
     engine.dispose();
     rmSync(folder, { recursive: true, force: true });
