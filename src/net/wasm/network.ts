@@ -142,7 +142,6 @@ export class KernelNetwork {
     words[net + netFields.deltaA] = reserve(rows * widest);
     words[net + netFields.deltaB] = reserve(rows * widest);
     words[net + netFields.panel] = reserve(rows * widest);
-    words[net + netFields.inputPanel] = reserve(Math.max(rows, BLOCK) * widest);
     words[net + netFields.rowPart] = reserve(features > 0 ? BLOCK * up8(sizes[1]) : 0);
     words[net + netFields.rowPanel] = reserve(features > 0 ? BLOCK * up8(sizes[1]) : 0);
     // Four rows at a time.

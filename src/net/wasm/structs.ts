@@ -46,7 +46,6 @@ export const netFields = fields(
   'deltaA',
   'deltaB',
   'panel',
-  'inputPanel',
   'rowPart',
   'rowPanel',
   'local',

@@ -163,11 +163,12 @@ function storeHalf(y: usize, a: v128, b: v128, c: v128, d: v128): void {
 
 /**
  * Adds the sum over rows of x[row][input] * delta[row][output] to `gradient`, which has the layout of the weights.
- * Both `x` and `delta` are in panels of eight columns (`toColumns`), so that the loop over rows is one; rows count in whole panels.
+ * `x` is in panels of eight rows as it was made, `delta` in panels of eight columns (`toColumns`); rows count in whole panels.
  */
 export function accumulateWeights(x: usize, inputs4: i32, delta: usize, outputs4: i32, panels: i32, gradient: usize): void {
   const gStep = <usize>inputs4 << 4;
   const length = <usize>panels << 8;
+  const xStep = <usize>inputs4 << 5;
   for (let output = 0; output < outputs4; output += 8) {
     const end = delta + length;
     if (output + 8 <= outputs4) {
@@ -176,22 +177,25 @@ export function accumulateWeights(x: usize, inputs4: i32, delta: usize, outputs4
       for (let input = 0; input < inputs4; input += 4) {
         let a0 = v128.load(upper), b0 = v128.load(upper, 16), c0 = v128.load(upper, 32), d0 = v128.load(upper, 48);
         let a1 = v128.load(lower), b1 = v128.load(lower, 16), c1 = v128.load(lower, 32), d1 = v128.load(lower, 48);
-        let from = x + <usize>(input >> 3) * length + (<usize>(input & 4) << 2);
-        for (let at = delta; at < end; at += 32) {
-          const g0 = v128.load(at), g1 = v128.load(at, 16);
-          let s = v128.load32_splat(from);
-          a0 = madd(s, g0, a0);
-          a1 = madd(s, g1, a1);
-          s = v128.load32_splat(from, 4);
-          b0 = madd(s, g0, b0);
-          b1 = madd(s, g1, b1);
-          s = v128.load32_splat(from, 8);
-          c0 = madd(s, g0, c0);
-          c1 = madd(s, g1, c1);
-          s = v128.load32_splat(from, 12);
-          d0 = madd(s, g0, d0);
-          d1 = madd(s, g1, d1);
-          from += 32;
+        let from = x + (<usize>input << 5);
+        for (let at = delta; at < end; from += xStep) {
+          let row = from;
+          for (const panelEnd = at + 256; at < panelEnd; at += 32) {
+            const g0 = v128.load(at), g1 = v128.load(at, 16);
+            let s = v128.load32_splat(row);
+            a0 = madd(s, g0, a0);
+            a1 = madd(s, g1, a1);
+            s = v128.load32_splat(row, 32);
+            b0 = madd(s, g0, b0);
+            b1 = madd(s, g1, b1);
+            s = v128.load32_splat(row, 64);
+            c0 = madd(s, g0, c0);
+            c1 = madd(s, g1, c1);
+            s = v128.load32_splat(row, 96);
+            d0 = madd(s, g0, d0);
+            d1 = madd(s, g1, d1);
+            row += 4;
+          }
         }
         v128.store(upper, a0);
         v128.store(upper, b0, 16);
@@ -208,14 +212,17 @@ export function accumulateWeights(x: usize, inputs4: i32, delta: usize, outputs4
       let upper = gradient;
       for (let input = 0; input < inputs4; input += 4) {
         let a = v128.load(upper), b = v128.load(upper, 16), c = v128.load(upper, 32), d = v128.load(upper, 48);
-        let from = x + <usize>(input >> 3) * length + (<usize>(input & 4) << 2);
-        for (let at = delta; at < end; at += 32) {
-          const g = v128.load(at);
-          a = madd(v128.load32_splat(from), g, a);
-          b = madd(v128.load32_splat(from, 4), g, b);
-          c = madd(v128.load32_splat(from, 8), g, c);
-          d = madd(v128.load32_splat(from, 12), g, d);
-          from += 32;
+        let from = x + (<usize>input << 5);
+        for (let at = delta; at < end; from += xStep) {
+          let row = from;
+          for (const panelEnd = at + 256; at < panelEnd; at += 32) {
+            const g = v128.load(at);
+            a = madd(v128.load32_splat(row), g, a);
+            b = madd(v128.load32_splat(row, 32), g, b);
+            c = madd(v128.load32_splat(row, 64), g, c);
+            d = madd(v128.load32_splat(row, 96), g, d);
+            row += 4;
+          }
         }
         v128.store(upper, a);
         v128.store(upper, b, 16);

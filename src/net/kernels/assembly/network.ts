@@ -121,8 +121,7 @@ export function backwardBlock(
     const layer = layerAt(net, index);
     const x = activations + layer.input;
     toColumns(delta, layer.outputs4, panels, columns);
-    toColumns(x, layer.inputs4, panels, scratch + net.inputPanel);
-    accumulateWeights(scratch + net.inputPanel, layer.inputs4, columns, layer.outputs4, panels, lane + (layer.weight - net.parameters));
+    accumulateWeights(x, layer.inputs4, columns, layer.outputs4, panels, lane + (layer.weight - net.parameters));
     accumulateBias(columns, layer.outputs4, panels, lane + (layer.bias - net.parameters));
     if (index > 0 || wantInput) {
       multiply(delta, layer.outputs, layer.outputs4, layer.transposed, 0, false, other, layer.inputs4, panels << 3);

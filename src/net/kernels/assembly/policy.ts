@@ -80,15 +80,12 @@ function actorBackward(job: Job, rows: i32, scratch: usize, lane: usize): void {
   const itemPanels = (items + 7) >> 3;
   const rowPanels = (rows + 7) >> 3;
   toColumns(delta, layer.outputs4, itemPanels, columns);
-  const inputColumns = scratch + net.inputPanel;
-  toColumns(scratch + features.input, features.inputs4, itemPanels, inputColumns);
   accumulateWeights(
-    inputColumns, features.inputs4, columns, layer.outputs4, itemPanels, lane + (features.weight - net.parameters),
+    scratch + features.input, features.inputs4, columns, layer.outputs4, itemPanels, lane + (features.weight - net.parameters),
   );
   gatherSums(columns, layer.outputs4, itemPanels, scratch + net.rowOfItem, items, rowPanels, rowColumns);
-  toColumns(scratch + layer.input, layer.inputs4, rowPanels, inputColumns);
   accumulateWeights(
-    inputColumns, layer.inputs4, rowColumns, layer.outputs4, rowPanels, lane + (layer.weight - net.parameters),
+    scratch + layer.input, layer.inputs4, rowColumns, layer.outputs4, rowPanels, lane + (layer.weight - net.parameters),
   );
   accumulateBias(rowColumns, layer.outputs4, rowPanels, lane + (layer.bias - net.parameters));
 }

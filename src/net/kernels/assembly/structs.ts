@@ -49,7 +49,6 @@ export class Net {
   deltaA: usize;
   deltaB: usize;
   panel: usize;
-  inputPanel: usize;
   rowPart: usize;
   rowPanel: usize;
   local: usize;
