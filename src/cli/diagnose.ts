@@ -67,20 +67,21 @@ export function diagnoseCommand(): Command {
 export interface Examined {
   recording: Recording;
   diagnosis: Diagnosis;
-  pictures: Pictures;
+  /** Absent where nothing is drawn. */
+  pictures?: Pictures;
   /** The last iteration that was looked at; -1 where there is none. */
   iteration: number;
 }
 
-/** Diagnoses with progress, and gathers what the report draws. */
+/** Diagnoses with progress, and gathers what the report draws where it draws anything. */
 export async function examine(
   recording: Recording,
-  flags: Pick<DiagnoseFlags, 'only' | 'agent'>,
+  flags: Pick<DiagnoseFlags, 'only' | 'agent' | 'json' | 'html'>,
   silenced: Accepted,
   unfinished = false,
 ): Promise<Examined> {
   const bar = progress('diagnosing');
-  const gatherer = new Gatherer();
+  const gatherer = flags.json && flags.html === undefined ? null : new Gatherer();
   let last = -1;
   const options: DiagnoseOptions = {
     ...(flags.only.length > 0 ? { only: flags.only } : {}),
@@ -89,7 +90,7 @@ export async function examine(
     progress: bar.update,
     watch: (iteration) => {
       last = iteration.number;
-      gatherer.watch(iteration);
+      gatherer?.watch(iteration);
     },
     unfinished,
     ...(recording.snapshots.length > 0 ? { onnx: await onnxRuntime() } : {}),
@@ -100,7 +101,8 @@ export async function examine(
       (diagnosis.ignored ?? []).flatMap(({ id }) => (silenced.reasons[id] ? [[id, silenced.reasons[id]]] : [])),
     );
     if (Object.keys(reasons).length > 0) diagnosis.reasons = reasons;
-    return { recording, diagnosis, pictures: await gatherer.finish(recording, diagnosis), iteration: last };
+    const pictures = await gatherer?.finish(recording, diagnosis);
+    return { recording, diagnosis, ...(pictures ? { pictures } : {}), iteration: last };
   } finally {
     bar.stop();
   }
@@ -109,7 +111,11 @@ export async function examine(
 function show({ diagnosis, pictures }: Examined, flags: DiagnoseFlags): void {
   const paint = style(wantsColour(process.stdout, process.env));
   const width = process.stdout.columns ?? 100;
-  print(flags.json ? JSON.stringify(diagnosis, null, 2) : diagnosisText(diagnosis, paint, { pictures, width }));
+  print(
+    flags.json
+      ? JSON.stringify(diagnosis, null, 2)
+      : diagnosisText(diagnosis, paint, { ...(pictures ? { pictures } : {}), width }),
+  );
 }
 
 export async function writePage(
@@ -127,7 +133,13 @@ export async function writePage(
     `--html ${quoted(file)}`,
   ];
   const command = `trueline diagnose ${[quoted(path), ...options].join(' ')}`;
-  const page = await diagnosisPage({ diagnosis, pictures, name: path, manifest: recording.manifest, command });
+  const page = await diagnosisPage({
+    diagnosis,
+    pictures: pictures!,
+    name: path,
+    manifest: recording.manifest,
+    command,
+  });
   await writeWhole(file, [new TextEncoder().encode(page)]);
   if (!flags.json) print(`\nThe report is in ${file}.`);
 }

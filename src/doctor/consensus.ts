@@ -13,21 +13,33 @@ export interface Cells {
 }
 
 export function cellsOf(rows: ArrayLike<number>, key: (row: number) => number, fewest: number): Cells {
-  const lists = new Map<number, number[]>();
+  const numbers = new Map<number, number>();
+  const cells = new Int32Array(rows.length);
+  const counts: number[] = [];
   let latest = Number.NaN;
-  let list: number[] = [];
+  let cell = -1;
   for (let i = 0; i < rows.length; i++) {
     const k = key(rows[i]);
-    if (Number.isNaN(k)) continue;
+    if (Number.isNaN(k)) {
+      cells[i] = -1;
+      continue;
+    }
     // Rows of one cell mostly follow one another.
     if (k !== latest) {
       latest = k;
-      list = lists.get(k) ?? [];
-      lists.set(k, list);
+      cell = numbers.get(k) ?? counts.push(0) - 1;
+      numbers.set(k, cell);
     }
-    list.push(rows[i]);
+    cells[i] = cell;
+    counts[cell]++;
   }
-  return { lists: [...lists.values()].filter((list) => list.length >= fewest).map((list) => Int32Array.from(list)) };
+  const lists = counts.map((count) => new Int32Array(count >= fewest ? count : 0));
+  const filled = new Int32Array(counts.length);
+  for (let i = 0; i < cells.length; i++) {
+    const own = cells[i];
+    if (own >= 0 && counts[own] >= fewest) lists[own][filled[own]++] = rows[i];
+  }
+  return { lists: lists.filter((list) => list.length > 0) };
 }
 
 /** Where y was cut off; infinite where it was not. */
@@ -47,15 +59,18 @@ export function consensus(
   clamp: Clamp,
   sign: 1 | -1,
 ): Line {
-  let usable: number[] = [];
+  let usable = new Int32Array(cell.length);
+  let n = 0;
   for (const row of cell)
     if (Number.isFinite(x[row]) && Number.isFinite(y[row]) && y[row] > clamp.low && y[row] < clamp.high)
-      usable.push(row);
+      usable[n++] = row;
   // A limit that most rows of a cell are at is none: a choice of two outcomes gives -1 and 1.
-  if (usable.length < 0.5 * cell.length)
-    usable = Array.from(cell).filter((row) => Number.isFinite(x[row]) && Number.isFinite(y[row]));
+  if (n < 0.5 * cell.length) {
+    n = 0;
+    for (const row of cell) if (Number.isFinite(x[row]) && Number.isFinite(y[row])) usable[n++] = row;
+  }
+  usable = usable.subarray(0, n);
   let [sx, sy, sxx, sxy] = [0, 0, 0, 0];
-  const n = usable.length;
   for (const row of usable) {
     sx += x[row];
     sy += y[row];

@@ -188,6 +188,7 @@ export const explains: Readonly<Record<string, readonly string[]>> = {
     'policy-detached',
   ],
   'weight-decay-pull': [
+    'advantage-sign-flipped',
     'policy-head-flat',
     'entropy-bonus-dominates',
     'parameters-overwritten',
@@ -237,6 +238,8 @@ export function rank(findings: readonly Finding[]): Ranked[] {
   const merged = mergeByCause(findings);
   const order = (finding: Finding) => flowOrder.indexOf(finding.cause);
   const accounts = (a: Finding, b: Finding) => {
+    // What happened to some agents says nothing of others.
+    if (a.agents.length > 0 && b.agents.length > 0 && !a.agents.some((agent) => b.agents.includes(agent))) return false;
     // Noise that a second pass shows is noise whatever else moves; noise that is only inferred may be a policy that was changed.
     if (a.cause === 'parameters-overwritten' && b.cause === 'stochastic-forward' && b.confidence > 0.6) return false;
     if (a.cause === 'stochastic-forward' && b.cause === 'parameters-overwritten') return a.confidence > 0.6;

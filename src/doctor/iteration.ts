@@ -17,6 +17,7 @@ export class Iteration {
   readonly tensors: Rows | null;
   private keptChains: Chains | null | undefined;
   private keptBefore: Uint8Array | null | undefined;
+  private keptOwn: Uint8Array | null = null;
   private keptCredit: CreditInputs | null | undefined;
   private keptPairs: Map<number, number[]> | null = null;
   private keptStats: Map<number, StepStat> | null = null;
@@ -144,6 +145,20 @@ export class Iteration {
     return (this.keptPairs.get(episode[row] * 1048576 + t[row]) ?? []).filter((other) => other !== row);
   }
 
+  /** 1 for every replay of a sample that is here: rows of an earlier iteration are not. */
+  get own(): Uint8Array {
+    if (this.keptOwn) return this.keptOwn;
+    const rows = this.replays?.rows ?? 0;
+    const own = new Uint8Array(rows);
+    const sample = this.replays?.column('sample');
+    const source = this.replays?.column('source_iteration');
+    const samples = this.samples?.rows ?? 0;
+    for (let i = 0; sample && i < rows; i++)
+      if (sample[i] < samples && !(source && source[i] !== this.number && !Number.isNaN(source[i]))) own[i] = 1;
+    this.keptOwn = own;
+    return own;
+  }
+
   /** 1 for every replay that no optimiser step of its policy precedes in this iteration. */
   get before(): Uint8Array | null {
     if (this.keptBefore !== undefined) return this.keptBefore;
@@ -158,8 +173,13 @@ export class Iteration {
     const weight = replays.column('weight');
     const first = this.firstSteps(epoch, minibatch, policy, weight);
     const before = new Uint8Array(replays.rows);
-    for (let i = 0; i < replays.rows; i++)
-      before[i] = epoch[i] * stride + minibatch[i] <= (first.get(policy ? policy[i] : 0) ?? 0) ? 1 : 0;
+    let [latest, last] = [Number.NaN, 0];
+    for (let i = 0; i < before.length; i++) {
+      const who = policy ? policy[i] : 0;
+      // Rows of one policy mostly follow one another.
+      if (who !== latest) [latest, last] = [who, first.get(who) ?? 0];
+      before[i] = epoch[i] * stride + minibatch[i] <= last ? 1 : 0;
+    }
     this.keptBefore = before;
     return before;
   }

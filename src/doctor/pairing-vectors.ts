@@ -1,6 +1,8 @@
 /** What the pairing of rows and advantages is tried with: lines by cell, other agents' rows, group means. */
+import { spread } from '../math/statistics.ts';
 import { cellsOf, type Line } from './consensus.ts';
 import type { Iteration } from './iteration.ts';
+import { gather } from './rows.ts';
 
 /** The line of every row's cell. */
 export class LineOf {
@@ -21,10 +23,6 @@ export class LineOf {
   /** How much of the row's cell lies on its line. */
   share(row: number): number {
     return this.shares[this.index[row]] ?? 0;
-  }
-
-  has(row: number): boolean {
-    return this.index[row] >= 0;
   }
 
   get(row: number): Line | undefined {
@@ -57,19 +55,37 @@ export function nearest(sorted: Float64Array, value: number): number {
   return Math.min(above, below);
 }
 
-/** Each sample's advantage less the mean of its group within its policy, as the update would have taken it. */
+/** Each sample's credit less the mean of its group within its policy, as the update would have taken it; rows that are not struck keep theirs. */
 export function demeaned(
   epoch: { rows: Int32Array; levels: readonly ((row: number) => number)[] },
   keys: Float64Array,
   reference: ArrayLike<number>,
   sample: ArrayLike<number>,
+  struck: (row: number) => boolean,
 ): Float64Array {
   const out = new Float64Array(reference.length).fill(Number.NaN);
-  const { lists } = cellsOf(epoch.rows, (row) => epoch.levels[0](row) * 1e6 + keys[sample[row]], 1);
-  for (const list of lists) {
+  for (const row of epoch.rows) out[sample[row]] = reference[sample[row]];
+  const group = (row: number) => (struck(row) ? epoch.levels[0](row) * 1e6 + keys[sample[row]] : Number.NaN);
+  for (const list of cellsOf(epoch.rows, group, 1).lists) {
     let mean = 0;
     for (const row of list) mean += reference[sample[row]] / list.length;
     for (const row of list) out[sample[row]] = reference[sample[row]] - mean;
+  }
+  return out;
+}
+
+/** Each sample's credit with mean 0 and spread 1 within its cell, as a batch is normalised before anything else is done to it. */
+export function normalised(
+  rows: Int32Array,
+  level: (row: number) => number,
+  reference: ArrayLike<number>,
+  sample: ArrayLike<number>,
+): Float64Array {
+  const out = new Float64Array(reference.length).fill(Number.NaN);
+  for (const list of cellsOf(rows, level, 1).lists) {
+    const samples = list.map((row) => sample[row]);
+    const { mean, std } = spread(gather(reference, samples));
+    for (const row of samples) out[row] = (reference[row] - mean) / std;
   }
   return out;
 }

@@ -45,8 +45,9 @@ export class Rows {
     let found: Numbers | null = null;
     if (column && (column.kind as string) !== 'text' && !column.offsets) {
       const values = plain(column.values);
-      const unknown = column.kind === 'bool' ? (value: number) => value > 1 : Number.isNaN;
-      for (let i = 0; i < values.length && !found; i++) if (!unknown(values[i])) found = values;
+      if (column.kind === 'bool') {
+        for (let i = 0; i < values.length && !found; i++) if (!(values[i] > 1)) found = values;
+      } else for (let i = 0; i < values.length && !found; i++) if (!Number.isNaN(values[i])) found = values;
     }
     this.numbers.set(name, found);
     return found;
@@ -92,6 +93,14 @@ export class Rows {
     const column = this.chunk.columns.get(name);
     return column?.kind === 'text' ? column.values : null;
   }
+}
+
+/** Numbers of the wanted rows. */
+export function rowsWhere(count: number, wanted: (row: number) => boolean): Int32Array {
+  const out = new Int32Array(count);
+  let found = 0;
+  for (let row = 0; row < count; row++) if (wanted(row)) out[found++] = row;
+  return out.subarray(0, found);
 }
 
 /** The values of some rows. */

@@ -36,12 +36,39 @@ export interface StepStat {
   changePairs: Pairs;
 }
 
+/** Sums over the rows of a step, each times its weight. */
 class Sums {
-  readonly sums = new Float64Array(24);
+  rows = 0;
+  weight = 0;
+  k1 = 0;
+  k2 = 0;
+  k3 = 0;
+  /** Rows whose ratio the clip would change, and those where it does. */
+  beyond = 0;
+  binding = 0;
+  /** The ratio, or what the clip makes of it, whichever is smaller; and whichever is larger. */
+  smaller = 0;
+  larger = 0;
+  loss = 0;
+  unclipped = 0;
+  absolute = 0;
+  positive = 0;
+  negative = 0;
+  entropy = 0;
+  logCount = 0;
+  value = 0;
+  value2 = 0;
+  target = 0;
+  target2 = 0;
+  valueLoss = 0;
+  after1 = 0;
+  after2 = 0;
+  after3 = 0;
+  afterWeight = 0;
+  largest = 0;
   readonly ratioPairs = new Pairs();
   readonly changePairs = new Pairs();
-  rows = 0;
-  largest = 0;
+
   constructor(
     readonly policy: number,
     readonly epoch: number,
@@ -52,6 +79,21 @@ class Sums {
 
 export const defaultClip = 0.2;
 
+interface Columns {
+  own: Uint8Array;
+  sample: Numbers;
+  fresh: Numbers;
+  used: Numbers | null;
+  stored: Numbers | null;
+  weight: Numbers | null;
+  advantage: Numbers | null;
+  entropy: Numbers | null;
+  value: Numbers | null;
+  target: Numbers | null;
+  after: Numbers | null;
+  logCount: Float64Array | null;
+}
+
 export function stepStats(iteration: Iteration): Map<number, StepStat> {
   const { replays, samples, before, run } = iteration;
   const found = new Map<number, StepStat>();
@@ -60,151 +102,193 @@ export function stepStats(iteration: Iteration): Map<number, StepStat> {
   const epoch = replays.column('epoch')!;
   const minibatch = replays.column('minibatch')!;
   const policy = replays.column('policy');
-  const sample = replays.column('sample')!;
-  const source = replays.column('source_iteration');
-  const weight = replays.column('weight');
-  const fresh = replays.measured('new_logp')!;
-  const used = replays.column('old_logp');
-  const stored = samples?.measured('old_logp');
-  const advantage = replays.column('advantage');
-  const entropy = replays.column('entropy');
-  const value = replays.column('value');
-  const target = replays.column('return');
-  const after = replays.column('after_logp');
-  const { logCount } = iteration;
-  const steps = new Map<number, Sums>();
-  let current: Sums | null = null;
-  let key = -1;
-  for (let i = 0; i < replays.rows; i++) {
-    const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
-    if (w === 0) continue;
-    const own = stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0);
-    if (own !== key || !current) {
-      key = own;
-      current = steps.get(own) ?? new Sums(policy ? policy[i] : 0, epoch[i], minibatch[i], before[i] === 1);
-      steps.set(own, current);
-    }
-    const here =
-      !(source && source[i] !== iteration.number && !Number.isNaN(source[i])) && !!samples && sample[i] < samples.rows;
-    const old = used && !Number.isNaN(used[i]) ? used[i] : here && stored ? stored[sample[i]] : Number.NaN;
-    add(current, w, fresh[i], old, advantage, entropy, value, target, after, i, clip);
-    if (logCount && here) current.sums[19] += w * logCount[sample[i]];
-  }
-  const has = {
-    advantage: advantage !== null,
-    value: value !== null && target !== null,
-    entropy: entropy !== null,
-    count: logCount !== null,
+  const columns: Columns = {
+    own: iteration.own,
+    sample: replays.column('sample')!,
+    fresh: replays.measured('new_logp')!,
+    used: replays.column('old_logp'),
+    stored: samples?.measured('old_logp') ?? null,
+    weight: replays.column('weight'),
+    advantage: replays.column('advantage'),
+    entropy: replays.column('entropy'),
+    value: replays.column('value'),
+    target: replays.column('return'),
+    after: replays.column('after_logp'),
+    logCount: iteration.logCount,
   };
-  for (const [step, sums] of steps) found.set(step, finish(sums, has));
+  const steps = new Map<number, Sums>();
+  // Rows of one step mostly follow one another, and are added up in one go.
+  for (let from = 0, to = 0; from < replays.rows; from = to) {
+    const who = policy ? policy[from] : 0;
+    for (to = from + 1; to < replays.rows; to++)
+      if (epoch[to] !== epoch[from] || minibatch[to] !== minibatch[from] || (policy && policy[to] !== who)) break;
+    const key = stepKey(epoch[from], minibatch[from], who);
+    const step = steps.get(key) ?? new Sums(who, epoch[from], minibatch[from], before[from] === 1);
+    addRows(step, columns, from, to, clip);
+    addValues(step, columns, from, to);
+    if (step.rows > 0) steps.set(key, step);
+  }
+  for (const [key, sums] of steps) found.set(key, finish(sums, columns));
   return found;
 }
 
-function add(
-  step: Sums,
-  w: number,
-  fresh: number,
-  old: number,
-  advantage: Numbers | null,
-  entropy: Numbers | null,
-  value: Numbers | null,
-  target: Numbers | null,
-  after: Numbers | null,
-  i: number,
-  clip: number,
-): void {
-  const { sums } = step;
-  const log = fresh - old;
-  const grown = Math.expm1(log);
-  const ratio = 1 + grown;
-  const probability = Math.exp(old);
-  step.rows++;
-  sums[0] += w;
-  sums[1] -= w * log;
-  sums[2] += w * 0.5 * log * log;
-  sums[3] += w * (grown - log);
-  const clipped = Math.max(1 - clip, Math.min(1 + clip, ratio));
-  if (Math.abs(ratio - 1) > clip) sums[4] += w;
-  const smaller = Math.min(ratio, clipped);
-  const larger = Math.max(ratio, clipped);
-  sums[5] += w * smaller;
-  sums[6] += w * larger;
-  if (advantage) {
-    const a = advantage[i];
-    sums[7] -= w * (a > 0 ? smaller : larger) * a;
-    sums[8] -= w * ratio * a;
-    sums[9] += w * Math.abs(a * ratio);
-    if (a > 0) sums[10] += w * a;
-    else sums[11] += w * a;
-    if ((a > 0 && ratio > 1 + clip) || (a < 0 && ratio < 1 - clip)) sums[12] += w;
-    if (Number.isFinite(log) && Number.isFinite(a)) step.ratioPairs.add(log, a);
-  }
-  if (entropy) sums[13] += w * entropy[i];
-  if (value && target) {
-    sums[14] += w * value[i];
-    sums[15] += w * value[i] * value[i];
-    sums[16] += w * target[i];
-    sums[17] += w * target[i] * target[i];
-    sums[18] += w * (value[i] - target[i]) ** 2;
-  }
-  const moved = probability * Math.abs(grown);
-  if (!step.before && moved > step.largest) step.largest = moved;
-  if (after && !Number.isNaN(after[i])) {
-    const change = after[i] - fresh;
+/** exp(x) - 1. Most log-ratios are so small that a few terms give every digit. */
+function grownBy(x: number): number {
+  if (!(Math.abs(x) < 0.02)) return Math.expm1(x);
+  return x * (1 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x / 5040))))));
+}
+
+/** The doctor's longest loop, so sums are kept in variables of their own. */
+function addRows(step: Sums, columns: Columns, from: number, to: number, clip: number): void {
+  const { own, sample, fresh, used, stored, weight, advantage, entropy, after, logCount } = columns;
+  const { before, ratioPairs, changePairs } = step;
+  let rows = 0;
+  let total = 0;
+  let k1 = 0;
+  let k2 = 0;
+  let k3 = 0;
+  let beyond = 0;
+  let binding = 0;
+  let small = 0;
+  let large = 0;
+  let loss = 0;
+  let unclipped = 0;
+  let absolute = 0;
+  let positive = 0;
+  let negative = 0;
+  let entropies = 0;
+  let counts = 0;
+  let after1 = 0;
+  let after2 = 0;
+  let after3 = 0;
+  let afterWeight = 0;
+  let { largest } = step;
+  for (let i = from; i < to; i++) {
+    const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
+    if (w === 0) continue;
+    const here = own[i] === 1;
+    const old = used && !Number.isNaN(used[i]) ? used[i] : here && stored ? stored[sample[i]] : Number.NaN;
+    const log = fresh[i] - old;
+    const grown = grownBy(log);
+    const ratio = 1 + grown;
+    rows++;
+    total += w;
+    k1 -= w * log;
+    k2 += w * 0.5 * log * log;
+    k3 += w * (grown - log);
+    if (Math.abs(ratio - 1) > clip) beyond += w;
+    const smaller = Math.min(ratio, 1 + clip);
+    const larger = Math.max(ratio, 1 - clip);
+    small += w * smaller;
+    large += w * larger;
+    if (advantage) {
+      const a = advantage[i];
+      loss -= w * (a > 0 ? smaller : larger) * a;
+      unclipped -= w * ratio * a;
+      absolute += w * Math.abs(a * ratio);
+      if (a > 0) positive += w * a;
+      else negative += w * a;
+      if ((a > 0 && ratio > 1 + clip) || (a < 0 && ratio < 1 - clip)) binding += w;
+      if (Number.isFinite(log) && Number.isFinite(a)) ratioPairs.add(log, a);
+    }
+    if (entropy) entropies += w * entropy[i];
+    if (logCount && here) counts += w * logCount[sample[i]];
+    // A probability is at most 1, so hardly a row needs it to be seen not to have moved farthest.
+    if (!before && Math.abs(grown) > largest) {
+      const moved = Math.exp(old) * Math.abs(grown);
+      if (moved > largest) largest = moved;
+    }
+    if (!after || Number.isNaN(after[i])) continue;
     const whole = after[i] - old;
-    sums[20] -= w * whole;
-    sums[21] += w * 0.5 * whole * whole;
-    const grownAfter = Math.expm1(whole);
-    sums[22] += w * (grownAfter - whole);
-    sums[23] += w;
-    const across = probability * Math.abs(grownAfter - grown);
-    if (across > step.largest) step.largest = across;
-    if (advantage && Number.isFinite(change) && Number.isFinite(advantage[i]))
-      step.changePairs.add(change, advantage[i]);
+    const grownAfter = grownBy(whole);
+    after1 -= w * whole;
+    after2 += w * 0.5 * whole * whole;
+    after3 += w * (grownAfter - whole);
+    afterWeight += w;
+    if (Math.abs(grownAfter - grown) > largest) {
+      const moved = Math.exp(old) * Math.abs(grownAfter - grown);
+      if (moved > largest) largest = moved;
+    }
+    const change = after[i] - fresh[i];
+    if (advantage && Number.isFinite(change) && Number.isFinite(advantage[i])) changePairs.add(change, advantage[i]);
   }
+  step.rows += rows;
+  step.weight += total;
+  step.k1 += k1;
+  step.k2 += k2;
+  step.k3 += k3;
+  step.beyond += beyond;
+  step.binding += binding;
+  step.smaller += small;
+  step.larger += large;
+  step.loss += loss;
+  step.unclipped += unclipped;
+  step.absolute += absolute;
+  step.positive += positive;
+  step.negative += negative;
+  step.entropy += entropies;
+  step.logCount += counts;
+  step.after1 += after1;
+  step.after2 += after2;
+  step.after3 += after3;
+  step.afterWeight += afterWeight;
+  step.largest = largest;
 }
 
-interface Has {
-  advantage: boolean;
-  value: boolean;
-  entropy: boolean;
-  count: boolean;
+function addValues(step: Sums, { value, target, weight }: Columns, from: number, to: number): void {
+  if (!value || !target) return;
+  let v = 0;
+  let v2 = 0;
+  let t = 0;
+  let t2 = 0;
+  let loss = 0;
+  for (let i = from; i < to; i++) {
+    const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
+    if (w === 0) continue;
+    v += w * value[i];
+    v2 += w * value[i] * value[i];
+    t += w * target[i];
+    t2 += w * target[i] * target[i];
+    loss += w * (value[i] - target[i]) * (value[i] - target[i]);
+  }
+  step.value += v;
+  step.value2 += v2;
+  step.target += t;
+  step.target2 += t2;
+  step.valueLoss += loss;
 }
 
-function finish(step: Sums, has: Has): StepStat {
-  const s = step.sums;
-  const w = s[0];
-  const known = (value: number, yes: boolean) => (yes ? value : Number.NaN);
-  const k1 = s[1] / w;
-  const variance = Math.max(0, (2 * s[2]) / w - k1 * k1);
-  const afterWeight = s[23];
+function finish(s: Sums, { advantage, entropy, value, target, logCount }: Columns): StepStat {
+  const w = s.weight;
+  const known = (sum: number, column: unknown, whole = w) => (column ? sum / whole : Number.NaN);
+  const variance = Math.max(0, (2 * s.k2) / w - (s.k1 / w) ** 2);
   return {
-    policy: step.policy,
-    epoch: step.epoch,
-    minibatch: step.minibatch,
-    rows: step.rows,
+    policy: s.policy,
+    epoch: s.epoch,
+    minibatch: s.minibatch,
+    rows: s.rows,
     weight: w,
-    before: step.before,
-    loss: known(s[7] / w, has.advantage),
-    unclippedLoss: known(s[8] / w, has.advantage),
-    meanAbsolute: known(s[9] / w, has.advantage),
-    outerLoss: known(-((s[5] / w) * (s[10] / w) + (s[6] / w) * (s[11] / w)), has.advantage),
-    k1,
-    k2: s[2] / w,
-    k3: s[3] / w,
-    k1Error: Math.sqrt(variance / step.rows),
-    after1: afterWeight > 0 ? s[20] / afterWeight : Number.NaN,
-    after2: afterWeight > 0 ? s[21] / afterWeight : Number.NaN,
-    after3: afterWeight > 0 ? s[22] / afterWeight : Number.NaN,
-    clipFraction: s[4] / w,
-    clipBinding: known(s[12] / w, has.advantage),
-    entropy: known(s[13] / w, has.entropy),
-    logCount: known(s[19] / w, has.count),
-    valueLoss: known(s[18] / w, has.value),
-    outerValueLoss: known(s[15] / w - 2 * (s[14] / w) * (s[16] / w) + s[17] / w, has.value),
-    largestMove: step.largest,
-    ratioPairs: step.ratioPairs,
-    changePairs: step.changePairs,
+    before: s.before,
+    loss: known(s.loss, advantage),
+    unclippedLoss: known(s.unclipped, advantage),
+    meanAbsolute: known(s.absolute, advantage),
+    outerLoss: known(-(s.smaller * s.positive + s.larger * s.negative) / w, advantage),
+    k1: s.k1 / w,
+    k2: s.k2 / w,
+    k3: s.k3 / w,
+    k1Error: Math.sqrt(variance / s.rows),
+    after1: known(s.after1, s.afterWeight > 0, s.afterWeight),
+    after2: known(s.after2, s.afterWeight > 0, s.afterWeight),
+    after3: known(s.after3, s.afterWeight > 0, s.afterWeight),
+    clipFraction: s.beyond / w,
+    clipBinding: known(s.binding, advantage),
+    entropy: known(s.entropy, entropy),
+    logCount: known(s.logCount, logCount),
+    valueLoss: known(s.valueLoss, value && target),
+    outerValueLoss: known(s.value2 - (2 * s.value * s.target) / w + s.target2, value && target),
+    largestMove: s.largest,
+    ratioPairs: s.ratioPairs,
+    changePairs: s.changePairs,
   };
 }
 

@@ -2,9 +2,11 @@
 import { lagged } from '../../math/chains.ts';
 import { Pairs } from '../../math/statistics.ts';
 import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../check.ts';
+import { cellsOf } from '../consensus.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import { swapped } from '../pairing-vectors.ts';
+import { rowsWhere } from '../rows.ts';
 import type { Run } from '../run.ts';
 import { lags } from './credit.ts';
 import { merge } from './wiring.ts';
@@ -48,6 +50,13 @@ const side = (): Side => ({
   slopes: new Map(),
 });
 
+/** Whether one line maps all rows; a constant says nothing. */
+function judge(line: Pairs, size: number): 'right' | 'wrong' | 'silent' {
+  if (!(line.spreadY > 1e-7 * Math.max(1, Math.abs(size)))) return 'silent';
+  const off = Math.sqrt(Math.max(0, 1 - line.correlation ** 2));
+  return off <= 10 * creditTolerance || line.spreadX <= 1e-9 ? 'right' : 'wrong';
+}
+
 class CriticPass implements Pass {
   private readonly value = side();
   private readonly target = side();
@@ -63,22 +72,14 @@ class CriticPass implements Pass {
     const fresh = replays.measured('new_logp')!;
     const old = samples.measured('old_logp')!;
     const sample = replays.column('sample')!;
-    const source = replays.column('source_iteration');
     const weight = replays.column('weight');
     const epoch = replays.column('epoch')!;
-    const usable = (i: number) =>
-      sample[i] < samples.rows && !(source && source[i] !== iteration.number && !Number.isNaN(source[i]));
-    const first: number[] = [];
-    const targets: number[] = [];
-    for (let i = 0; i < replays.rows; i++) {
-      if (!usable(i)) continue;
-      if (before[i]) {
-        first.push(i);
-        if (Math.abs(fresh[i] - old[sample[i]]) <= 1e-4) this.replayed++;
-        else this.moved++;
-      }
-      if (epoch[i] === 0 && weight?.[i] !== 0) targets.push(i);
-    }
+    const { own } = iteration;
+    const first = rowsWhere(replays.rows, (i) => before[i] === 1 && own[i] === 1);
+    const targets = rowsWhere(replays.rows, (i) => epoch[i] === 0 && own[i] === 1 && weight?.[i] !== 0);
+    for (const row of first)
+      if (Math.abs(fresh[row] - old[sample[row]]) <= 1e-4) this.replayed++;
+      else this.moved++;
     this.compare(iteration, this.value, replays.column('value'), samples.column('value'), first);
     this.compare(iteration, this.target, replays.column('return'), samples.column('return'), targets);
   }
@@ -88,39 +89,40 @@ class CriticPass implements Pass {
     into: Side,
     used: ArrayLike<number> | null,
     stored: ArrayLike<number> | null,
-    rows: number[],
+    rows: Int32Array,
   ): void {
     if (!used || !stored) return;
     const agent = iteration.samples!.column('agent')!;
     const sample = iteration.replays!.column('sample')!;
     const policy = iteration.replays!.column('policy');
-    const byPolicy = new Map<number, number[]>();
-    for (const row of rows) {
-      if (!Number.isFinite(used[row]) || !Number.isFinite(stored[sample[row]])) continue;
-      const key = policy ? policy[row] : 0;
-      const list = byPolicy.get(key);
-      if (list) list.push(row);
-      else byPolicy.set(key, [row]);
-    }
-    for (const list of byPolicy.values()) {
-      if (list.length < fewestRows) continue;
+    const known = (row: number) => Number.isFinite(used[row]) && Number.isFinite(stored[sample[row]]);
+    const ofPolicy = (row: number) => (known(row) ? (policy ? policy[row] : 0) : Number.NaN);
+    const lineOf = (list: Int32Array) => {
       const line = new Pairs();
       for (const row of list) line.add(stored[sample[row]], used[row]);
+      return line;
+    };
+    for (const list of cellsOf(rows, ofPolicy, fewestRows).lists) {
+      const line = lineOf(list);
       into.looked += list.length;
-      if (!(line.spreadY > 1e-7 * Math.max(1, Math.abs(used[list[0]])))) continue;
-      const off = Math.sqrt(Math.max(0, 1 - line.correlation ** 2));
-      if (off <= 10 * creditTolerance || line.spreadX <= 1e-9) {
+      const fit = judge(line, used[list[0]]);
+      if (fit === 'right') {
         const key = policy ? policy[list[0]] : 0;
         const shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, 1e-12);
         const found = into.slopes.get(key) ?? [];
         found.push({ slope: line.slope, shift, rows: list.length });
         into.slopes.set(key, found);
-        continue;
       }
-      into.wrong += list.length;
-      into.onset = Math.min(into.onset, iteration.number);
-      for (const row of list) into.agents.add(agent[sample[row]]);
-      this.search(iteration, into, used, stored, list);
+      if (fit !== 'wrong') continue;
+      // Agents that share a policy may be wronged one by one.
+      const own = cellsOf(list, (row) => agent[sample[row]], fewestRows).lists;
+      for (const cell of own.length > 1 ? own : [list]) {
+        if (judge(lineOf(cell), used[cell[0]]) !== 'wrong') continue;
+        into.wrong += cell.length;
+        into.onset = Math.min(into.onset, iteration.number);
+        for (const row of cell) into.agents.add(agent[sample[row]]);
+        this.search(iteration, into, used, stored, cell);
+      }
     }
   }
 
@@ -129,7 +131,7 @@ class CriticPass implements Pass {
     into: Side,
     used: ArrayLike<number>,
     stored: ArrayLike<number>,
-    list: number[],
+    list: Int32Array,
   ): void {
     const { chains } = iteration;
     const sample = iteration.replays!.column('sample')!;

@@ -56,24 +56,27 @@ class DirectionPass implements Pass {
     const minibatch = replays.column('minibatch')!;
     const policy = replays.column('policy');
     const sample = replays.column('sample')!;
-    const source = replays.column('source_iteration');
+    const { own: here } = iteration;
     const fresh = replays.measured('new_logp')!;
     const steps = new Map<number, Step & { policy: number }>();
     const taken = new Map<number, number>();
+    let latest = Number.NaN;
+    let own: (Step & { policy: number }) | undefined;
     for (let i = 0; i < replays.rows; i++) {
-      if (Number.isNaN(after[i]) || sample[i] >= samples.rows) continue;
-      if (source && source[i] !== iteration.number && !Number.isNaN(source[i])) continue;
+      if (here[i] === 0 || Number.isNaN(after[i])) continue;
       const who = policy ? policy[i] : 0;
       const key = stepKey(epoch[i], minibatch[i], who);
-      let own = steps.get(key);
-      if (!own) {
+      if (key !== latest) {
+        latest = key;
+        own = steps.get(key);
         const count = taken.get(who) ?? 0;
-        if (count >= triedSteps) continue;
-        taken.set(who, count + 1);
-        own = { credit: new Pairs(), entropy: new Pairs(), policy: who };
-        steps.set(key, own);
+        if (!own && count < triedSteps) {
+          taken.set(who, count + 1);
+          own = { credit: new Pairs(), entropy: new Pairs(), policy: who };
+          steps.set(key, own);
+        }
       }
-      if (own.credit.count >= triedRows) continue;
+      if (!own || own.credit.count >= triedRows) continue;
       const change = after[i] - fresh[i];
       const push = this.entropyPush(scores, i, action[sample[i]]);
       if (!Number.isFinite(change + push + advantage[i])) continue;
@@ -98,13 +101,15 @@ class DirectionPass implements Pass {
   private entropyPush(scores: Scores, row: number, action: number): number {
     const found = this.distribution.of(scores, row, scores.temperatureOf(row), true);
     if (found.count < 2 || !(action >= 0) || action >= found.count) return Number.NaN;
-    const slope = (candidate: number) => {
-      const p = found.probability(candidate);
-      return p > 0 ? -p * (found.logp(candidate) + found.entropy) : 0;
-    };
     let average = 0;
-    for (let c = 0; c < found.count; c++) average += found.probability(c) * slope(c);
-    return slope(action) - average;
+    let own = 0;
+    for (let c = 0; c < found.count; c++) {
+      const p = found.probability(c);
+      const slope = p > 0 ? -p * (found.logp(c) + found.entropy) : 0;
+      average += p * slope;
+      if (c === action) own = slope;
+    }
+    return own - average;
   }
 
   finish(): Outcome {

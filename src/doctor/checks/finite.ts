@@ -1,4 +1,4 @@
-/** Where NaN or infinity first appears. NaN in an optional column may mean "not known", so it counts only where the rest of the column is known. */
+/** Where NaN or infinity first appears. NaN may mean "not known": it counts only where the rest of the column is known, and of a step only where other figures of the step share it. */
 import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
@@ -35,13 +35,31 @@ const columns = [
   'tensors.norm',
 ];
 
+interface Found {
+  column: string;
+  iteration: number;
+  rows: number;
+  agents: Set<number>;
+}
+
+/** One figure of the steps of a policy, or of a tensor. */
+interface Told {
+  known: number;
+  /** NaN that a known figure followed; and NaN since the last known one. */
+  gaps: number;
+  open: number;
+  found: Found | null;
+}
+
+/** A figure that is missing more often than this, and comes back, is told of some steps only. */
+const seldom = 0.1;
+
 class FinitePass implements Pass {
   private looked = 0;
-  private readonly found: { column: string; iteration: number; rows: number; infinite: number }[] = [];
+  private readonly found: Found[] = [];
+  private readonly told = new Map<string, Told>();
   /** Columns that had known numbers in an earlier iteration. */
   private readonly known = new Set<string>();
-  /** Whose rows or parameters were the first that are not finite. */
-  private agents = new Set<number>();
 
   constructor(private readonly run: Run) {}
 
@@ -53,14 +71,68 @@ class FinitePass implements Pass {
       if (!rows) continue;
       const count = column === 'logits' ? lists(rows) : this.count(rows, column, required, name, iteration);
       if (!count || count.bad === 0) continue;
-      if (this.found.length === 0) this.agents = this.affected(iteration, rows, column);
-      this.found.push({
+      const agents = this.found.length === 0 ? this.affected(iteration, rows, column) : new Set<number>();
+      this.found.push({ column: `${table}.${column}`, iteration: iteration.number, rows: count.bad, agents });
+    }
+  }
+
+  /** NaN among the figures of steps, row by row; what is infinite counts at once. */
+  private steps(rows: Rows, column: string, values: Numbers, iteration: Iteration): number {
+    const table = rows.table as 'steps' | 'tensors';
+    const others = columns
+      .filter((name) => name.startsWith(`${table}.`) && name !== `${table}.${column}`)
+      .map((name) => rows.column(name.slice(table.length + 1)))
+      .filter((other) => other !== null);
+    const owner = rows.column(table === 'steps' ? 'policy' : 'tensor');
+    const skipped = table === 'steps' ? rows.column('skipped') : null;
+    let infinite = 0;
+    for (let i = 0; i < values.length; i++) {
+      if (skipped?.[i] === 1) continue;
+      const key = `${table}.${column} ${owner ? owner[i] : 0}`;
+      const own = this.told.get(key) ?? { known: 0, gaps: 0, open: 0, found: null };
+      this.told.set(key, own);
+      if (!Number.isNaN(values[i])) {
+        if (!Number.isFinite(values[i])) infinite++;
+        own.known++;
+        own.gaps += own.open;
+        own.open = 0;
+        continue;
+      }
+      own.open++;
+      // A figure that is missing beside figures that are fine was not told.
+      if (others.length > 0 && others.every((other) => Number.isFinite(other[i]))) continue;
+      own.found ??= {
         column: `${table}.${column}`,
         iteration: iteration.number,
-        rows: count.bad,
-        infinite: count.infinite,
-      });
+        rows: 0,
+        agents: this.ownersOf(rows, i),
+      };
+      own.found.rows++;
     }
+    return infinite;
+  }
+
+  private ownersOf(rows: Rows, row: number): Set<number> {
+    const tensor = rows.column('tensor');
+    const policy = rows.column('policy');
+    const own = tensor ? (this.run.tensors[tensor[row]]?.policy ?? 0) : policy ? policy[row] : 0;
+    return new Set(this.run.agentsOf(own));
+  }
+
+  /** In the order of the flow; agents of what was found at the same place are taken together. */
+  private inOrder(): Found[] {
+    const order = (column: string) => columns.findIndex((name) => name.replace('*', '') === column);
+    const all = this.found.map((found) => ({ ...found }));
+    for (const { known, gaps, found } of this.told.values()) {
+      if (!found || known === 0 || gaps > seldom * (gaps + known)) continue;
+      const same = all.find(({ column, iteration }) => column === found.column && iteration === found.iteration);
+      if (!same) all.push({ ...found, agents: new Set(found.agents) });
+      else {
+        same.rows += found.rows;
+        for (const agent of found.agents) same.agents.add(agent);
+      }
+    }
+    return all.sort((a, b) => a.iteration - b.iteration || order(a.column) - order(b.column));
   }
 
   private affected({ samples }: Iteration, rows: Rows, column: string): Set<number> {
@@ -76,14 +148,11 @@ class FinitePass implements Pass {
     };
     const agent = samples?.column('agent');
     const sample = rows.column('sample');
-    const policy = rows.column('policy');
-    const tensor = rows.column('tensor');
     for (let row = 0; row < rows.rows; row++) {
       if (!bad(row)) continue;
-      const own = tensor ? (this.run.tensors[tensor[row]]?.policy ?? 0) : policy ? policy[row] : 0;
       const from = rows === samples ? row : sample ? sample[row] : -1;
       if (agent && from >= 0 && from < agent.length) found.add(agent[from]);
-      else for (const who of this.run.agentsOf(own)) found.add(who);
+      else for (const who of this.ownersOf(rows, row)) found.add(who);
     }
     return found;
   }
@@ -91,17 +160,18 @@ class FinitePass implements Pass {
   private count(rows: Rows, column: string, required: boolean, name: string, iteration: Iteration) {
     const values = rows.measured(column);
     if (!values) return null;
-    const skipped = rows.table === 'steps' ? rows.column('skipped') : null;
     const weight = rows.table === 'replays' ? rows.column('weight') : null;
     this.looked += values.length;
     if (allWithin(values, column.endsWith('logp') ? absurdLogp : Number.MAX_VALUE)) {
       if (values.length > 0) this.known.add(name);
-      return { bad: 0, infinite: 0 };
+      if (rows.table === 'steps' || rows.table === 'tensors') this.steps(rows, column, values, iteration);
+      return { bad: 0 };
     }
+    if (rows.table === 'steps' || rows.table === 'tensors') return { bad: this.steps(rows, column, values, iteration) };
     let [nan, infinite, known] = [0, 0, 0];
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
-      if (skipped?.[i] === 1 || weight?.[i] === 0) continue;
+      if (weight?.[i] === 0) continue;
       if (Number.isNaN(value)) nan++;
       else if (!Number.isFinite(value)) {
         // An action that cannot be chosen has log-probability minus infinity; other checks say why it was scored.
@@ -112,26 +182,25 @@ class FinitePass implements Pass {
     }
     const everKnown = this.known.has(name) || known > 0;
     if (known > 0) this.known.add(name);
-    // A step that was measured has a loss; an optional column that was never known is simply absent.
-    const measures = rows.table === 'steps' || rows.table === 'tensors' || required || everKnown;
-    if (iteration.number < 0) return null;
-    return { bad: infinite + (measures && (everKnown || required) ? nan : 0), infinite };
+    // An optional column that was never known is simply absent.
+    return { bad: infinite + (everKnown || required ? nan : 0) };
   }
 
   finish(): Outcome {
+    const found = this.inOrder();
     const measured: Outcome['measured'] = {
       numbers: this.looked,
-      not_finite: this.found.reduce((sum, { rows }) => sum + rows, 0),
+      not_finite: found.reduce((sum, { rows }) => sum + rows, 0),
     };
     const expected = { not_finite: 0 };
-    const first = this.found[0];
+    const first = found[0];
     if (!first) return { status: 'pass', measured, expected, findings: [] };
     measured.first_column = first.column;
     measured.first_iteration = first.iteration;
     const finding: Finding = {
       cause: 'non-finite',
       confidence: confidence(1, 100),
-      agents: [...this.agents].sort((a, b) => a - b),
+      agents: [...first.agents].sort((a, b) => a - b),
       onset: first.iteration,
       rows: first.rows,
       summary: `Numbers that are not finite (or beyond any log-probability) first appear in ${first.column} of iteration ${first.iteration} (${first.rows} of them).`,
@@ -148,7 +217,7 @@ function lists(rows: Rows) {
   let bad = 0;
   const { values } = list;
   for (let i = 0; i < values.length; i++) if (!(values[i] < Number.POSITIVE_INFINITY)) bad++;
-  return { bad, infinite: bad };
+  return { bad };
 }
 
 /** The quick look at a column: nearly always all of it is finite. */

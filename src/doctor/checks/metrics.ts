@@ -5,6 +5,7 @@ import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
+import { resolution } from '../scoring.ts';
 import { reportedSteps, type StepStat } from '../step-stats.ts';
 
 export const metrics: Check = {
@@ -32,8 +33,8 @@ interface Metric {
   /** Forms that are known to mislead. */
   wrong: Record<string, Pick>;
   /** Whether a step tells the forms apart. */
-  tells: (stat: StepStat, reported: number) => boolean;
-  slack: (stat: StepStat) => number;
+  tells: (stat: StepStat, reported: number, noise: number) => boolean;
+  slack: (stat: StepStat, noise: number) => number;
 }
 
 const means = (name: string, pick: (stat: StepStat) => number): Record<string, Pick> => ({
@@ -63,11 +64,13 @@ const table: readonly Metric[] = [
       ...edges('k3', (stat) => stat.k3),
       ...edges('k2', (stat) => stat.k2),
       'half of k2': (stat) => stat.k2 / 2,
+      'k2 without its half': (stat) => stat.k2 * 2,
+      'twice k3': (stat) => stat.k3 * 2,
       'k1 with the wrong sign': (stat) => -stat.k1,
       'the sum over rows': (stat) => stat.k3 * stat.weight,
     },
-    tells: (stat) => !stat.before && stat.k2 > 1e-5,
-    slack: () => 2e-6,
+    tells: (stat, _, noise) => !stat.before && stat.k2 > 5 * noise,
+    slack: (_, noise) => noise,
   },
   {
     column: 'clip_fraction',
@@ -93,6 +96,13 @@ const table: readonly Metric[] = [
     slack: () => 1e-5,
   },
 ];
+
+/** What rounding may add to a KL: a few of the steps in which a ratio near 1, or a log-probability as it was kept, can be told. */
+function klNoise({ replays, samples }: Iteration): number {
+  const fresh = replays?.measured('new_logp');
+  const old = replays?.column('old_logp') ?? samples?.measured('old_logp');
+  return 4 * Math.max(fresh ? resolution(fresh) : 0, old ? resolution(old) : 0);
+}
 
 class Tally {
   constructor(
@@ -168,13 +178,14 @@ class MetricsPass implements Pass {
       }
       return sum / weight;
     };
+    const noise = klNoise(iteration);
     for (const { row, stat } of steps) {
       const value = reported[row];
-      if (!Number.isFinite(value) || stat.rows < 4 || !metric.tells(stat, value)) continue;
+      if (!Number.isFinite(value) || stat.rows < 4 || !metric.tells(stat, value, noise)) continue;
       const epochLast = stats.filter(({ epoch }) => epoch === stat.epoch).at(-1)!;
       const context: Context = { first: stats[0], last: stats.at(-1)!, epochLast, mean };
       const close = (other: number) =>
-        Math.abs(value - other) <= metric.slack(stat) + limits.metric.value * Math.abs(other);
+        Math.abs(value - other) <= metric.slack(stat, noise) + limits.metric.value * Math.abs(other);
       tally.steps++;
       let right = false;
       for (const [name, pick] of Object.entries(metric.right)) {

@@ -24,8 +24,6 @@ const invisible = limits.invisible.value;
 
 interface Policy {
   updates: number;
-  /** Updates in which the policy was still undecided, or was thrown. */
-  free: number;
   far: number;
   farOnset: number;
   k3: number[];
@@ -53,7 +51,6 @@ class MovementPass implements Pass {
     for (const [index, stats] of byPolicy) {
       const own = this.policies.get(index) ?? {
         updates: 0,
-        free: 0,
         far: 0,
         farOnset: Number.POSITIVE_INFINITY,
         k3: [],
@@ -72,9 +69,6 @@ class MovementPass implements Pass {
       const only = stats.length === 1;
       const k3 = only ? stats[0].after3 : stats.reduce((sum, stat) => sum + stat.weight * stat.k3, 0) / weight;
       own.k3.push(k3);
-      // A policy that is certain already has nowhere to overshoot to.
-      if (stats.some(({ logCount, entropy }) => !(entropy < limits.certain.value * logCount)) || k3 > tooFar)
-        own.free++;
       if (k3 > tooFar) {
         own.far++;
         own.farOnset = Math.min(own.farOnset, iteration.number);
@@ -138,14 +132,14 @@ class MovementPass implements Pass {
     const fromOnset =
       own.farOnset > 0 ? [...own.iterations].filter((number) => number >= own.farOnset).length : own.updates;
     if (
-      (own.far > 0 && own.far >= limits.tooFarShare.value * own.free) ||
+      (own.far > 0 && own.far >= limits.tooFarShare.value * own.updates) ||
       (own.farOnset > 0 && own.far >= 3 && own.far >= 0.9 * fromOnset)
     )
       make(
         'learning-rate-too-large',
-        confidence(own.far / Math.max(own.far, Math.min(own.free, fromOnset)), own.updates * 8),
+        confidence(1, own.far * 8),
         own.farOnset,
-        `k3 exceeds ${tooFar} in ${own.far} of the ${Math.max(own.far, own.free)} updates in which the policy was undecided: it overshoots.`,
+        `k3 exceeds ${tooFar} in ${own.far} of ${own.updates} updates: they overshoot.`,
       );
     // Iterations that were not recorded moved it about as far as those that were.
     const whole = (own.moved * (this.last + 1)) / Math.max(1, own.iterations.size);
@@ -161,8 +155,10 @@ class MovementPass implements Pass {
     );
     const onset = Math.min(...against.map(({ iteration }) => iteration));
     const since = own.against.filter(({ iteration }) => iteration >= onset);
+    // One update may go against its rows by what the ones before it left in the optimiser; only the whole of a run may be so short.
+    const fewest = since.length === own.against.length ? 1 : 2;
     if (
-      against.length >= Math.max(1, 0.8 * since.length) &&
+      against.length >= Math.max(fewest, 0.8 * since.length) &&
       mean(since.map(({ correlation }) => correlation)) < limits.against.value
     )
       make(

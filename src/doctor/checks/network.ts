@@ -34,6 +34,9 @@ interface Policy {
   topShare: number[];
   /** Change of a head's parameter per step, against the change of the logits. */
   headStep: number[];
+  /** The largest of them, and how large a head's parameters are in the end. */
+  headMost: number;
+  headSize: number;
   headTensors: Set<number>;
   rates: number[];
   logitStep: number[];
@@ -104,6 +107,8 @@ class NetworkPass implements Pass {
       rows: 0,
       topShare: [],
       headStep: [],
+      headMost: 0,
+      headSize: Number.NaN,
       headTensors: new Set(),
       rates: [],
       logitStep: [],
@@ -115,6 +120,7 @@ class NetworkPass implements Pass {
   private steps({ tensors, steps }: Iteration): void {
     const delta = tensors?.column('delta_norm');
     const rate = tensors?.column('learning_rate');
+    const norm = tensors?.column('norm');
     const gradient = tensors?.column('grad_norm');
     if (tensors && delta) {
       const tensor = tensors.column('tensor')!;
@@ -123,6 +129,8 @@ class NetworkPass implements Pass {
         if (info?.role !== 'head' || !(info.size >= 8) || !Number.isFinite(delta[i])) continue;
         const own = this.of(info.policy);
         own.headStep.push(delta[i] / Math.sqrt(info.size));
+        own.headMost = Math.max(own.headMost, delta[i] / Math.sqrt(info.size));
+        if (norm) own.headSize = norm[i] / Math.sqrt(info.size);
         own.headTensors.add(tensor[i]);
         // A rate that meets no gradient moves nothing.
         if (rate && gradient && gradient[i] > 0) own.rates.push(rate[i]);
@@ -158,16 +166,21 @@ class NetworkPass implements Pass {
       const taken = own.headStep.length / Math.max(1, own.headTensors.size);
       const wandered = Math.max(step, median(own.rates) || 0) * Math.sqrt(taken);
       const restless = step > 1e-6 && own.spreads.length >= 2 && own.spreads.at(-1)! < limits.heldFlat.value * wandered;
+      // A head that is smaller than a step of its own was thrown back by something else than its steps.
+      const clamped = own.headSize < limits.heldFlat.value * Math.min(own.headMost, wandered);
       const later = own.spreads.length > 1 ? own.spreads.slice(1) : own.spreads;
       const stays = later.every((value) => value < flatSpread);
       if (
         stays &&
         own.spreads.at(-1)! < flatSpread &&
-        (squashed || restless || (Number.isNaN(step) && own.spreads.length > 1 && own.spreads.at(-1)! < 1e-5))
+        (squashed ||
+          restless ||
+          clamped ||
+          (Number.isNaN(step) && own.spreads.length > 1 && own.spreads.at(-1)! < 1e-5))
       )
         findings.push({
           cause: 'policy-head-flat',
-          confidence: Math.min(squashed || own.spreads.length > 2 ? 1 : 0.7, confidence(1, own.rows)),
+          confidence: Math.min(squashed || clamped || own.spreads.length > 2 ? 1 : 0.7, confidence(1, own.rows)),
           agents,
           onset: 0,
           rows: own.rows,

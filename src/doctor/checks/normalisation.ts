@@ -6,7 +6,7 @@ import { cellsOf } from '../consensus.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
-import { gather } from '../rows.ts';
+import { gather, rowsWhere } from '../rows.ts';
 import type { Run } from '../run.ts';
 import { merge } from './wiring.ts';
 
@@ -59,9 +59,7 @@ class NormalisationPass implements Pass {
     const epoch = replays.column('epoch')!;
     const minibatch = replays.column('minibatch')!;
     const agent = samples?.column('agent');
-    const rows: number[] = [];
-    for (let i = 0; i < replays.rows; i++)
-      if (weight?.[i] !== 0 && epoch[i] === 0 && Number.isFinite(used[i])) rows.push(i);
+    const rows = rowsWhere(replays.rows, (i) => epoch[i] === 0 && weight?.[i] !== 0 && Number.isFinite(used[i]));
     const who = (row: number) => (agent && sample[row] < agent.length ? agent[sample[row]] : 0);
     for (const list of cellsOf(rows, (row) => (policy ? policy[row] : 0), fewestRows).lists) {
       const own = this.of(policy ? policy[list[0]] : 0);
@@ -95,13 +93,12 @@ class NormalisationPass implements Pass {
           (row: number) => minibatch[row],
           (row: number) => minibatch[row] * 4096 + who(row),
         ];
-        const small = list.length / Math.max(1, new Set(list.map((row) => minibatch[row])).size) < 8;
         const roughly = Math.abs(whole.mean) < 4 * meanSlack && Math.abs(whole.std - 1) < 2.5 * stdSlack;
+        if (roughly || list.length / Math.max(1, cellsOf(list, levels[2], 1).lists.length) < 8) continue;
         const far = Math.abs(whole.mean) > 1 || Math.abs(Math.log(whole.std)) > Math.log(limits.unnormalised.value);
-        const raw = far || this.isRaw(iteration, list, used, sample);
+        if (levels.some(inside) || !(far || this.isRaw(iteration, list, used, sample))) continue;
         const samplesOf = list.map((row) => sample[row]);
-        if (!small && !roughly && !levels.some(inside) && raw && this.creditSpread(iteration, samplesOf) > epsilon)
-          note('unnormalised');
+        if (this.creditSpread(iteration, samplesOf) > epsilon) note('unnormalised');
       }
     }
   }
@@ -125,7 +122,12 @@ class NormalisationPass implements Pass {
     if (!raw) return true;
     // Taking the mean away is not what keeps the step from following the scale.
     const mine = spread(gather(used, list)).mean;
-    const theirs = spread(Float64Array.from(list, (row) => raw[sample[row]])).mean;
+    const theirs = spread(
+      gather(
+        raw,
+        list.map((row) => sample[row]),
+      ),
+    ).mean;
     let same = 0;
     for (const row of list) {
       const value = used[row] - mine;

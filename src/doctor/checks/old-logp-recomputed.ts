@@ -26,14 +26,13 @@ class OldLogpPass implements Pass {
     const fresh = replays.measured('new_logp')!;
     const stored = samples.measured('old_logp')!;
     const sample = replays.column('sample')!;
-    const source = replays.column('source_iteration');
+    const { own: here } = iteration;
     const weight = replays.column('weight');
     const agent = samples.column('agent')!;
     let latest = -1;
     let own = { moved: 0, following: 0 };
     for (let i = 0; i < replays.rows; i++) {
-      if (before[i] || weight?.[i] === 0 || sample[i] >= samples.rows || Number.isNaN(used[i])) continue;
-      if (source && source[i] !== iteration.number && !Number.isNaN(source[i])) continue;
+      if (before[i] === 1 || here[i] === 0 || weight?.[i] === 0 || Number.isNaN(used[i])) continue;
       const gap = Math.abs(fresh[i] - stored[sample[i]]);
       if (!(gap > logpTolerance) || !Number.isFinite(gap)) continue;
       const who = agent[sample[i]];

@@ -26,12 +26,13 @@ class OwnershipPass implements Pass {
     const policy = replays?.column('policy');
     if (!samples || !replays || !policy) return;
     const sample = replays.column('sample')!;
-    const source = replays.column('source_iteration');
     const agent = samples.column('agent')!;
-    for (let i = 0; i < replays.rows; i++) {
-      if (sample[i] >= samples.rows || (source && source[i] !== iteration.number && !Number.isNaN(source[i]))) continue;
-      const own = this.run.policyOf(agent[sample[i]]);
-      if (own < 0) continue;
+    const { own: here } = iteration;
+    const policyOf = Array.from({ length: this.run.agentCount }, (_, who) => this.run.policyOf(who));
+    for (let i = 0; i < here.length; i++) {
+      if (here[i] === 0) continue;
+      const own = policyOf[agent[sample[i]]];
+      if (!(own >= 0)) continue;
       this.looked++;
       if (own === policy[i]) continue;
       this.foreign++;

@@ -10,8 +10,8 @@ import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { groupKeys } from '../groups.ts';
 import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
-import { alike, demeaned, fromPool, LineOf, nearest, swapped } from '../pairing-vectors.ts';
-import { gather } from '../rows.ts';
+import { alike, demeaned, fromPool, LineOf, nearest, normalised, swapped } from '../pairing-vectors.ts';
+import { gather, rowsWhere } from '../rows.ts';
 import type { Run } from '../run.ts';
 import { endRules, lags } from './credit.ts';
 
@@ -80,27 +80,18 @@ class PairingPass implements Pass {
     const reference = this.reference(iteration);
     if (replays?.column('advantage') && reference && !iteration.probed) {
       const epoch = replays.column('epoch')!;
-      const usable = new Uint8Array(replays.rows);
-      const counts = new Map<number, number>();
       const sample = replays.column('sample')!;
       const weight = replays.column('weight');
-      const source = replays.column('source_iteration');
-      for (let i = 0; i < replays.rows; i++) {
-        if (weight?.[i] === 0 || sample[i] >= samples.rows) continue;
-        if (source && source[i] !== iteration.number && !Number.isNaN(source[i])) continue;
-        if (epoch[i] >= triedEpochs) continue;
-        usable[i] = 1;
-        counts.set(epoch[i], (counts.get(epoch[i]) ?? 0) + 1);
+      const { own } = iteration;
+      const tried = rowsWhere(replays.rows, (i) => epoch[i] < triedEpochs && own[i] === 1 && weight?.[i] !== 0);
+      const used = replays.column('advantage')!;
+      const x = new Float64Array(replays.rows).fill(Number.NaN);
+      const y = new Float64Array(replays.rows).fill(Number.NaN);
+      for (const row of tried) {
+        x[row] = reference[sample[row]];
+        y[row] = used[row];
       }
-      const x = new Float64Array(replays.rows);
-      for (let i = 0; i < x.length; i++) x[i] = sample[i] < samples.rows ? reference[sample[i]] : Number.NaN;
-      const y = new Float64Array(replays.column('advantage')!);
-      for (const [number, count] of counts) {
-        const rows = new Int32Array(count);
-        let at = 0;
-        for (let i = 0; i < usable.length; i++) if (usable[i] && epoch[i] === number) rows[at++] = i;
-        this.epoch(iteration, rows, reference, x, y);
-      }
+      for (const rows of cellsOf(tried, (row) => epoch[row], 1).lists) this.epoch(iteration, rows, reference, x, y);
     }
     this.earlier = reference ? new Float64Array(reference) : null;
   }
@@ -128,13 +119,18 @@ class PairingPass implements Pass {
     const identity = this.bestLevel(epoch, x, 1);
     if (!identity) return;
     const cells = new Map<number, { looked: number; wrong: number[] }>();
+    let latest = Number.NaN;
+    let cell = { looked: 0, wrong: [] as number[] };
     for (const row of rows) {
-      if (!identity.cell.has(row) || Number.isNaN(x[row] + y[row])) continue;
+      const line = identity.cell.get(row);
+      if (!line || Number.isNaN(x[row] + y[row])) continue;
       const who = agent[sample[row]];
-      const cell = cells.get(who) ?? { looked: 0, wrong: [] };
-      cells.set(who, cell);
+      if (who !== latest) {
+        latest = who;
+        cell = cells.get(who) ?? { looked: 0, wrong: [] };
+        cells.set(who, cell);
+      }
       cell.looked++;
-      const line = identity.cell.get(row)!;
       if (!isOn(x[row], y[row], line.slope, line.intercept, epoch.slack, epoch.clamp)) cell.wrong.push(row);
     }
     const wrong: number[] = [];
@@ -163,7 +159,9 @@ class PairingPass implements Pass {
     const agent = iteration.samples!.column('agent')!;
     const clamp = this.clamp(y, all);
     // A clamped advantage says its sign and no more; where most are, a line through them would be any line.
-    const rows = all.filter((row) => !(y[row] >= clamp.high || y[row] <= clamp.low));
+    const { low, high } = clamp;
+    const inside = rowsWhere(all.length, (i) => !(y[all[i]] >= high || y[all[i]] <= low));
+    const rows = inside.length === all.length ? all : inside.map((i) => all[i]);
     const { std, mean, count } = spread(gather(y, rows));
     // A constant column carries no pairing; another check speaks of it.
     if (count < fewestRows || !(std > 1e-6 * Math.max(1e-3, Math.abs(mean)))) return null;
@@ -210,11 +208,10 @@ class PairingPass implements Pass {
       if (!best || matched / total > best.share + 0.005) best = { share: matched / total, cell };
       if (best.share > 0.98) break;
     }
-    // Where only minibatches could tell and they are too small, nothing is known.
-    const small = cellsOf(epoch.rows, epoch.levels[2], fewestInCell).lists.length === 0;
     const text = this.run.text('advantage_normalisation');
-    if (best && best.share < 0.98 && small && text !== 'batch' && text !== 'none') return null;
-    return best;
+    if (!best || best.share >= 0.98 || text === 'batch' || text === 'none') return best;
+    // Where only minibatches could tell and they are too small, nothing is known.
+    return cellsOf(epoch.rows, epoch.levels[2], fewestInCell).lists.length === 0 ? null : best;
   }
 
   private explain(
@@ -253,27 +250,38 @@ class PairingPass implements Pass {
     test(reference, -1);
     for (const lag of lags) test(follow('next', lag));
     for (const lag of lags) test(follow('streamNext', lag));
+    const any = (tests: (() => void)[]) => {
+      const together = new Uint8Array(rows.length);
+      for (const one of tests) {
+        one();
+        matched.pop()!.forEach((match, i) => {
+          together[i] = Math.max(together[i], match);
+        });
+      }
+      matched.push(together);
+    };
     // Each agent may take another's at its own distance, so the shifts count together.
-    const shifted = new Uint8Array(rows.length);
-    for (const shift of shifts) {
-      test(swapped(iteration, reference, shift));
-      matched.pop()!.forEach((match, i) => {
-        shifted[i] = Math.max(shifted[i], match);
-      });
-    }
-    matched.push(shifted);
+    any(shifts.map((shift) => () => test(swapped(iteration, reference, shift))));
     test(this.earlier ? Float64Array.from(reference, (_, row) => this.earlier![row] ?? Number.NaN) : null);
     test(Float64Array.from(reference, Math.abs), 1, epoch.levels, true);
     test(iteration.samples!.column('return'), 1, epoch.levels, true);
     for (const { rule } of endRules)
       test(this.rule && iteration.credit ? iteration.advantages(rule, this.rule.gamma, this.rule.lambda) : null);
+    const agents = new Set(rows.map((row) => agent[sample[row]]));
+    const struck = (row: number) => agents.has(agent[sample[row]]);
     for (const by of ['action', 'place', 'group'] as const) {
       const keys = groupKeys(iteration, by);
       const levels = epoch.levels
         .slice(0, 3)
         .map((level) => (row: number) => level(row) * 65536 + (keys ? keys[sample[row]] : 0));
       test(keys ? reference : null, 1, levels, true);
-      test(keys ? demeaned(epoch, keys, reference, sample) : null, 1, epoch.levels, true);
+      // Agents of a shared policy may have been normalised each by itself before.
+      const forms = [reference, normalised(epoch.rows, epoch.levels[1], reference, sample)];
+      any(
+        forms.map((form) => () => {
+          test(keys ? demeaned(epoch, keys, form, sample, struck) : null, 1, epoch.levels, true);
+        }),
+      );
     }
     matched.push(this.drawn(epoch, rows, identity));
     const matches = new Uint8Array(hypotheses.length);

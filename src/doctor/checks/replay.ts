@@ -51,7 +51,7 @@ class ReplayPass implements Pass {
     const agent = samples.column('agent')!;
     const policy = replays.column('policy');
     const sample = replays.column('sample')!;
-    const source = replays.column('source_iteration');
+    const { own: here } = iteration;
     const sampled = new Scores(samples);
     const step = Math.max(
       resolution(fresh),
@@ -62,16 +62,20 @@ class ReplayPass implements Pass {
     const tolerance = (value: number) => Math.max(logpTolerance, step > 1e-6 ? 8 * step * (1 + Math.abs(value)) : 0);
     const rows: ReplayRow[] = [];
     const cells = new Map<number, { looked: number; disagreeing: number }>();
+    let latest = Number.NaN;
+    let cell = { looked: 0, disagreeing: 0 };
     for (let i = 0; i < replays.rows; i++) {
-      if (!before[i] || sample[i] >= samples.rows) continue;
-      if (source && source[i] !== iteration.number && !Number.isNaN(source[i])) continue;
+      if (before[i] === 0 || here[i] === 0) continue;
       const s = sample[i];
       const old = used && !Number.isNaN(used[i]) ? used[i] : stored[s];
       // What is not finite is another check's; minus infinity in the update is an action that it cannot choose.
       if (!(Math.abs(old) < absurdLogp) || Number.isNaN(fresh[i])) continue;
       if (Number.isFinite(fresh[i]) && Math.abs(fresh[i]) > absurdLogp) continue;
-      const cell = cells.get(agent[s]) ?? { looked: 0, disagreeing: 0 };
-      cells.set(agent[s], cell);
+      if (agent[s] !== latest) {
+        latest = agent[s];
+        cell = cells.get(latest) ?? { looked: 0, disagreeing: 0 };
+        cells.set(latest, cell);
+      }
       cell.looked++;
       if (again && Number.isFinite(again[i])) {
         this.againLooked++;

@@ -35,15 +35,16 @@ class RewardsPass implements Pass {
     const paid = samples?.column('env_reward');
     if (!samples || !chains || !reward || !paid) return;
     const agent = samples.column('agent')!;
-    // A common scale, or a clip, is no fault: rows are compared by it where it fits most of them.
-    const line = new Pairs();
-    for (let i = 0; i < samples.rows; i++)
-      if (paid[i] !== 0 && Number.isFinite(paid[i] + reward[i])) line.add(paid[i], reward[i]);
     const alike = (a: number, b: number) => Math.abs(a - b) <= 1e-5 + 1e-4 * Math.abs(b);
     let same = 0;
     for (let i = 0; i < samples.rows; i++) if (alike(reward[i], paid[i])) same++;
-    const monotone = line.count > 2 && line.correlation > 0.9;
-    if (same < 0.98 * samples.rows && monotone) return;
+    if (same < 0.98 * samples.rows) {
+      // A common scale, or a clip, is no fault: rows are compared by it where it fits most of them.
+      const line = new Pairs();
+      for (let i = 0; i < samples.rows; i++)
+        if (paid[i] !== 0 && Number.isFinite(paid[i] + reward[i])) line.add(paid[i], reward[i]);
+      if (line.count > 2 && line.correlation > 0.9) return;
+    }
     // Lags are worked out only where something is to be explained.
     const vectors =
       same === samples.rows
@@ -52,16 +53,10 @@ class RewardsPass implements Pass {
             ...lags.map((lag) => lagged(paid, chains.next, chains.previous, lag)),
             ...lags.map((lag) => lagged(paid, chains.streamNext, chains.streamPrevious, lag)),
           ];
+    const tallies: (Tally | undefined)[] = [];
     for (let i = 0; i < samples.rows; i++) {
-      const own = this.agents.get(agent[i]) ?? {
-        looked: 0,
-        wrong: 0,
-        explained: new Float64Array(16),
-        silent: new Float64Array(16),
-        filled: new Float64Array(16),
-        onset: Number.POSITIVE_INFINITY,
-      };
-      this.agents.set(agent[i], own);
+      const own = tallies[agent[i]] ?? this.of(agent[i]);
+      tallies[agent[i]] = own;
       own.looked++;
       if (alike(reward[i], paid[i]) || Number.isNaN(reward[i] + paid[i])) continue;
       own.wrong++;
@@ -73,6 +68,19 @@ class RewardsPass implements Pass {
         } else if (alike(reward[i], vector[i])) own.explained[v]++;
       });
     }
+  }
+
+  private of(agent: number): Tally {
+    const own = this.agents.get(agent) ?? {
+      looked: 0,
+      wrong: 0,
+      explained: new Float64Array(16),
+      silent: new Float64Array(16),
+      filled: new Float64Array(16),
+      onset: Number.POSITIVE_INFINITY,
+    };
+    this.agents.set(agent, own);
+    return own;
   }
 
   finish(): Outcome {

@@ -1,7 +1,9 @@
 /** Whether rows of earlier iterations enter an update, as declared by source_iteration or as seen by rows that repeat. */
 import { type Check, confidence, fewestRows, logpTolerance, type Pass } from '../check.ts';
+import { cellsOf } from '../consensus.ts';
 import { figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { gather, type Numbers, rowsWhere } from '../rows.ts';
 import type { Run } from '../run.ts';
 
 export const stale: Check = {
@@ -15,9 +17,9 @@ export const stale: Check = {
 
 interface Kept {
   number: number;
-  old: Float64Array;
+  old: Numbers;
   /** The same by agent, in storage order. */
-  byAgent: Map<number, number[]>;
+  byAgent: Map<number, Float64Array>;
 }
 
 class StalePass implements Pass {
@@ -47,13 +49,10 @@ class StalePass implements Pass {
       this.repeated += again;
       this.onset = Math.min(this.onset, iteration.number);
     }
-    const old = Float64Array.from(samples.measured('old_logp')!);
-    const byAgent = new Map<number, number[]>();
-    for (let i = 0; i < samples.rows; i++) {
-      const list = byAgent.get(agent[i]);
-      if (list) list.push(old[i]);
-      else byAgent.set(agent[i], [old[i]]);
-    }
+    const old = samples.measured('old_logp')!;
+    const byAgent = new Map<number, Float64Array>();
+    const every = rowsWhere(samples.rows, () => true);
+    for (const rows of cellsOf(every, (row) => agent[row], 1).lists) byAgent.set(agent[rows[0]], gather(old, rows));
     this.earlier = [{ number: iteration.number, old, byAgent }, ...this.earlier].slice(0, 2);
   }
 
@@ -82,34 +81,38 @@ class StalePass implements Pass {
   }
 
   private replays({ samples, replays, number, before }: Iteration): void {
+    this.looked += replays!.rows;
     const source = replays!.column('source_iteration');
     const used = replays!.column('old_logp');
     const sample = replays!.column('sample')!;
     const policy = replays!.column('policy');
     const stored = samples!.measured('old_logp')!;
     const agent = samples!.column('agent')!;
+    if (!source && !used) return;
     const place = new Int32Array(samples!.rows);
-    const counts = new Map<number, number>();
-    for (let i = 0; i < place.length; i++) {
-      place[i] = counts.get(agent[i]) ?? 0;
-      counts.set(agent[i], place[i] + 1);
-    }
+    const counts = new Int32Array(this.run.agentCount);
+    for (let i = 0; used && i < place.length; i++) place[i] = counts[agent[i]]++;
     for (let i = 0; i < replays!.rows; i++) {
-      this.looked++;
-      let from = Number.NaN;
       const s = sample[i];
-      if (source && source[i] < number) from = source[i];
-      else if (used && before?.[i] && s < place.length && Math.abs(used[i] - stored[s]) > logpTolerance) {
-        const same = (value: number | undefined) => value !== undefined && Math.abs(value - used[i]) < 1e-6;
-        const found = this.earlier.find((kept) => same(kept.old[s]) || same(kept.byAgent.get(agent[s])?.[place[s]]));
-        if (found) from = found.number;
+      if (source && source[i] < number) this.note(number, source[i], policy?.[i]);
+      else if (used && before?.[i] === 1 && s < place.length && Math.abs(used[i] - stored[s]) > logpTolerance) {
+        const found = this.found(used[i], s, agent[s], place[s]);
+        if (found) this.note(number, found.number, policy?.[i]);
       }
-      if (Number.isNaN(from)) continue;
-      this.declared++;
-      this.lags.set(number - from, (this.lags.get(number - from) ?? 0) + 1);
-      this.onset = Math.min(this.onset, number);
-      if (policy) this.policies.add(policy[i]);
     }
+  }
+
+  /** The earlier iteration that stored this log-probability at the same place, of all rows or of the agent's. */
+  private found(logp: number, row: number, agent: number, place: number): Kept | undefined {
+    const same = (value: number | undefined) => value !== undefined && Math.abs(value - logp) < 1e-6;
+    return this.earlier.find((kept) => same(kept.old[row]) || same(kept.byAgent.get(agent)?.[place]));
+  }
+
+  private note(number: number, from: number, policy: number | undefined): void {
+    this.declared++;
+    this.lags.set(number - from, (this.lags.get(number - from) ?? 0) + 1);
+    this.onset = Math.min(this.onset, number);
+    if (policy !== undefined) this.policies.add(policy);
   }
 
   finish(): Outcome {
