@@ -89,6 +89,9 @@ describe('trueline explain and zoo list', () => {
     expect(trueline('explain', 'bad-luck')).toMatchObject({ status: 2 });
     const zoo = JSON.parse(trueline('zoo', 'list', '--json').stdout) as { id: string; cause: string }[];
     expect(zoo.length).toBeGreaterThanOrEqual(60);
+    expect(zoo.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['hare-to-lowest-seat', 'imagined-filed-under-first']),
+    );
     expect(trueline('train', 'echo', '--fault', 'advantage-lat', '--out', join(folder, 'x')).stderr).toMatch(
       /there is no fault "advantage-lat"; near names are advantage-late/,
     );

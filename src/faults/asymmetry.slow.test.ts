@@ -4,12 +4,14 @@ import { RandomStream } from '../math/random.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import type { Recording } from '../recording/index.ts';
+import type { SettingsInput } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
-import { applyFault, asymmetryFaults, effect, type Fault, faults, findFault } from './index.ts';
+import { applyFault, asymmetryFaults, effect, type Fault, faults, findFault, whyNot } from './index.ts';
 import { column, echo, recordRun, stagHunt } from './testing.ts';
 
 let engine: Engine;
 let clean: Recording;
+let cleanHop: Recording;
 /** Crowded, so that prey is often met by several at once. */
 const crowded = {
   ...stagHunt,
@@ -17,14 +19,27 @@ const crowded = {
   steps: 16 * 12 * 4 * 4,
   gameSettings: { width: 3, height: 3, hares: 2, horizon: 8 },
 };
+/** The same with modules, which may imagine from the second iteration on. */
+const planning: SettingsInput = {
+  ...crowded,
+  algorithm: 'hop',
+  hop: {
+    worldModel: { batch: 32, updates: 40, hidden: [16], capacity: 2000, members: 2 },
+    otherAgents: { batch: 32, updates: 2, hidden: [16], capacity: 500 },
+    subgoals: { batch: 32, updates: 2, hidden: [16] },
+    imagination: { error: 1, longest: 3 },
+  },
+};
+const ofModules = (fault: Fault) => fault.needs?.includes('modules') === true;
 beforeAll(async () => {
   engine = await createEngine({ kernel: 'simd', threads: 1 });
   clean = await recordRun(engine, crowded);
+  cleanHop = await recordRun(engine, planning);
 });
 afterAll(() => engine.dispose());
 
 describe('asymmetry faults', () => {
-  it('are at least 20, with names of their own, and cover the causes that need no planning agent', () => {
+  it('are at least 20, with names of their own, and cover every cause that needs no ladder', () => {
     expect(asymmetryFaults.length).toBeGreaterThanOrEqual(20);
     const ids = [...faults, ...asymmetryFaults].map((fault) => fault.id);
     expect(new Set(ids).size).toBe(ids.length);
@@ -38,6 +53,8 @@ describe('asymmetry faults', () => {
         'training-order-matters',
         'data-imbalance',
         'perspective-mismatch',
+        'subgoal-log-incomplete',
+        'imagined-misattributed',
       ]),
     );
   });
@@ -45,13 +62,21 @@ describe('asymmetry faults', () => {
   it.each(asymmetryFaults.map((fault) => [fault.id, fault] as const))(
     '%s shows in the recorded columns, and is not named',
     async (_, fault: Fault) => {
-      const applied = applyFault(fault, 1, cleanStages, crowded);
+      const [settings, healthy] = ofModules(fault) ? [planning, cleanHop] : [crowded, clean];
+      const applied = applyFault(fault, 1, cleanStages, settings);
       const faulty = await recordRun(engine, applied.settings, applied.stages);
-      const changed = new Set((await effect(faulty, clean)).map(({ table, column: name }) => `${table}.${name}`));
+      const changed = new Set((await effect(faulty, healthy)).map(({ table, column: name }) => `${table}.${name}`));
       for (const place of fault.shows) expect(changed).toContain(place);
       expect(JSON.stringify(faulty.manifest)).not.toContain(fault.id);
     },
   );
+
+  it('of HOP+ agents say what they need where there are no modules', () => {
+    for (const fault of asymmetryFaults.filter(ofModules)) {
+      expect(whyNot(fault, crowded)).toMatch(/--algorithm hop/);
+      expect(whyNot(fault, planning)).toBeNull();
+    }
+  });
 
   it('share prey by seat without changing what it pays in all', async () => {
     for (const id of ['prey-to-lowest-seat', 'hare-to-lowest-seat', 'prey-shared-unequally']) {

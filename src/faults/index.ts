@@ -5,6 +5,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { readSettings, type Settings, type SettingsInput } from '../training/settings.ts';
 import { cleanStages, type Stages } from '../training/stages.ts';
 import { gameAsymmetries } from './asymmetry-game.ts';
+import { hopAsymmetries } from './asymmetry-hop.ts';
 import { trainingAsymmetries } from './asymmetry-training.ts';
 import { pairingFaults } from './credit-advantage.ts';
 import { endsFaults } from './credit-ends.ts';
@@ -46,7 +47,7 @@ export const faults: readonly Fault[] = [
 ];
 
 /** Faults that make equal agents come out unequal. Faults above do so too, where they strike only some agents. */
-export const asymmetryFaults: readonly Fault[] = [...gameAsymmetries, ...trainingAsymmetries];
+export const asymmetryFaults: readonly Fault[] = [...gameAsymmetries, ...trainingAsymmetries, ...hopAsymmetries];
 
 /** How many names are offered in place of one that is not known. */
 const offered = 5;

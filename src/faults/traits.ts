@@ -13,6 +13,8 @@ export interface Traits {
   /** The agents that learn. */
   learning: readonly number[];
   separate: boolean;
+  /** Agents have modules of HOP+. */
+  modules: boolean;
   /** Two learning agents decide in the same step. */
   together: boolean;
   fixedHead: boolean;
@@ -45,6 +47,7 @@ const meanings = {
     'at least two policies (sharing separate, two learning agents)',
     (t: Traits) => t.separate && t.learning.length > 1,
   ],
+  modules: ['every module of HOP+ (--algorithm hop)', (t: Traits) => t.modules],
   together: ['two learning agents that decide in the same step', (t: Traits) => t.together],
   'fixed-head': ['a fixed head (network.head fixed)', (t: Traits) => t.fixedHead],
   masks: ['candidates that are sometimes illegal', (t: Traits) => t.masks],
@@ -91,6 +94,7 @@ export function findTraits(settings: Settings, make?: GameMaker): Traits {
     seats,
     learning: agents,
     separate: settings.sharing === 'separate',
+    modules: settings.algorithm === 'hop' && settings.hop.without.length === 0,
     together: false,
     fixedHead: head === 'fixed' || (head === 'auto' && features === 0),
     masks: false,

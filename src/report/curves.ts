@@ -67,31 +67,50 @@ export interface BoxGroup {
 }
 
 /** One box for each entry, its points beside it; groups apart. */
+const small = { fontFamily: 'inherit', fontSize: 11, color: 'var(--soft)' };
+
+/** The groups' names over their boxes, with a line between groups. */
+function groupAxis(groups: readonly BoxGroup[], width: number) {
+  return {
+    type: 'category',
+    position: 'top',
+    data: groups.map(({ label }) => label),
+    axisTick: { show: true, alignWithLabel: false, length: 6, lineStyle: { color: 'var(--edge)' } },
+    axisLine: { lineStyle: { color: 'var(--edge)' } },
+    axisLabel: { ...small, interval: 0, width: (0.85 * width) / groups.length, overflow: 'break' },
+    splitLine: { show: true, lineStyle: { color: 'var(--edge)' } },
+  };
+}
+
 export function boxChart(groups: readonly BoxGroup[], yName: string): Chart {
   const entries = groups.flatMap(({ boxes }, group) => boxes.map((box, i) => ({ ...box, group, place: i })));
   const labels = entries.map(({ label }, i) => `${i} ${label}`);
   const finite = entries.map(({ values }) => values.filter((value) => Number.isFinite(value)));
   const y = range(finite.flat());
   const colourOf = (place: number) => look(place, false).colour;
+  const width = groups.length > 2 ? 640 : size.width;
+  const named = groups.length > 1;
   return {
-    width: groups.length > 2 ? 640 : size.width,
-    height: size.height,
+    width,
+    height: size.height + (named ? 30 : 0),
     option: {
       ...base,
-      xAxis: {
-        type: 'category',
-        data: labels,
-        axisTick: { show: false },
-        axisLine: { lineStyle: { color: 'var(--edge)' } },
-        axisLabel: {
-          fontFamily: 'inherit',
-          fontSize: 11,
-          color: 'var(--soft)',
-          interval: 0,
-          rotate: entries.length > 6 ? 35 : 0,
-          formatter: (value: string) => value.slice(value.indexOf(' ') + 1),
+      ...(named ? { grid: { ...base.grid, top: 50 } } : {}),
+      xAxis: [
+        {
+          type: 'category',
+          data: labels,
+          axisTick: { show: false },
+          axisLine: { lineStyle: { color: 'var(--edge)' } },
+          axisLabel: {
+            ...small,
+            interval: 0,
+            rotate: entries.length > 6 ? 35 : 0,
+            formatter: (value: string) => value.slice(value.indexOf(' ') + 1),
+          },
         },
-      },
+        ...(named ? [groupAxis(groups, width)] : []),
+      ],
       yAxis: axis(yName, y, 'y'),
       series: [
         {
@@ -137,8 +156,10 @@ export interface Effect {
 }
 
 /** Means with their intervals, one below the other, and the line of no effect. */
-export function effectChart(effects: readonly Effect[], xName: string): Chart {
-  const x = range([0, ...effects.flatMap(({ low, high }) => [low, high])]);
+/** `margin`: where equality is claimed within it, both its ends are drawn. */
+export function effectChart(effects: readonly Effect[], xName: string, margin?: number): Chart {
+  const ends = margin === undefined ? [] : [-margin, margin];
+  const x = range([0, ...ends, ...effects.flatMap(({ low, high }) => [low, high])]);
   const line = (data: number[][], style: object) => ({
     type: 'line',
     silent: true,
@@ -151,7 +172,8 @@ export function effectChart(effects: readonly Effect[], xName: string): Chart {
     height: Math.max(150, 70 + 24 * effects.length),
     option: {
       ...base,
-      grid: { ...base.grid, left: 86 },
+      // Room for the last label, which stands half outside.
+      grid: { ...base.grid, left: 86, right: 30 },
       xAxis: axis(xName, x, 'x', number),
       yAxis: {
         type: 'category',
@@ -173,6 +195,15 @@ export function effectChart(effects: readonly Effect[], xName: string): Chart {
             [0, effects.length - 1],
           ],
           { color: 'var(--soft)', width: 1, type: [4, 4] },
+        ),
+        ...ends.map((end) =>
+          line(
+            [
+              [end, 0],
+              [end, effects.length - 1],
+            ],
+            { color: 'var(--c2)', width: 1.5, type: [2, 3] },
+          ),
         ),
         ...effects.map(({ low, high }, i) =>
           line(

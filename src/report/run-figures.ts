@@ -13,11 +13,7 @@ export function chartFigure(chart: StageChart, draw: Draw, command?: string): st
     ({ label, colour, dashes }) =>
       `<li><svg viewBox="0 0 30 10" aria-hidden="true"><path d="M0 5H30" fill="none" stroke-width="2.5" stroke="${colour}"${dashes ? ` stroke-dasharray="${dashes}"` : ''}/></svg>${safeText(label)}</li>`,
   );
-  const groups =
-    chart.kind === 'boxes' && chart.groups.length > 1
-      ? ` From left to right: ${chart.groups.map(({ label }) => label).join(', ')}.`
-      : '';
-  return `<figure><h3>${safeText(chart.title)}</h3>${list.length > 0 ? `<ul class="legend">${list.join('')}</ul>` : ''}${draw(option, `${chart.title}: ${heard}`)}<figcaption>${safeText(chart.note + groups)}${by}</figcaption></figure>`;
+  return `<figure><h3>${safeText(chart.title)}</h3>${list.length > 0 ? `<ul class="legend">${list.join('')}</ul>` : ''}${draw(option, `${chart.title}: ${heard}`)}<figcaption>${safeText(chart.note)}${by}</figcaption></figure>`;
 }
 
 function parts(chart: StageChart): { option: Chart; legend: ReturnType<typeof legendItems>; heard: string } {
@@ -43,7 +39,7 @@ function parts(chart: StageChart): { option: Chart; legend: ReturnType<typeof le
       };
     default:
       return {
-        option: effectChart(chart.effects, chart.unit),
+        option: effectChart(chart.effects, chart.unit, chart.margin),
         legend: [],
         heard: chart.effects
           .map(({ label, mean, low, high }) => `${label} ${number(mean)} (${number(low)} to ${number(high)})`)

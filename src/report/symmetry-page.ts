@@ -11,6 +11,8 @@ import { safeText } from './safe-text.ts';
 import { type Draw, svgDrawer } from './svg.ts';
 
 const words = { healthy: 'No bias is claimed', faulty: 'Unequal', 'not-enough-evidence': 'Not decided' };
+/** The rest is said by the decision. */
+const nothing = 'The ranking of the agents is what chance gives, and no cause of inequality was found.';
 const states = { found: 'fail', clear: 'pass', open: 'warn', 'not-run': 'not-checked' };
 const stateWords = { found: 'found', clear: 'clear', open: 'open', 'not-run': 'not run' };
 
@@ -28,7 +30,11 @@ export async function symmetryPage(
   const { verdict, causes, stages } = diagnosis;
   const explanation = stages.find(({ id }) => id === 'explanation');
   const [lead] = causes;
-  const headline = lead ? (causeById(lead.id)?.meaning ?? lead.summary) : (explanation?.found ?? '');
+  const headline = lead
+    ? (causeById(lead.id)?.meaning ?? lead.summary)
+    : verdict === 'healthy'
+      ? nothing
+      : (explanation?.found ?? '');
   return pageShell(`${words[verdict]}: ${title}`, [
     `<header><p class="kicker">Why do equal agents come out unequal?</p><p class="kicker">${safeText(title)}</p>`,
     `<div class="verdict ${verdict}"><p class="word">${words[verdict]}</p><h1>${safeText(headline)}</h1>`,

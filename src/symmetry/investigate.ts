@@ -40,6 +40,10 @@ export async function investigate(of: Investigation): Promise<SymmetryDiagnosis>
   const ended = 'Not needed: an earlier stage has proved the cause. --all runs it all the same.';
 
   await run('random-play', () => randomPlayStage(of));
+  if (proved() && plan.quick) {
+    left(['phenomenon', 'names-and-seats', 'settings-and-updates', 'data', 'ladder', 'sharing'], ended);
+    return explain(reports, of.names, of.command);
+  }
   await run('names-and-seats', () => namesAndSeats(of));
   if (proved()) {
     left(['phenomenon', 'settings-and-updates', 'data', 'ladder', 'sharing'], ended);

@@ -59,6 +59,8 @@ export type StageChart =
       note: string;
       unit: string;
       effects: { label: string; mean: number; low: number; high: number }[];
+      /** Equality is claimed within so much of 0. */
+      margin?: number;
     };
 
 export interface StageReport {

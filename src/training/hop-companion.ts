@@ -3,6 +3,7 @@ import type { HopAgent } from '../agents/hop/agent.ts';
 import type { Diary } from '../agents/hop/diary.ts';
 import type { Planes, StateArray } from '../agents/hop/planes.ts';
 import { copyRow } from '../agents/hop/ring.ts';
+import { cleanHopStages, type HopStages } from '../agents/hop/stages.ts';
 import type { Game } from '../games/game.ts';
 import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../math/local-policy.ts';
 import type { Batch } from './batch.ts';
@@ -46,6 +47,7 @@ export class HopCompanion implements Companion {
     private readonly diaries: readonly (Diary | null)[] | null,
     /** Share of the episodes whose rows are marked as held out. */
     private readonly heldOut: number,
+    private readonly stages: Pick<HopStages, 'logSubgoal'> = cleanHopStages,
   ) {
     const { seats, candidates } = game.shape;
     const places = game.worlds * seats;
@@ -176,8 +178,7 @@ export class HopCompanion implements Companion {
     this.row[place] = row;
     copyRow(this.now, place, diary.state, row, planes.stateWidth);
     copyRow(this.trace, place, diary.trace, row, traceWidth);
-    copyRow(this.code, place, diary.code, row, codeWidth);
-    if (codeWidth > 0) diary.subgoals++;
+    if (codeWidth > 0) this.stages.logSubgoal(diary, row, this.code, place * codeWidth, codeWidth, agentAt[place]);
     for (let p = 0; p < seats; p++) {
       const there = seen(place, p, seats);
       const at = row * seats + p;

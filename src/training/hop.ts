@@ -4,6 +4,7 @@ import { Diary, type DiaryWidths } from '../agents/hop/diary.ts';
 import { allowedLength, Imagination, type ImaginedPlay, nextLength } from '../agents/hop/imagination.ts';
 import { Planes } from '../agents/hop/planes.ts';
 import { hopModules } from '../agents/hop/settings.ts';
+import { cleanHopStages, type HopStages } from '../agents/hop/stages.ts';
 import type { Learner } from '../agents/ppo.ts';
 import type { Game } from '../games/game.ts';
 import { RandomStream } from '../math/random.ts';
@@ -21,6 +22,9 @@ export const firstImaginedEpisode = 2 ** 30;
 /** A value loss above so many times the usual one has blown up; the first few say nothing about what is usual. */
 const blowUp = 20;
 const enoughLosses = 5;
+
+/** What imagining needs of the stages. */
+type ImaginingStages = Pick<Stages, 'act' | 'values'>;
 
 export interface SavedHop {
   agents: SavedHopAgent[];
@@ -56,6 +60,7 @@ export class HopCrew implements HopPlayers {
     private readonly settings: Settings,
     private readonly names: readonly string[],
     private readonly plans: readonly LearnerPlan[],
+    private readonly stages: HopStages = cleanHopStages,
   ) {
     const { shape, planes } = game;
     if (!planes || shape.features > 0 || shape.candidates !== shape.actions || shape.actions > 31)
@@ -93,7 +98,7 @@ export class HopCrew implements HopPlayers {
 
   /** Accompanies training; there is one. */
   trainingCompanion(game: Game): HopCompanion {
-    this.companion = new HopCompanion(this, game, this.diaries, this.settings.hop.heldOut);
+    this.companion = new HopCompanion(this, game, this.diaries, this.settings.hop.heldOut, this.stages);
     return this.companion;
   }
 
@@ -120,7 +125,7 @@ export class HopCrew implements HopPlayers {
   }
 
   /** Adds imagined rows to a batch of real ones, from the policies that collected it. */
-  imagine(batch: Batch, learners: readonly Learner[], stages: Pick<Stages, 'act' | 'values'>): void {
+  imagine(batch: Batch, learners: readonly Learner[], stages: ImaginingStages): void {
     const { longest, error, realShare } = this.settings.hop.imagination;
     if (longest === 0 || realShare === 1) return;
     const real = batch.rows;
@@ -143,13 +148,7 @@ export class HopCrew implements HopPlayers {
     }
   }
 
-  private rollOut(
-    batch: Batch,
-    learner: Learner,
-    agent: number,
-    rollouts: number,
-    stages: Pick<Stages, 'act' | 'values'>,
-  ): void {
+  private rollOut(batch: Batch, learner: Learner, agent: number, rollouts: number, stages: ImaginingStages): void {
     const hop = this.agents[learner.index];
     const diary = this.diaries[agent]!;
     if (rollouts === 0 || diary.length === 0) {
@@ -165,10 +164,11 @@ export class HopCrew implements HopPlayers {
     this.imaginedEver[agent] += made;
   }
 
-  private play(batch: Batch, learner: Learner, agent: number, stages: Pick<Stages, 'act' | 'values'>): ImaginedPlay {
+  private play(batch: Batch, learner: Learner, agent: number, stages: ImaginingStages): ImaginedPlay {
     const { actions } = this.planes;
     const { worlds } = this.settings;
     const stride = batch.shape.observation;
+    const filed = this.stages.fileImagined(agent);
     const first = firstImaginedEpisode + this.episodes;
     return {
       act: (rows, uniforms, out, temperature) => stages.act(learner, rows, uniforms, out, temperature),
@@ -178,7 +178,7 @@ export class HopCrew implements HopPlayers {
         batch.iteration[row] = this.iteration;
         batch.episode[row] = first + rollout;
         batch.t[row] = t;
-        batch.agent[row] = agent;
+        batch.agent[row] = filed;
         batch.seat[row] = seat;
         batch.env[row] = worlds * (1 + agent) + (rollout % worlds);
         batch.imagined[row] = 1;
@@ -210,8 +210,9 @@ export class HopCrew implements HopPlayers {
   learn(learners: readonly Learner[], order: readonly number[]): void {
     this.reports = [];
     for (const index of order) {
-      const diaries = learners[index].agents.map((agent) => this.diaries[agent]!);
-      this.reports[index] = this.agents[index].learn(diaries, this.iteration);
+      const { agents } = learners[index];
+      const diaries = agents.map((agent) => this.diaries[agent]!);
+      this.reports[index] = this.agents[index].learn(agents, diaries, this.iteration, this.stages);
     }
   }
 

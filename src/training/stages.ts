@@ -1,6 +1,6 @@
 /**
  * The arrows of the flow, each one function with plain data on both sides: game, collect (act, values), arrange, credit, select, prepare,
- * loss, step, report. The trainer only ever calls them through one `Stages` object, and knows no other way for a number to reach a parameter.
+ * loss, step, hop, report. The trainer only ever calls them through one `Stages` object, and knows no other way for a number to reach a parameter.
  *
  * Whoever wants to study a broken trainer replaces or wraps one of them; the trainer itself holds no switch for it. What is recorded is
  * what left the stages that really ran:
@@ -15,11 +15,13 @@
  * pass); a wrong old_logp or sampling temperature: `act`; shifted rewards and phantom or padded rows: `collect`; wrong ends, shifted or
  * crossing credit: `credit`; shuffled, swapped, demeaned or stale advantages, another agent's critic input, values in other units, rows of an
  * earlier iteration: `prepare`; another agent's rows: `select`; a detached policy, a summed or outer-product loss, an optimiser that
- * does not hold a tensor, overwritten parameters: `step`; a metric that lies: `report`; saturated inputs: `game`.
+ * does not hold a tensor, overwritten parameters: `step`; a metric that lies: `report`; saturated inputs: `game`; modules, logs and imagination
+ * of some HOP+ agents only: `hop`, itself a few functions, whose doings show in `counters` and in the imagined rows of `samples`.
  *
  * One thing to know when replacing `loss`: the engine may hold a copy of `job.rows`, so a stage that changes a column returns a job with
  * a new rows object (`{ ...job, rows: { ...job.rows, advantage } }`) and leaves the old arrays alone.
  */
+import { cleanHopStages, type HopStages } from '../agents/hop/stages.ts';
 import type { Learner, LearnerRows, TrainJob, UpdateStages } from '../agents/ppo.ts';
 import type { PpoSettings } from '../agents/settings.ts';
 import type { Game } from '../games/game.ts';
@@ -74,6 +76,8 @@ export interface Stages extends UpdateStages {
     ppo: PpoSettings,
     into: LearnerRows,
   ): LearnerRows;
+  /** The arrows of HOP+ agents, for runs that have them. */
+  hop: HopStages;
   /** What the trainer says about a step. */
   report(job: TrainJob, report: StepReport): ReportedStep;
 }
@@ -110,6 +114,7 @@ export const cleanStages: Stages = {
     job.policy.evaluate(job.rows, job.order, from, to, out, job.settings.temperature);
   },
   step: (engine, jobs) => engine.update(jobs),
+  hop: cleanHopStages,
   report: (job, report) => ({
     loss: report.loss,
     policyLoss: report.policyLoss,

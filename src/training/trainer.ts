@@ -108,7 +108,9 @@ export class Trainer {
     for (const sentence of checkSettings(settings, shape.seats, learning, shape.features > 0))
       options.onNotice?.(sentence);
     const view = settings.algorithm === 'mappo' ? centralView(shape) : ownView;
-    this.hop = hasModules(settings) ? new HopCrew(this.engine, this.game, settings, names, plans) : null;
+    this.hop = hasModules(settings)
+      ? new HopCrew(this.engine, this.game, settings, names, plans, this.stages.hop)
+      : null;
     const companion = this.hop?.trainingCompanion(this.game) ?? null;
     const observation = shape.observation + (companion?.width ?? 0);
     const network = policyShape({ ...shape, observation }, view.width || observation, settings.network);

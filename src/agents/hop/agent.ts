@@ -6,6 +6,7 @@ import { OtherAgents, type OtherAgentsErrors, type OtherRing, otherRing } from '
 import type { Planes, StateArray } from './planes.ts';
 import { bytes, copyRow, floats, ints, Ring, type RingColumn } from './ring.ts';
 import type { HopModule, HopSettings } from './settings.ts';
+import { cleanHopStages, type HopStages } from './stages.ts';
 import { chooseGoals, type SubgoalErrors, Subgoals } from './subgoals.ts';
 import type { WorldModelErrors } from './world-errors.ts';
 import { WorldModel } from './world-model.ts';
@@ -129,14 +130,17 @@ export class HopAgent {
       this.subgoals.infer(view.states, view.trace, count, this.subgoals.mix(iteration), inputs, at, stride);
   }
 
-  /** Takes an iteration's diaries into the buffers, trains every module and measures it on what was held out. */
-  learn(diaries: readonly Diary[], iteration: number): ModuleReport {
-    for (const [i, diary] of diaries.entries()) this.remember(diary, this.buffers[i]);
-    const worldModelLoss = this.worldModel ? this.learnWorld(this.worldModel, iteration) : Number.NaN;
-    const otherAgentsLoss = this.otherAgents ? this.learnOthers(this.otherAgents, iteration) : Number.NaN;
-    const [priorLoss, posteriorLoss] = this.subgoals
-      ? this.learnSubgoals(this.subgoals, diaries, iteration)
-      : [Number.NaN, Number.NaN];
+  /** Takes an iteration's diaries, one for each of `agents`, into the buffers, trains every module and measures it on what was held out. */
+  learn(
+    agents: readonly number[],
+    diaries: readonly Diary[],
+    iteration: number,
+    stages: HopStages = cleanHopStages,
+  ): ModuleReport {
+    for (const [i, diary] of diaries.entries()) stages.remember(this, diary, this.buffers[i], agents[i]);
+    const worldModelLoss = stages.learnWorld(this, agents, iteration);
+    const otherAgentsLoss = stages.learnOthers(this, agents, iteration);
+    const [priorLoss, posteriorLoss] = stages.learnSubgoals(this, agents, diaries, iteration);
     // Agents that share their modules take turns to be measured on.
     const errors = this.measure(diaries[iteration % diaries.length], testRows);
     this.error = errors?.worldModel?.any ?? this.error;
@@ -161,7 +165,8 @@ export class HopAgent {
     chooseGoals(diary.later, diary.value, diary.length, horizon, choose, diary.goal);
   }
 
-  private remember(diary: Diary, buffers: AgentBuffers): void {
+  /** Keeps the rows of a diary that are not held out. */
+  remember(diary: Diary, buffers: AgentBuffers): void {
     const { players, stateWidth } = this.planes;
     for (let row = 0; row < diary.length; row++) {
       if (diary.held[row] === 1) continue;
@@ -190,7 +195,10 @@ export class HopAgent {
     }
   }
 
-  private learnWorld(model: WorldModel, iteration: number): number {
+  /** The mean loss; NaN where there is no such module, or too little to learn from. */
+  learnWorld(iteration: number): number {
+    const { worldModel: model } = this;
+    if (!model) return Number.NaN;
     const { updates, members, batch } = this.settings.worldModel;
     // The rules of a game do not change: once they are known, a quarter lets the model follow where play goes.
     const wanted = iteration < this.settings.worldModel.early ? updates : Math.ceil(updates / 4);
@@ -223,7 +231,9 @@ export class HopAgent {
     return row;
   }
 
-  private learnOthers(model: OtherAgents, iteration: number): number {
+  learnOthers(iteration: number): number {
+    const { otherAgents: model } = this;
+    if (!model) return Number.NaN;
     const { batch, updates } = this.settings.otherAgents;
     const losses = new Losses();
     for (const [i, { otherAgents }] of this.buffers.entries()) {
@@ -241,7 +251,10 @@ export class HopAgent {
     return losses.mean;
   }
 
-  private learnSubgoals(model: Subgoals, diaries: readonly Diary[], iteration: number): [number, number] {
+  /** The losses of prior and posterior. */
+  learnSubgoals(diaries: readonly Diary[], iteration: number): [number, number] {
+    const { subgoals: model } = this;
+    if (!model) return [Number.NaN, Number.NaN];
     const { updates, batch } = this.settings.subgoals;
     const prior = new Losses();
     const posterior = new Losses();

@@ -69,7 +69,9 @@ describe('an audit of rows', () => {
     }
   });
 
-  const byRows = asymmetryFaults.filter(({ cause }) => !cause.startsWith('environment-'));
+  const byRows = asymmetryFaults.filter(
+    ({ cause, needs }) => !cause.startsWith('environment-') && !needs?.includes('modules'),
+  );
   it.each(byRows.map((fault) => [fault.id, fault] as const))('names the cause of %s, and only it', async (_, fault) => {
     expect(causesOf(await audited(small, fault, 5))).toEqual([fault.cause]);
   });
@@ -83,36 +85,66 @@ describe('an audit of rows', () => {
   });
 });
 
-describe('imagined rows', () => {
-  const hop: SettingsInput = { ...small, algorithm: 'hop', hop: { imagination: { error: 1 } }, steps: 16 * 24 * 4 * 3 };
+/** Small modules, wide enough in what they may imagine that a world model that has seen little does it already. */
+const hop: SettingsInput = {
+  ...small,
+  algorithm: 'hop',
+  hop: {
+    worldModel: { batch: 32, updates: 40, hidden: [16], capacity: 2000, members: 2 },
+    otherAgents: { batch: 32, updates: 3, hidden: [16], capacity: 500 },
+    subgoals: { batch: 32, updates: 3, hidden: [16] },
+    imagination: { error: 1, longest: 3 },
+  },
+};
 
-  it('are whose the counters say in a healthy run, and not when they are filed under the first agent', async () => {
-    const clean = await auditRecording(await recordRun(engine, { ...hop, seed: 2 }, cleanStages, 3));
-    expect(clean.imagined.reduce((sum, { imagined }) => sum + imagined, 0)).toBeGreaterThan(64);
-    expect(dataFindings(clean)).toEqual([]);
-    const total = clean.imagined.reduce((sum, { imagined }) => sum + imagined, 0);
-    const filed = {
-      ...clean,
-      imagined: clean.imagined.map((own, agent) => ({ ...own, imagined: agent === 0 ? total : 0 })),
-    };
-    expect(dataFindings(filed).map(({ cause, agents }) => [cause, agents])).toEqual([['imagined-misattributed', [0]]]);
-    const swapped = clean.imagined.map(({ imagined }) => imagined);
-    [swapped[1], swapped[2]] = [swapped[2] + 20, swapped[1] - 20];
-    const moved = { ...clean, imagined: clean.imagined.map((own, agent) => ({ ...own, imagined: swapped[agent] })) };
-    expect(dataFindings(moved).map(({ cause }) => cause)).toEqual(['imagined-misattributed']);
+describe('an audit of HOP+ agents', () => {
+  let healthy: { usual: Audit; reversed: Audit };
+  beforeAll(async () => {
+    healthy = await audited(hop, null, 2);
   });
 
-  it('leave a subgoal log that is as long as it should be, and one that is empty is named', async () => {
-    const clean = await auditRecording(await recordRun(engine, { ...hop, seed: 3 }, cleanStages, 3));
-    const { sum } = clean.counts;
-    expect(sum['subgoal.length']).toEqual(sum['subgoal.expected']);
-    const empty = {
-      ...clean,
-      counts: {
-        ...clean.counts,
-        sum: { ...sum, 'subgoal.length': sum['subgoal.length'].map((length, agent) => (agent === 2 ? 0 : length)) },
-      },
+  it('is silent on a healthy run', () => {
+    expect(causesOf(healthy)).toEqual([]);
+    const { imagined, counts } = healthy.usual;
+    expect(imagined.reduce((sum, own) => sum + own.imagined, 0)).toBeGreaterThan(64);
+    expect(imagined.map(({ strange }) => strange)).toEqual([0, 0, 0, 0]);
+    expect(counts.sum['subgoal.length']).toEqual(counts.sum['subgoal.expected']);
+  });
+
+  const ofModules = asymmetryFaults.filter(({ needs }) => needs?.includes('modules'));
+  it.each(ofModules.map((fault) => [fault.id, fault] as const))(
+    'names the cause of %s, and only it',
+    async (_, fault) => {
+      expect(causesOf(await audited(hop, fault, 5))).toEqual([fault.cause]);
+    },
+  );
+
+  it('says whose log, buffer or module it is', async () => {
+    const named = async (id: string) => {
+      const applied = applyFault(findFault(id), 5, cleanStages, hop);
+      const { usual } = await audited(hop, findFault(id), 5);
+      return { strength: applied.strength, findings: [...updateFindings(usual), ...dataFindings(usual)] };
     };
-    expect(dataFindings(empty).map(({ cause, agents }) => [cause, agents])).toEqual([['subgoal-log-incomplete', [2]]]);
+    for (const id of ['subgoal-log-of-one-empty', 'modules-of-one-see-fewer-episodes']) {
+      const { strength, findings } = await named(id);
+      for (const { agents } of findings) expect(agents).toEqual([strength.agent]);
+      expect(findings.length).toBeGreaterThan(0);
+    }
+    const others = await named('others-modelled-by-first-only');
+    expect(others.findings[0].agents).toEqual([1, 2, 3]);
+    expect(others.findings[0].summary).toContain('updates.other_agents');
+    const early = await named('module-of-some-returns-early');
+    expect(early.findings[0].summary).toContain(`early_return.${early.strength.place}`);
+    expect(early.findings[0].agents[0]).toBe(early.strength.from);
+  });
+
+  it('tells imagined rows that moved from rows that were imagined unequally', () => {
+    const clean = healthy.usual;
+    const fewer = clean.imagined.map((own, agent) => ({ ...own, imagined: agent === 1 ? 0 : own.imagined }));
+    expect(dataFindings({ ...clean, imagined: fewer })).toEqual([]);
+    const swapped = clean.imagined.map(({ imagined }) => imagined);
+    [swapped[1], swapped[2]] = [swapped[2] + 20, swapped[1] - 20];
+    const moved = clean.imagined.map((own, agent) => ({ ...own, imagined: swapped[agent] }));
+    expect(dataFindings({ ...clean, imagined: moved }).map(({ cause }) => cause)).toEqual(['imagined-misattributed']);
   });
 });

@@ -2,16 +2,9 @@
 import { figure } from '../../doctor/diagnosis.ts';
 import type { SymmetryFinding } from '../stage.ts';
 import type { Audit } from './audit.ts';
+import { list, proved, shown } from './finding.ts';
+import { earlyReturns, imaginedFindings, pushFindings, subgoalFindings, unequalReturns } from './module-findings.ts';
 import { type Unequal, unequal } from './unequal.ts';
-
-type Parts = Pick<SymmetryFinding, 'cause' | 'agents' | 'summary' | 'evidence'> &
-  Partial<Pick<SymmetryFinding, 'rows' | 'onset' | 'confidence'>>;
-
-const proved = (parts: Parts): SymmetryFinding => ({ proof: 'rows', confidence: 0.99, rows: 0, onset: 0, ...parts });
-
-const list = (audit: Audit, agents: readonly number[]) =>
-  agents.map((agent) => audit.agents[agent] ?? `agent ${agent}`).join(', ');
-const shown = (values: readonly number[]) => values.map((value) => figure(value)).join(', ');
 
 interface Effective {
   name: string;
@@ -135,8 +128,10 @@ function settingFinding(audit: Audit, { name, values, check }: Effective, { odd,
 
 export function updateFindings(audit: Audit): SymmetryFinding[] {
   const found: SymmetryFinding[] = [];
+  // Updates that are fewer because a module returned early are a matter of the data.
+  const returnedEarly = new Set(unequalReturns(audit).map(({ place }) => place));
   for (const [name, values] of Object.entries(audit.counts.last)) {
-    if (!name.startsWith('updates.')) continue;
+    if (!name.startsWith('updates.') || returnedEarly.has(name.slice(8))) continue;
     const own = values.map((value, agent) => (audit.policyOf[agent] >= 0 ? value : Number.NaN));
     const differs = unequal(own, 1e-9);
     if (!differs) continue;
@@ -161,6 +156,7 @@ export function dataFindings(audit: Audit): SymmetryFinding[] {
     ...rewardFindings(audit),
     ...perspectiveFindings(audit),
     ...rowFindings(audit),
+    ...pushFindings(audit),
     ...subgoalFindings(audit),
     ...imaginedFindings(audit),
   ];
@@ -252,79 +248,5 @@ function rowFindings(audit: Audit): SymmetryFinding[] {
       onset: Math.min(...short.map((agent) => audit.rows[agent].onset)),
     }),
     ...early,
-  ];
-}
-
-function earlyReturns(audit: Audit): SymmetryFinding[] {
-  const found: SymmetryFinding[] = [];
-  for (const [name, values] of Object.entries(audit.counts.sum)) {
-    if (!name.startsWith('early_return.')) continue;
-    const differs = unequal(values, 0.02);
-    const most = Math.max(...values);
-    if (!differs || most < 8 || Math.min(...values) > 0.5 * most) continue;
-    const agents = values.map((_, agent) => agent).filter((agent) => values[agent] > 0.5 * most);
-    found.push(
-      proved({
-        cause: 'data-imbalance',
-        agents,
-        summary: `${name} was counted ${shown(values)} times, agent by agent: what it leaves out is missing for ${list(audit, agents)}.`,
-        evidence: { check: `counters ${name}`, measured: { [name]: shown(values) }, expected: { [name]: 'equal' } },
-        onset: audit.counts.onset[name],
-      }),
-    );
-  }
-  return found;
-}
-
-function subgoalFindings(audit: Audit): SymmetryFinding[] {
-  const length = audit.counts.sum['subgoal.length'];
-  const expected = audit.counts.sum['subgoal.expected'];
-  if (!length || !expected) return [];
-  const short = length
-    .map((_, agent) => agent)
-    .filter((agent) => expected[agent] > 0 && length[agent] < 0.98 * expected[agent]);
-  if (short.length === 0) return [];
-  return [
-    proved({
-      cause: 'subgoal-log-incomplete',
-      agents: short,
-      summary: `The subgoal log of ${list(audit, short)} holds ${short.map((agent) => `${figure(length[agent])} of ${figure(expected[agent])}`).join(', ')} entries.`,
-      evidence: {
-        check: 'counters subgoal.length against subgoal.expected',
-        measured: { 'subgoal.length': shown(length) },
-        expected: { 'subgoal.length': shown(expected) },
-      },
-      rows: short.reduce((sum, agent) => sum + expected[agent] - length[agent], 0),
-      onset: Math.max(0, audit.counts.onset['subgoal.length'] ?? 0),
-    }),
-  ];
-}
-
-/** How far equal agents imagine differs by itself, so only two things accuse: rows that are not whose the counters say, or one agent that holds nearly all. */
-function imaginedFindings(audit: Audit): SymmetryFinding[] {
-  const rows = audit.imagined.map(({ imagined }) => imagined);
-  const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
-  const counted = audit.counts.sum['buffer.imagined'];
-  // Equal totals mean that every iteration was kept.
-  const comparable = counted !== undefined && sum(rows) === sum(counted);
-  const moved = comparable ? sum(rows.map((count, agent) => Math.abs(count - counted[agent]))) / 2 : 0;
-  const counts = sum(rows) > 0 ? rows : (audit.counts.sum['push.imagined'] ?? []);
-  const total = sum(counts);
-  const most = Math.max(0, ...counts);
-  if (counts.length < 2 || total < 64 || (moved < 8 && most < 0.9 * total)) return [];
-  const holder = counts.indexOf(most);
-  return [
-    proved({
-      cause: 'imagined-misattributed',
-      agents: [holder],
-      summary: `${audit.agents[holder]} holds ${figure(most)} of ${figure(total)} imagined rows, and the others ${shown(counts.filter((_, agent) => agent !== holder))}: imagined episodes are filed under the wrong agent.`,
-      evidence: {
-        check: 'counters push.imagined',
-        measured: { 'imagined by agent': shown(counts) },
-        expected: { 'imagined by agent': 'about equal' },
-      },
-      rows: most,
-      confidence: 0.95,
-    }),
   ];
 }

@@ -7,23 +7,45 @@ export interface ImaginedRows {
   imagined: number;
   realReward: number;
   imaginedReward: number;
+  /** Imagined rows at seats in which the agent never sat, and by the seat they show. */
+  strange: number;
+  strangeSeats: number[];
 }
 
 export class ImaginedWatch implements Watch<ImaginedRows[]> {
   private readonly found: ImaginedRows[];
+  /** By agent and seat: real and imagined rows. */
+  private readonly real: Map<number, number>[];
+  private readonly imagined: Map<number, number>[];
 
   constructor(agents: number) {
-    this.found = Array.from({ length: agents }, () => ({ real: 0, imagined: 0, realReward: 0, imaginedReward: 0 }));
+    const each = <T>(make: () => T) => Array.from({ length: agents }, make);
+    this.found = each(() => ({
+      real: 0,
+      imagined: 0,
+      realReward: 0,
+      imaginedReward: 0,
+      strange: 0,
+      strangeSeats: [],
+    }));
+    this.real = each(() => new Map());
+    this.imagined = each(() => new Map());
   }
 
   iteration({ tables }: Slice): void {
     const { samples } = tables;
     const [agent, reward, imagined] = ['agent', 'reward', 'imagined'].map((name) => samples?.column(name));
+    const seat = samples?.column('seat');
     if (!samples || !agent) return;
     for (let row = 0; row < samples.rows; row++) {
       const own = this.found[agent[row]];
       if (!own) continue;
-      if (imagined?.[row] === 1) {
+      const dreamt = imagined?.[row] === 1;
+      if (seat) {
+        const seats = (dreamt ? this.imagined : this.real)[agent[row]];
+        seats.set(seat[row], (seats.get(seat[row]) ?? 0) + 1);
+      }
+      if (dreamt) {
         own.imagined++;
         own.imaginedReward += reward?.[row] ?? 0;
       } else {
@@ -34,6 +56,12 @@ export class ImaginedWatch implements Watch<ImaginedRows[]> {
   }
 
   finish(): ImaginedRows[] {
+    for (const [agent, own] of this.found.entries())
+      for (const [seat, rows] of this.imagined[agent]) {
+        if (this.real[agent].has(seat)) continue;
+        own.strange += rows;
+        own.strangeSeats.push(seat);
+      }
     return this.found;
   }
 }

@@ -10,12 +10,8 @@ import { emptyReport, type Investigation, type StageReport, type TrainedRun } fr
 import { rounded } from './phenomenon.ts';
 
 export async function namesAndSeats(of: Investigation): Promise<StageReport> {
-  const { lab, plan, names, seats, settings } = of;
-  const report = emptyReport(
-    'names-and-seats',
-    'The seat, or the name?',
-    `trueline play ${settings.game} --deal --episodes ${plan.dealtEpisodes}`,
-  );
+  const { lab, plan, names, seats } = of;
+  const report = emptyReport('names-and-seats', 'The seat, or the name?', of.command);
   const before = of.reports.find(({ id }) => id === 'random-play');
   // Where the game was found unfair, the same effort says whom it favours.
   const episodes = Math.max(plan.dealtEpisodes, before?.status === 'found' ? Number(before.figures.episodes) : 0);

@@ -71,6 +71,8 @@ export function judgeCurves(curves: readonly RunCurve[], names: readonly string[
   report.figures = {
     seeds: blocks.length,
     'mean return': rounded(grand),
+    'means by agent': means.map((values) => rounded(values.reduce((a, b) => a + b, 0) / values.length)),
+    'their spread over seeds': means.map((values) => rounded(Math.sqrt(variance(values)))),
     'interquartile means': intervals.map(({ estimate }) => rounded(estimate)),
     'their lower ends': intervals.map(({ low }) => rounded(low)),
     'their upper ends': intervals.map(({ high }) => rounded(high)),

@@ -18,19 +18,18 @@ const viewEpisodes = 10_000;
 const relabelEpisodes = 300;
 
 export async function randomPlayStage(of: Investigation): Promise<StageReport> {
-  const { lab, plan, settings, seats } = of;
-  const report = emptyReport(
-    'random-play',
-    'Is the game fair?',
-    `trueline play ${settings.game} --episodes ${plan.episodes}`,
-  );
+  const { lab, plan, seats } = of;
+  const report = emptyReport('random-play', 'Is the game fair?', of.command);
   const relabelled = await lab.relabel(relabelEpisodes);
   const views = await lab.views(viewEpisodes);
   const seen = judgeViews(views);
   const pilot = await lab.play({ purpose: 'pilot', episodes: pilotEpisodes, deal: false });
   const planned = plannedEpisodes(pilot, seats, plan.episodes);
   const early = tests(pilot, shares.pilot / 3, shares.pilot / 3, shares.pilot / 3);
-  const decided = early.some((test) => test.significant);
+  const asymmetric = (relabelled ?? []).length > 0;
+  // A quick investigation plays no further once the game is proved unfair; the pilot still says about how much.
+  const shown = plan.quick && !plan.all && (asymmetric || seen.test.significant);
+  const decided = shown || early.some((test) => test.significant);
   const played = decided ? pilot : await lab.play({ purpose: 'random play', episodes: planned.episodes, deal: false });
   const made = decided ? early : tests(played, shares.trend, shares.page, shares.friedman);
   report.tests = [seen.test, ...made];
@@ -56,16 +55,15 @@ export async function randomPlayStage(of: Investigation): Promise<StageReport> {
       ? 'The game has no relabelling, so exact symmetry could not be tried.'
       : `Seats were exchanged in ${relabelEpisodes} episodes and every outcome had to move with them exactly.`,
     `What each seat sees at the start was compared in ${views.episodes.toLocaleString('en-US')} episodes, entry by entry.`,
-    `Independent random players played ${values.blocks.toLocaleString('en-US')} episodes${decided ? ', the pilot, which decided at once' : `, planned from a pilot of ${pilotEpisodes.toLocaleString('en-US')}`}.`,
+    `Independent random players played ${values.blocks.toLocaleString('en-US')} episodes${shown ? ', the pilot; more were not needed' : decided ? ', the pilot, which decided at once' : `, planned from a pilot of ${pilotEpisodes.toLocaleString('en-US')}`}.`,
   ].join(' ');
   const biased = made.some((test) => test.significant);
-  const asymmetric = (relabelled ?? []).length > 0;
   const parts: string[] = [];
   if (asymmetric) parts.push(`Exact relabelling fails: ${relabelled?.[0]}.`);
   if (seen.test.significant) parts.push(seen.sentence);
-  if (biased)
+  if (biased || parts.length > 0)
     parts.push(
-      `Random players are paid by seat: ${means.map((mean, seat) => `seat ${seat + 1} ${rounded(mean)}`).join(', ')}, ${percent(range)} between best and worst.`,
+      `Random players are paid ${biased ? 'by seat' : 'so'}: ${means.map((mean, seat) => `seat ${seat + 1} ${rounded(mean)}`).join(', ')}, ${percent(range)} between best and worst${biased ? '' : ', which by itself is no more than chance gives'}.`,
     );
   if (parts.length > 0) {
     report.status = 'found';
@@ -102,8 +100,9 @@ export async function randomPlayStage(of: Investigation): Promise<StageReport> {
   report.charts.push({
     kind: 'effects',
     title: 'Random players, by seat',
-    note: `Distance of each seat's mean return from the mean of all, ${values.blocks.toLocaleString('en-US')} episodes, with 99.9 % intervals. Equality is claimed within ±${rounded(margin)}.`,
+    note: `Distance of each seat's mean return from the mean of all, ${values.blocks.toLocaleString('en-US')} episodes, with 99.9 % intervals. The dotted lines are the margin of the equivalence test, ±${rounded(margin)}.`,
     unit: 'return',
+    margin,
     effects: seatEffects(played),
   });
   return report;

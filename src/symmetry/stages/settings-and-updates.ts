@@ -13,7 +13,15 @@ import { phenomenonOrders, rounded } from './phenomenon.ts';
 export async function audit(of: Investigation): Promise<NonNullable<Investigation['audits']>> {
   if (of.audits) return of.audits;
   const { plan, lab } = of;
-  const settings = { steps: plan.auditSteps, worlds: 32, rollout: 32, guard: 'off', recording: { record: 'all' } };
+  const settings = {
+    steps: plan.auditSteps,
+    worlds: 32,
+    rollout: 32,
+    guard: 'off',
+    recording: { record: 'all' },
+    // Imagination waits for a good world model; here it begins at once, so that its rows can be followed too.
+    ...(of.settings.algorithm === 'hop' ? { hop: { imagination: { error: 1 } } } : {}),
+  };
   const order = (label: string, order: string) => ({
     label,
     settings: { ...settings, order },
