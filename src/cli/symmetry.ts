@@ -14,7 +14,8 @@ import { investigateRecordings } from '../symmetry/from-recordings.ts';
 import { investigate, stageTitles } from '../symmetry/investigate.ts';
 import { familyLevel } from '../symmetry/levels.ts';
 import { NodeLaboratory, Stopped } from '../symmetry/node.ts';
-import { keepBudget, makePlan, projectTime } from '../symmetry/plan.ts';
+import { keepBudget, makePlan, projectTime, type Speed, trainingTime } from '../symmetry/plan.ts';
+import { rungsOf } from '../symmetry/rungs.ts';
 import type { Investigation, Plan, StageReport } from '../symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../symmetry/stages/explanation.ts';
 import { agentNames } from '../training/seating.ts';
@@ -185,8 +186,8 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
     if (!flags.json) process.stderr.write(`${paint.dim(sentence)}\n`);
   };
   try {
-    const plan = await affordable(makePlan(seats, flags), lab, settings, seats, threads, flags, say);
-    const of: Investigation = { settings, names, seats, plan, lab, command, reports, audits: null, say };
+    const made = await affordable(makePlan(seats, flags), lab, settings, seats, threads, flags, say);
+    const of: Investigation = { settings, names, seats, ...made, lab, command, reports, audits: null, say };
     const diagnosis = await investigate(of);
     await diary.end(diagnosis);
     return diagnosis;
@@ -221,7 +222,12 @@ async function baseSettings(game: string, flags: Flags): Promise<Settings> {
   return fault === undefined ? settings : { ...settings, guard: 'off' };
 }
 
-/** A short run tells how long a step takes; the time is printed first where a budget is given or the run will be long. */
+interface Affordable {
+  plan: Plan;
+  affords?: (times: number) => boolean;
+}
+
+/** Short runs, as many as threads, tell how long a step takes; the time is printed first where a budget is given or the runs will be long. */
 async function affordable(
   plan: Plan,
   lab: NodeLaboratory,
@@ -230,26 +236,45 @@ async function affordable(
   threads: number,
   flags: Flags,
   say: (sentence: string) => void,
-): Promise<Plan> {
+): Promise<Affordable> {
+  const begun = performance.now();
   const long = settings.algorithm !== 'ppo' && settings.algorithm !== 'mappo';
-  if (flags.budget === undefined && !long) return plan;
+  if (flags.budget === undefined && !long) return { plan };
+  say('How long will it take?');
   const rows = settings.worlds * settings.rollout * seats;
-  const [probe] = await lab.train([
-    {
-      label: 'how long a step takes',
-      settings: { steps: rows, recording: { record: 'off' } },
-      seed: plan.firstSeed + 1,
-    },
-  ]);
-  const result = probe ? await readResult(probe.folder) : null;
-  if (!result) return plan;
-  const each = result.seconds / result.steps;
-  const wanted = projectTime(plan, each, threads);
-  say(
-    `${number(Math.round(1 / each))} steps a second and thread: ${plan.seeds} seeds of ${number(plan.steps)} steps will take about ${duration(wanted.least)}, and ${duration(wanted.most)} if every experiment is needed.`,
+  const probes = await lab.train(
+    Array.from({ length: threads }, (_, i) => ({
+      label: `how long a step takes, ${i + 1}`,
+      settings: { steps: 3 * rows, recording: { record: 'off' } },
+      seed: plan.firstSeed + i + 1,
+    })),
   );
-  if (flags.budget === undefined) return plan;
-  const { plan: kept, cost } = keepBudget(plan, seats, each, threads, flags.budget * 60);
-  if (cost !== null) say(`To keep to ${flags.budget} minutes: ${cost}`);
-  return kept;
+  const each: number[] = [];
+  for (const { folder } of probes) {
+    const result = await readResult(folder);
+    if (result) each.push(result.seconds / result.steps);
+  }
+  if (each.length === 0) return { plan };
+  const episodes = 20_000;
+  const playing = performance.now();
+  await lab.play({ purpose: 'how long an episode takes', episodes, deal: false });
+  const speed: Speed = {
+    secondsPerStep: each.reduce((a, b) => a + b, 0) / each.length,
+    secondsPerEpisode: (performance.now() - playing) / 1000 / episodes,
+    threads,
+    rungs: rungsOf(settings.algorithm).length,
+  };
+  const wanted = projectTime(plan, speed);
+  say(
+    `${number(Math.round(1 / speed.secondsPerStep))} steps a second and thread: ${plan.seeds} seeds of ${number(plan.steps)} steps will take about ${duration(wanted.least)} with all the rest, and ${duration(wanted.most)} if every experiment is needed.`,
+  );
+  if (flags.budget === undefined) return { plan };
+  const seconds = flags.budget * 60;
+  const elapsed = () => (performance.now() - begun) / 1000;
+  const { plan: kept, cost } = keepBudget(plan, seats, speed, seconds - elapsed());
+  if (cost !== null)
+    say(
+      `To keep to ${flags.budget} ${flags.budget === 1 ? 'minute' : 'minutes'}: ${cost} It will take about ${duration(elapsed() + projectTime(kept, speed)[kept.all ? 'most' : 'least'])}.`,
+    );
+  return { plan: kept, affords: (times) => elapsed() + trainingTime(kept, speed, times) <= seconds };
 }

@@ -1,5 +1,7 @@
 /** The whole investigation: stages from the cheapest on, until the cause is proved. Later stages are left out with the reason, never silently. */
 import { type RunCurve, readCurve } from '../sweep/curves.ts';
+import { experimentTimes } from './plan.ts';
+import { rungsOf } from './rungs.ts';
 import { emptyReport, type Investigation, type StageId, type StageReport } from './stage.ts';
 import { data } from './stages/data.ts';
 import { explain, type SymmetryDiagnosis } from './stages/explanation.ts';
@@ -71,14 +73,22 @@ export async function investigate(of: Investigation): Promise<SymmetryDiagnosis>
   }
   const curves: RunCurve[] = [];
   for (const { recording } of runs) curves.push(await readCurve(recording));
-  of.say('Does the order of updates matter?');
-  const begun = performance.now();
-  await orderExperiment(of, settings, curves);
-  settings.seconds += (performance.now() - begun) / 1000;
-  if (proved()) left(['ladder', 'sharing'], ended);
-  else {
-    await run('ladder', () => ladder(of, curves));
-    await run('sharing', () => sharing(of, curves));
+  const room = (times: number) => of.affords?.(times) ?? true;
+  const spent = 'Not run: the budget has no room for it. The same command with a larger one goes on from here.';
+  if (room(experimentTimes.order)) {
+    of.say('Does the order of updates matter?');
+    const begun = performance.now();
+    await orderExperiment(of, settings, curves);
+    settings.seconds += (performance.now() - begun) / 1000;
+  } else settings.did += ' The budget had no room for runs in another order.';
+  if (proved()) {
+    left(['ladder', 'sharing'], ended);
+    return explain(reports, of.names, of.command);
   }
+  if (room(experimentTimes.ladder(rungsOf(of.settings.algorithm).length)))
+    await run('ladder', () => ladder(of, curves));
+  else left(['ladder'], spent);
+  if (room(experimentTimes.sharing)) await run('sharing', () => sharing(of, curves));
+  else left(['sharing'], spent);
   return explain(reports, of.names, of.command);
 }

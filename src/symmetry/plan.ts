@@ -30,34 +30,49 @@ export function makePlan(
 }
 
 export interface Projection {
-  /** Seconds of training on the threads given, if every experiment runs, and if there is nothing to trace. */
+  /** Seconds, if every experiment runs, and if there is nothing to trace. */
   most: number;
   least: number;
 }
 
-/** From the seconds that one step takes on one thread. */
-export function projectTime(plan: Plan, secondsPerStep: number, threads: number): Projection {
-  const once = plan.seeds * plan.steps;
-  const audit = 2 * plan.auditSteps;
-  // Order reversed and shuffled, shared, and a quarter or less for the learner in every seat.
-  const experiments = 4 * once;
-  return {
-    least: ((once + audit) * secondsPerStep) / threads,
-    most: ((once + audit + experiments) * secondsPerStep) / threads,
-  };
+/** How fast the machine is, as tried. */
+export interface Speed {
+  /** Of one thread, with all of them at work. */
+  secondsPerStep: number;
+  /** Of all threads together. */
+  secondsPerEpisode: number;
+  threads: number;
+  /** Of the ablation ladder. */
+  rungs: number;
+}
+
+/** Seconds for every seed trained so many times over. */
+export function trainingTime(plan: Plan, { secondsPerStep, threads }: Speed, times: number): number {
+  return (times * plan.seeds * plan.steps * secondsPerStep) / threads;
+}
+
+/** How many times every seed is trained for an experiment: with the order reversed and shuffled, on each rung below the full one and as one learner in every seat, and shared. */
+export const experimentTimes = { order: 2, ladder: (rungs: number) => rungs, sharing: 1 };
+
+export function projectTime(plan: Plan, speed: Speed): Projection {
+  const played = (plan.episodes + plan.dealtEpisodes) * speed.secondsPerEpisode;
+  // Two runs; keeping and following every row takes about twice as long as making them.
+  const audited = (3 * 2 * plan.auditSteps * speed.secondsPerStep) / speed.threads;
+  const least = played + audited + trainingTime(plan, speed, 1);
+  const { order, ladder, sharing } = experimentTimes;
+  return { least, most: least + trainingTime(plan, speed, order + ladder(speed.rungs) + sharing) };
 }
 
 /** Keeps to a budget by fewer seeds, down to the fewest that can reach the level, and then by fewer steps. Says what it cost. */
 export function keepBudget(
   plan: Plan,
   seats: number,
-  secondsPerStep: number,
-  threads: number,
+  speed: Speed,
   seconds: number,
 ): { plan: Plan; cost: string | null } {
   const fewest = fewestBlocks(seats, Math.min(shares.phenomenonPage, shares.phenomenonFriedman));
   const kept = { ...plan };
-  const over = () => projectTime(kept, secondsPerStep, threads)[kept.all ? 'most' : 'least'] > seconds;
+  const over = () => projectTime(kept, speed)[kept.all ? 'most' : 'least'] > seconds;
   while (over() && kept.seeds > fewest) kept.seeds--;
   const least = 20_000;
   while (over() && kept.steps > least) kept.steps = Math.max(least, Math.floor(kept.steps * 0.9));
@@ -71,5 +86,6 @@ export function keepBudget(
       : '',
     over() ? 'and even so it will take longer than the budget, because fewer seeds could not reach the level' : '',
   ].filter(Boolean);
-  return { plan: kept, cost: `${cost.join('; ')}.` };
+  kept.cost = `${cost.join('; ')}.`;
+  return { plan: kept, cost: kept.cost };
 }

@@ -147,6 +147,8 @@ export interface Plan {
   learntEpisodes: number;
   quick: boolean;
   all: boolean;
+  /** What a budget took away, and what that costs in power. */
+  cost?: string;
 }
 
 export interface Investigation {
@@ -161,6 +163,8 @@ export interface Investigation {
   /** What the runs whose every row was kept show, once they were made. */
   audits: { usual: Audit; reversed: Audit | null; doctor: Diagnosis } | null;
   say(sentence: string): void;
+  /** Whether the budget has room for training every seed so many times again; it has where none is set. */
+  affords?(times: number): boolean;
 }
 
 export function emptyReport(id: StageId, title: string, command: string): StageReport {

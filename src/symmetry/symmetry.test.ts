@@ -193,13 +193,22 @@ describe('an investigation', () => {
 describe('a budget', () => {
   it('is kept by fewer seeds, then fewer steps, and the cost is said', () => {
     const plan = makePlan(4);
-    expect(keepBudget(plan, 4, 1e-6, 2, 600).cost).toBeNull();
-    const tight = keepBudget(plan, 4, 1e-4, 2, 50);
+    const speed = (secondsPerStep: number) => ({ secondsPerStep, secondsPerEpisode: 1e-6, threads: 2, rungs: 1 });
+    expect(keepBudget(plan, 4, speed(1e-6), 600).cost).toBeNull();
+    const tight = keepBudget(plan, 4, speed(1e-4), 50);
     expect(tight.plan.seeds).toBe(4);
     expect(tight.plan.steps).toBeLessThan(plan.steps);
-    expect(projectTime(tight.plan, 1e-4, 2).least).toBeLessThanOrEqual(50);
+    expect(projectTime(tight.plan, speed(1e-4)).least).toBeLessThanOrEqual(50);
     expect(tight.cost).toMatch(/4 seeds in place of 10.*steps in place of/);
-    expect(keepBudget(plan, 4, 1, 2, 60).cost).toMatch(/longer than the budget/);
+    expect(tight.plan.cost).toBe(tight.cost);
+    expect(keepBudget(plan, 4, speed(1), 60).cost).toMatch(/longer than the budget/);
+  });
+
+  it('counts every rung of the ladder', () => {
+    const plan = makePlan(4);
+    const most = (rungs: number) =>
+      projectTime(plan, { secondsPerStep: 1e-4, secondsPerEpisode: 0, threads: 2, rungs }).most;
+    expect(most(4) - most(1)).toBeCloseTo((3 * 10 * 400_000 * 1e-4) / 2, 6);
   });
 });
 

@@ -16,6 +16,7 @@ export async function phenomenon(of: Investigation): Promise<StageReport> {
   for (const { recording } of runs) curves.push(await readCurve(recording));
   const report = judgeCurves(curves, of.names, command);
   report.did = `${runs.length} seeds of ${of.settings.algorithm} on ${of.settings.game}, ${plan.steps.toLocaleString('en-US')} steps each; every agent is judged by its mean return over the last 20 % of the steps. ${report.did}`;
+  if (plan.cost) report.power += ` The budget cost power: ${plan.cost}`;
   return report;
 }
 
