@@ -40,37 +40,41 @@ export async function investigate(of: Investigation): Promise<SymmetryDiagnosis>
       reports.push({ ...emptyReport(id, stageTitles[id], of.command), status: 'not-run', found: why });
   };
   const ended = 'Not needed: an earlier stage has proved the cause. --all runs it all the same.';
+  /** Explains what there is; stages that were not come to are left out for the reason given. */
+  const finish = (why: string) => {
+    const all = Object.keys(titles) as StageId[];
+    left(
+      all.filter((id) => id !== 'explanation' && !reports.some((report) => report.id === id)),
+      why,
+    );
+    return explain(reports, of.names, of.command);
+  };
 
+  const look = await run('random-play', () => randomPlayStage(of, true));
+  if (proved() && plan.quick) return finish(ended);
+  let settings: StageReport | null = null;
+  if (look.status !== 'found') {
+    // Rows cost less than the many episodes that a claim of equality takes.
+    settings = await run('settings-and-updates', () => settingsAndUpdates(of));
+    await run('data', () => data(of));
+    if (proved()) return finish(ended);
+  }
+  reports.splice(reports.indexOf(look), 1);
   await run('random-play', () => randomPlayStage(of));
-  if (proved() && plan.quick) {
-    left(['phenomenon', 'names-and-seats', 'settings-and-updates', 'data', 'ladder', 'sharing'], ended);
-    return explain(reports, of.names, of.command);
-  }
   await run('names-and-seats', () => namesAndSeats(of));
-  if (proved()) {
-    left(['phenomenon', 'settings-and-updates', 'data', 'ladder', 'sharing'], ended);
-    return explain(reports, of.names, of.command);
-  }
-  const settings = await run('settings-and-updates', () => settingsAndUpdates(of));
-  await run('data', () => data(of));
-  if (proved()) {
-    left(['phenomenon', 'ladder', 'sharing'], ended);
-    return explain(reports, of.names, of.command);
-  }
+  if (proved()) return finish(ended);
+  settings ??= await run('settings-and-updates', () => settingsAndUpdates(of));
+  if (!reports.some(({ id }) => id === 'data')) await run('data', () => data(of));
+  if (proved()) return finish(ended);
   const seen = await run('phenomenon', () => phenomenon(of));
   // The runs are there: asking for them again costs nothing.
   const runs = await of.lab.train(phenomenonOrders(of));
   await recountUpdates(settings, runs);
   const dealt = reports.find(({ id }) => id === 'names-and-seats');
   if (dealt) addLearnt(dealt, runs, of.names);
-  if (proved()) {
-    left(['ladder', 'sharing'], ended);
-    return explain(reports, of.names, of.command);
-  }
-  if (seen.status !== 'found' && !plan.all) {
-    left(['ladder', 'sharing'], 'Not needed: there is no systematic inequality to trace. --all runs it all the same.');
-    return explain(reports, of.names, of.command);
-  }
+  if (proved()) return finish(ended);
+  if (seen.status !== 'found' && !plan.all)
+    return finish('Not needed: there is no systematic inequality to trace. --all runs it all the same.');
   const curves: RunCurve[] = [];
   for (const { recording } of runs) curves.push(await readCurve(recording));
   const room = (times: number) => of.affords?.(times) ?? true;
@@ -81,14 +85,10 @@ export async function investigate(of: Investigation): Promise<SymmetryDiagnosis>
     await orderExperiment(of, settings, curves);
     settings.seconds += (performance.now() - begun) / 1000;
   } else settings.did += ' The budget had no room for runs in another order.';
-  if (proved()) {
-    left(['ladder', 'sharing'], ended);
-    return explain(reports, of.names, of.command);
-  }
+  if (proved()) return finish(ended);
   if (room(experimentTimes.ladder(rungsOf(of.settings.algorithm).length)))
     await run('ladder', () => ladder(of, curves));
   else left(['ladder'], spent);
   if (room(experimentTimes.sharing)) await run('sharing', () => sharing(of, curves));
-  else left(['sharing'], spent);
-  return explain(reports, of.names, of.command);
+  return finish(spent);
 }

@@ -17,7 +17,8 @@ const pilotEpisodes = 20_000;
 const viewEpisodes = 10_000;
 const relabelEpisodes = 300;
 
-export async function randomPlayStage(of: Investigation): Promise<StageReport> {
+/** `look` plays the pilot only, which is enough for what is proved exactly and for large effects; it never claims equality. */
+export async function randomPlayStage(of: Investigation, look = false): Promise<StageReport> {
   const { lab, plan, seats } = of;
   const report = emptyReport('random-play', 'Is the game fair?', of.command);
   const relabelled = await lab.relabel(relabelEpisodes);
@@ -29,7 +30,7 @@ export async function randomPlayStage(of: Investigation): Promise<StageReport> {
   const asymmetric = (relabelled ?? []).length > 0;
   // A quick investigation plays no further once the game is proved unfair; the pilot still says about how much.
   const shown = plan.quick && !plan.all && (asymmetric || seen.test.significant);
-  const decided = shown || early.some((test) => test.significant);
+  const decided = look || shown || early.some((test) => test.significant);
   const played = decided ? pilot : await lab.play({ purpose: 'random play', episodes: planned.episodes, deal: false });
   const made = decided ? early : tests(played, shares.trend, shares.page, shares.friedman);
   report.tests = [seen.test, ...made];
@@ -55,7 +56,7 @@ export async function randomPlayStage(of: Investigation): Promise<StageReport> {
       ? 'The game has no relabelling, so exact symmetry could not be tried.'
       : `Seats were exchanged in ${relabelEpisodes} episodes and every outcome had to move with them exactly.`,
     `What each seat sees at the start was compared in ${views.episodes.toLocaleString('en-US')} episodes, entry by entry.`,
-    `Independent random players played ${values.blocks.toLocaleString('en-US')} episodes${shown ? ', the pilot; more were not needed' : decided ? ', the pilot, which decided at once' : `, planned from a pilot of ${pilotEpisodes.toLocaleString('en-US')}`}.`,
+    `Independent random players played ${values.blocks.toLocaleString('en-US')} episodes${look || shown ? ', the pilot; more were not needed' : decided ? ', the pilot, which decided at once' : `, planned from a pilot of ${pilotEpisodes.toLocaleString('en-US')}`}.`,
   ].join(' ');
   const biased = made.some((test) => test.significant);
   const parts: string[] = [];
@@ -87,16 +88,17 @@ export async function randomPlayStage(of: Investigation): Promise<StageReport> {
         onset: 0,
       });
   } else {
-    report.status = 'clear';
+    report.status = look ? 'open' : 'clear';
     report.found = equal.equivalent
       ? `No seat is better for random players, and they are equivalent: every seat's mean return lies within ${percent(margin)} of the mean of all (p = ${rounded(equal.p)}).`
       : `No difference between seats was found, but equality cannot be claimed either: only that every seat lies within ${percent(equal.narrowest)} of the mean.`;
     if (relabelled !== null) report.found += ' Exact relabelling holds.';
     const by = `random play of ${values.blocks.toLocaleString('en-US')} episodes${relabelled === null ? '' : ', exact relabelling'} and views`;
-    report.rulesOut.push({ cause: 'environment-seat-bias', by });
+    if (!look) report.rulesOut.push({ cause: 'environment-seat-bias', by });
   }
-  const detectable = detectableRange({ size: seats, within, level: shares.trend }, values.blocks, wantedPower);
-  report.power = `A trend of ${percent(detectable)} of the mean return between the first and the last seat is seen with power ${wantedPower} at level ${shares.trend}${planned.capped && !decided ? `; for ${percent(margin)} it would have taken ${planned.wanted.toLocaleString('en-US')} episodes` : ''}.`;
+  const level = decided ? shares.pilot / 3 : shares.trend;
+  const detectable = detectableRange({ size: seats, within, level }, values.blocks, wantedPower);
+  report.power = `A trend of ${percent(detectable)} of the mean return between the first and the last seat is seen with power ${wantedPower} at level ${rounded(level)}${planned.capped && !decided ? `; for ${percent(margin)} it would have taken ${planned.wanted.toLocaleString('en-US')} episodes` : ''}.`;
   report.charts.push({
     kind: 'effects',
     title: 'Random players, by seat',
