@@ -53,7 +53,7 @@ export function symmetryCommand(): Command {
     .argument('<game or recording...>', 'a game, or recordings of runs made elsewhere, one per seed')
     .addOption(new Option('--algorithm <name>', 'how agents learn').choices(algorithms))
     .option('--seeds <n>', 'runs of every kind; 10 unless given, 6 with --quick', wholeNumber)
-    .option('--steps <n>', 'steps of a run; 400,000 unless given, 100,000 with --quick', wholeNumber)
+    .option('--steps <n>', 'steps of a run; 400,000 unless given, 60,000 with --quick', wholeNumber)
     .option('--seed <n>', 'names every random stream, so another number is another investigation', wholeNumber, 1)
     .option('--quick', 'fewer seeds, shorter runs')
     .option('--all', 'run every stage, even when the cause is proved')

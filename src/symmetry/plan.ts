@@ -19,7 +19,7 @@ export function makePlan(
   return {
     firstSeed: (seed - 1) * 1000,
     seeds: seeds ?? Math.max(fewest, quick ? 6 : 10),
-    steps: steps ?? (quick ? 100_000 : 400_000),
+    steps: steps ?? (quick ? 60_000 : 400_000),
     auditSteps: 24_000,
     episodes: quick ? 600_000 : 1_000_000,
     dealtEpisodes: quick ? 100_000 : 200_000,

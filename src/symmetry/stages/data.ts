@@ -64,13 +64,23 @@ export function judgeData(usual: Audit, doctor: Diagnosis | null, command: strin
   return report;
 }
 
-/** A fault that strikes only some agents makes them unequal; one that strikes all alike does not. */
+/** What mixes agents up, or weighs those who leave first differently, makes agents unequal even where it strikes them all. */
+const betweenAgents = new Set([
+  'trained-on-other-agent',
+  'advantage-agent-swapped',
+  'critic-context-misaligned',
+  'phantom-steps',
+  'padding-trained',
+]);
+
+/** A fault that strikes only some agents makes them unequal; most that strike all alike do not. */
 function doctorFindings(doctor: Diagnosis | null, audit: Audit): SymmetryFinding[] {
   if (doctor?.verdict !== 'faulty') return [];
   return doctor.causes
     .filter(
-      ({ agents, confidence }) =>
-        confidence >= 0.4 && agents.length < audit.policyOf.filter((policy) => policy >= 0).length,
+      ({ id, agents, confidence }) =>
+        confidence >= 0.4 &&
+        (betweenAgents.has(id) || agents.length < audit.policyOf.filter((policy) => policy >= 0).length),
     )
     .map(({ id, confidence, agents, summary, evidence, rows, onset }) => ({
       cause: id,
