@@ -42,7 +42,7 @@ export async function investigate(of: Investigation): Promise<SymmetryDiagnosis>
   const ended = 'Not needed: an earlier stage has proved the cause. --all runs it all the same.';
   /** Explains what there is; stages that were not come to are left out for the reason given. */
   const finish = (why: string) => {
-    const all = Object.keys(titles) as StageId[];
+    const all = Object.keys(stageTitles) as StageId[];
     left(
       all.filter((id) => id !== 'explanation' && !reports.some((report) => report.id === id)),
       why,
