@@ -56,8 +56,8 @@ export const experimentTimes = { order: 2, ladder: (rungs: number) => rungs, sha
 
 export function projectTime(plan: Plan, speed: Speed): Projection {
   const played = (plan.episodes + plan.dealtEpisodes) * speed.secondsPerEpisode;
-  // Two runs; keeping and following every row takes about twice as long as making them.
-  const audited = (3 * 2 * plan.auditSteps * speed.secondsPerStep) / speed.threads;
+  // One run, or two, each on one thread; keeping and following every row takes about twice as long as making them.
+  const audited = 3 * 2 * plan.auditSteps * speed.secondsPerStep;
   const least = played + audited + trainingTime(plan, speed, 1);
   const { order, ladder, sharing } = experimentTimes;
   return { least, most: least + trainingTime(plan, speed, order + ladder(speed.rungs) + sharing) };

@@ -161,7 +161,7 @@ export interface Investigation {
   command: string;
   reports: StageReport[];
   /** What the runs whose every row was kept show, once they were made. */
-  audits: { usual: Audit; reversed: Audit | null; doctor: Diagnosis } | null;
+  audits: { usual: Audit; reversed: Audit | null; doctor: Diagnosis | null } | null;
   say(sentence: string): void;
   /** Whether the budget has room for training every seed so many times again; it has where none is set. */
   affords?(times: number): boolean;

@@ -25,7 +25,7 @@ export function judgeData(usual: Audit, doctor: Diagnosis | null, command: strin
     'reward stored by agent': rewards.map(({ stored }) => rounded(stored)),
     'imagined rows by agent': imagined.map((own) => own.imagined),
   };
-  report.did = `${usual.samples.toLocaleString('en-US')} rows were followed from the game to the update: stored rewards against what the game paid, stored rows against decisions taken, whose rows each policy was trained on, and the doctor's ${doctor?.checks.filter(({ status }) => status !== 'not-checked').length ?? 0} checks.`;
+  report.did = `${usual.samples.toLocaleString('en-US')} rows were followed from the game to the update: stored rewards against what the game paid, stored rows against decisions taken, whose rows each policy was trained on${doctor ? `, and the doctor's ${doctor.checks.filter(({ status }) => status !== 'not-checked').length} checks` : ''}.`;
   report.found =
     report.findings.length > 0
       ? report.findings.map(({ summary }) => summary).join(' ')
