@@ -1,6 +1,10 @@
 /** Ctrl-C once finishes what is under way and saves; twice ends at once. */
+import { setMaxListeners } from 'node:events';
+
 export function interruptible(sentence: string): { signal: AbortSignal; end(): void } {
   const stop = new AbortController();
+  // Every run under way listens, and there may be many.
+  setMaxListeners(0, stop.signal);
   const onSignal = () => {
     if (stop.signal.aborted) process.exit(130);
     process.stderr.write(`\n${sentence}\n`);

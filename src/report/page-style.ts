@@ -47,7 +47,10 @@ th[scope=row]{min-width:9.5em}
 td.n{font-variant-numeric:tabular-nums}
 .pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,380px),1fr));gap:18px 26px}
 figure{margin:0 0 6px;min-width:0}
-figure.pair{grid-column:1/-1}
+figure.pair,figure.wide{grid-column:1/-1}
+figure.wide svg{max-width:800px}
+th[scope=col]{overflow-wrap:normal}
+td.num{white-space:nowrap}
 figure .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,330px),1fr));gap:10px 26px}
 figure h3{margin:.6em 0 .2em}
 .panel p{margin:0 0 4px;font-size:.92rem}

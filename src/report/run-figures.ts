@@ -1,6 +1,6 @@
 /** Charts of many runs as parts of a page: heading, legend, drawing, caption. */
 import type { StageChart } from '../symmetry/stage.ts';
-import type { Chart } from './charts.ts';
+import { type Chart, size } from './charts.ts';
 import { bandChart, boxChart, effectChart, legendItems } from './curves.ts';
 import { number } from './number.ts';
 import { safeText } from './safe-text.ts';
@@ -13,7 +13,7 @@ export function chartFigure(chart: StageChart, draw: Draw, command?: string): st
     ({ label, colour, dashes }) =>
       `<li><svg viewBox="0 0 30 10" aria-hidden="true"><path d="M0 5H30" fill="none" stroke-width="2.5" stroke="${colour}"${dashes ? ` stroke-dasharray="${dashes}"` : ''}/></svg>${safeText(label)}</li>`,
   );
-  return `<figure><h3>${safeText(chart.title)}</h3>${list.length > 0 ? `<ul class="legend">${list.join('')}</ul>` : ''}${draw(option, `${chart.title}: ${heard}`)}<figcaption>${safeText(chart.note)}${by}</figcaption></figure>`;
+  return `<figure${option.width > size.width ? ' class="wide"' : ''}><h3>${safeText(chart.title)}</h3>${list.length > 0 ? `<ul class="legend">${list.join('')}</ul>` : ''}${draw(option, `${chart.title}: ${heard}`)}<figcaption>${safeText(chart.note)}${by}</figcaption></figure>`;
 }
 
 function parts(chart: StageChart): { option: Chart; legend: ReturnType<typeof legendItems>; heard: string } {

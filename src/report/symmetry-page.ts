@@ -111,7 +111,7 @@ function tableOf(head: readonly string[], rows: readonly string[][]): string {
   return `<div class="scroll"><table class="fold"><thead><tr>${head.map((cell) => `<th scope="col">${safeText(cell)}</th>`).join('')}</tr></thead><tbody>${rows
     .map(
       ([first, ...rest]) =>
-        `<tr><th scope="row">${safeText(first)}</th>${rest.map((cell, i) => `<td class="n" data-of="${safeText(head[i + 1])}">${safeText(cell)}</td>`).join('')}</tr>`,
+        `<tr><th scope="row">${safeText(first)}</th>${rest.map((cell, i) => `<td class="n${/^[-+\d.e]+$/.test(cell) ? ' num' : ''}" data-of="${safeText(head[i + 1])}">${safeText(cell)}</td>`).join('')}</tr>`,
     )
     .join('')}</tbody></table></div>`;
 }

@@ -26,8 +26,10 @@ export const stageTitles: Record<StageId, string> = {
 
 export async function investigate(of: Investigation): Promise<SymmetryDiagnosis> {
   const { plan, reports } = of;
+  let said: StageId | null = null;
   const run = async (id: StageId, stage: () => Promise<StageReport>): Promise<StageReport> => {
-    of.say(stageTitles[id]);
+    if (said !== id) of.say(stageTitles[id]);
+    said = id;
     const begun = performance.now();
     const report = await stage();
     report.seconds = (performance.now() - begun) / 1000;

@@ -22,7 +22,7 @@ export function makePlan(
     steps: steps ?? (quick ? 60_000 : 400_000),
     auditSteps: 24_000,
     episodes: quick ? 600_000 : 1_000_000,
-    dealtEpisodes: quick ? 100_000 : 200_000,
+    dealtEpisodes: quick ? 150_000 : 300_000,
     learntEpisodes: quick ? 1000 : 2000,
     quick,
     all,

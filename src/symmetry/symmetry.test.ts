@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { applyFault, findFault } from '../faults/index.ts';
 import { gameMaker } from '../games/index.ts';
 import { anyDifferenceTest, columnMeans } from '../math/block-sums.ts';
+import { studentTail } from '../math/distributions.ts';
 import { RandomStream } from '../math/random.ts';
 import type { RunCurve } from '../sweep/curves.ts';
 import { readSettings } from '../training/settings.ts';
@@ -15,6 +16,7 @@ import { playRandom, watchViews } from './play.ts';
 import { emptyReport, type Investigation, type Laboratory, type SymmetryFinding } from './stage.ts';
 import { explain } from './stages/explanation.ts';
 import { judgeCurves } from './stages/phenomenon.ts';
+import { changeOfTrend } from './trend.ts';
 
 const names = ['player_1', 'player_2', 'player_3', 'player_4'];
 const settings = readSettings({ game: 'stag-hunt', guard: 'off' });
@@ -106,6 +108,28 @@ describe('the phenomenon', () => {
     const few = judgeCurves(seeds(0.3).slice(0, 3), names, '');
     expect(few.status).toBe('open');
     expect(few.power).toMatch(/4 seeds are the least/);
+  });
+});
+
+describe('a change of the trend', () => {
+  const stream = RandomStream.of(4, 'change');
+  const seeds = (count: number, spread: number) =>
+    Array.from({ length: count }, () => curve([0, 1, 2, 3].map(() => 2 + spread * stream.normal())));
+
+  it('is excluded to the last bit by equal runs, and never by few noisy ones', () => {
+    const runs = seeds(4, 0.5);
+    expect(changeOfTrend(runs, runs)).toMatchObject({ narrowest: 0, excluded: true, p: 1 });
+    const noisy = changeOfTrend(runs, seeds(4, 0.5));
+    expect(noisy.p).toBeGreaterThan(0.01);
+    expect(noisy.excluded).toBe(false);
+  });
+
+  it('is excluded beyond a tenth of the mean return by many quiet runs, at the level of equivalence', () => {
+    const quiet = changeOfTrend(seeds(30, 0.02), seeds(30, 0.02));
+    expect(quiet.excluded).toBe(true);
+    // Two one-sided tests at the narrowest margin are exactly at the level.
+    const tail = studentTail((quiet.narrowest - Math.abs(quiet.mean)) / quiet.standardError, quiet.freedom);
+    expect(tail).toBeCloseTo(0.001, 9);
   });
 });
 

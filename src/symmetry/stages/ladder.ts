@@ -1,21 +1,19 @@
 /** Stage 6: the ablation ladder, and one learner put into every seat in turn. A module is blamed only where the difference in trend between two rungs is significant, paired by seed. */
 import { gameMaker } from '../../games/index.ts';
 import { playerNames } from '../../games/players.ts';
-import { meanTest } from '../../math/paired-tests.ts';
 import { detectableMean } from '../../math/power.ts';
 import { RandomStream } from '../../math/random.ts';
 import { friedmanTest } from '../../math/rank-tests.ts';
-import { trendWeights } from '../../math/ranks.ts';
 import { type RunCurve, readCurve } from '../../sweep/curves.ts';
 import { shares, wantedPower } from '../levels.ts';
 import { type Rung, rungsOf } from '../rungs.ts';
 import { emptyReport, type Investigation, type StageReport } from '../stage.ts';
+import { changeOfTrend } from '../trend.ts';
 import { phenomenonOrders, rounded } from './phenomenon.ts';
 
 interface Climbed {
   rung: Rung;
   curves: RunCurve[];
-  trends: number[];
 }
 
 export async function ladder(of: Investigation, full: readonly RunCurve[]): Promise<StageReport> {
@@ -24,7 +22,7 @@ export async function ladder(of: Investigation, full: readonly RunCurve[]): Prom
   const climbed: Climbed[] = [];
   for (const rung of rungs) {
     const curves = rung.settings === null ? [...full] : await trainRung(of, rung);
-    climbed.push({ rung, curves, trends: curves.map(trendOf) });
+    climbed.push({ rung, curves });
   }
   report.did = `${rungs.length === 1 ? 'There is one rung only, because the algorithm has no module to switch off' : `The ladder has ${rungs.length} rungs (${rungs.map(({ label }) => label).join(', ')}), the same seeds on each`}.`;
   // The share of the level is for all steps of the ladder together.
@@ -43,13 +41,8 @@ export async function ladder(of: Investigation, full: readonly RunCurve[]): Prom
   await rotatedLearner(of, report);
   report.status = report.findings.length > 0 ? 'found' : 'clear';
   const seeds = full.length;
-  report.power = `A difference between two rungs of ${rounded(detectableMean(seeds, shares.ladder, wantedPower))} standard deviations of the paired trends is seen with power ${wantedPower} by ${seeds} seeds.`;
+  report.power = `A difference between two rungs of ${rounded(detectableMean(seeds, level, wantedPower))} standard deviations of the paired trends is seen with power ${wantedPower} by ${seeds} seeds.`;
   return report;
-}
-
-function trendOf(curve: RunCurve): number {
-  const weights = trendWeights(curve.last.length);
-  return curve.last.reduce((sum, value, agent) => sum + weights[agent] * value, 0);
 }
 
 async function trainRung(of: Investigation, rung: Rung): Promise<RunCurve[]> {
@@ -66,16 +59,14 @@ async function trainRung(of: Investigation, rung: Rung): Promise<RunCurve[]> {
 }
 
 function compareRungs(report: StageReport, upper: Climbed, lower: Climbed, level: number): void {
-  const count = Math.min(upper.trends.length, lower.trends.length);
-  const apart = Array.from({ length: count }, (_, i) => upper.trends[i] - lower.trends[i]);
-  const test = meanTest(apart);
+  const test = changeOfTrend(lower.curves, upper.curves);
   const significant = test.p <= level;
   const name = `trend of ${upper.rung.label} against ${lower.rung.label}, paired by seed`;
   report.tests.push({ name, statistic: test.t, p: test.p, level, significant, method: "Student's t" });
   const said = `From ${lower.rung.label} to ${upper.rung.label} the trend along the agents changes by ${rounded(test.mean)} (p = ${rounded(test.p)})`;
-  report.found += `${report.found ? ' ' : ''}${said}${significant ? ': the order appears here.' : ', which is what chance gives.'}`;
+  report.found += `${report.found ? ' ' : ''}${said}${significant ? ': the order appears here.' : `, which is not significant; ${test.said}.`}`;
   for (const cause of upper.rung.blames ?? []) {
-    if (!significant) report.rulesOut.push({ cause, by: `the ladder, ${count} seeds: ${name}` });
+    if (!significant && test.excluded) report.rulesOut.push({ cause, by: `the ladder, ${name}: ${test.said}` });
   }
   const [blamed] = upper.rung.blames ?? [];
   if (significant && blamed)
@@ -137,7 +128,7 @@ async function rotatedLearner(of: Investigation, report: StageReport): Promise<v
     { length: seats },
     (_, seat) => blocks.reduce((sum, block) => sum + block[seat], 0) / blocks.length,
   );
-  report.found += `${report.found ? ' ' : ''}A single learner earns ${means.map((mean, seat) => `${rounded(mean)} in seat ${seat + 1}`).join(', ')} (p = ${rounded(test.p)})${significant ? ': the seat matters to a learner' : ', which is what chance gives'}.`;
+  report.found += `${report.found ? ' ' : ''}A single learner earns ${means.map((mean, seat) => `${rounded(mean)} in seat ${seat + 1}`).join(', ')} (p = ${rounded(test.p)})${significant ? ': the seat matters to a learner' : ', which is not significant'}.`;
   if (significant)
     report.findings.push({
       cause: 'environment-seat-bias',

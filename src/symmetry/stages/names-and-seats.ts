@@ -1,13 +1,20 @@
 /** Stage 3: with names dealt to seats anew in every episode, does the advantage stay with the seat or follow the name? Random play first; learnt policies where they were trained. */
-import { anyDifferenceTest, type BlockSums, columnMeans, withinVariance } from '../../math/block-sums.ts';
+import {
+  anyDifferenceTest,
+  type BlockSums,
+  columnMeans,
+  equivalenceTest,
+  withinVariance,
+} from '../../math/block-sums.ts';
 import { meanInterval } from '../../math/paired-tests.ts';
 import { detectableRange } from '../../math/power.ts';
 import { RandomStream } from '../../math/random.ts';
 import { friedmanTest } from '../../math/rank-tests.ts';
 import type { EvaluationResult } from '../../sweep/work.ts';
-import { shares, wantedPower } from '../levels.ts';
+import { equivalenceLevel, shares, wantedPower } from '../levels.ts';
 import { emptyReport, type Investigation, type StageReport, type TrainedRun } from '../stage.ts';
 import { rounded } from './phenomenon.ts';
+import { marginOf } from './random-play.ts';
 
 export async function namesAndSeats(of: Investigation): Promise<StageReport> {
   const { lab, plan, names, seats } = of;
@@ -58,11 +65,19 @@ export async function namesAndSeats(of: Investigation): Promise<StageReport> {
       ? nameTest.significant
         ? `The advantage follows the name: ${said(byNames, (i) => names[i])}.${seatTest.significant ? ` And it stays with the seat: ${said(bySeats, (i) => `seat ${i + 1}`)}.` : ' Seats do not matter.'}`
         : `The advantage stays with the seat: ${said(bySeats, (i) => `seat ${i + 1}`)}. Names do not matter.`
-      : 'Neither seats nor names make a difference to random players.';
-  if (!nameTest.significant)
+      : 'Neither seats nor names are shown to make a difference to random players.';
+  const margin = marginOf(grand, withinVariance(byName));
+  const equal = equivalenceTest(byName, margin, equivalenceLevel);
+  const within = `${rounded((100 * (equal.equivalent ? margin : equal.narrowest)) / Math.abs(grand))} %`;
+  report.figures['equivalence p of names'] = rounded(equal.p);
+  if (!nameTest.significant && !seatTest.significant)
+    report.found += equal.equivalent
+      ? ` Names are equivalent: the mean return of each lies within ${within} of the mean of all (p = ${rounded(equal.p)}).`
+      : ` Equality of names cannot be claimed, only that each lies within ${within} of the mean of all.`;
+  if (!nameTest.significant && equal.equivalent)
     report.rulesOut.push({
       cause: 'environment-name-bias',
-      by: `random play with names dealt, ${episodes.toLocaleString('en-US')} episodes`,
+      by: `random play with names dealt, ${episodes.toLocaleString('en-US')} episodes, equivalent within ${within}`,
     });
   const detectable = detectableRange(
     { size: seats, within: withinVariance(bySeat.values), level: shares.dealtNames },

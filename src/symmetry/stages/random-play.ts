@@ -93,8 +93,8 @@ export async function randomPlayStage(of: Investigation, look = false): Promise<
       ? `No seat is better for random players, and they are equivalent: every seat's mean return lies within ${percent(margin)} of the mean of all (p = ${rounded(equal.p)}).`
       : `No difference between seats was found, but equality cannot be claimed either: only that every seat lies within ${percent(equal.narrowest)} of the mean.`;
     if (relabelled !== null) report.found += ' Exact relabelling holds.';
-    const by = `random play of ${values.blocks.toLocaleString('en-US')} episodes${relabelled === null ? '' : ', exact relabelling'} and views`;
-    if (!look) report.rulesOut.push({ cause: 'environment-seat-bias', by });
+    const by = `random play of ${values.blocks.toLocaleString('en-US')} episodes, equivalent within ${percent(margin)}${relabelled === null ? '' : '; exact relabelling'} and views`;
+    if (!look && equal.equivalent) report.rulesOut.push({ cause: 'environment-seat-bias', by });
   }
   const level = decided ? shares.pilot / 3 : shares.trend;
   const detectable = detectableRange({ size: seats, within, level }, values.blocks, wantedPower);
@@ -111,7 +111,7 @@ export async function randomPlayStage(of: Investigation, look = false): Promise<
 }
 
 /** One hundredth of the mean return; of the spread within episodes where the mean is too near 0 to measure by. */
-function marginOf(grand: number, within: number): number {
+export function marginOf(grand: number, within: number): number {
   const size = Math.abs(grand) > 0.1 * Math.sqrt(within) ? Math.abs(grand) : Math.sqrt(within);
   return equivalenceMargin * size;
 }

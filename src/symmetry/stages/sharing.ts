@@ -1,12 +1,11 @@
 /** Stage 7: the same seeds with one policy for all. An order that stays belongs to the game or to the books; one that goes belongs to separate learning. */
-import { meanTest } from '../../math/paired-tests.ts';
 import { detectableMean } from '../../math/power.ts';
 import { RandomStream } from '../../math/random.ts';
 import { friedmanTest } from '../../math/rank-tests.ts';
-import { trendWeights } from '../../math/ranks.ts';
 import { type RunCurve, readCurve } from '../../sweep/curves.ts';
 import { shares, wantedPower } from '../levels.ts';
 import { emptyReport, type Investigation, type StageReport } from '../stage.ts';
+import { changeOfTrend } from '../trend.ts';
 import { phenomenonOrders, rounded } from './phenomenon.ts';
 
 export async function sharing(of: Investigation, separate: readonly RunCurve[]): Promise<StageReport> {
@@ -25,15 +24,8 @@ export async function sharing(of: Investigation, separate: readonly RunCurve[]):
     report.found = `${blocks.length} runs with one policy for all finished; two are the least that can be compared.`;
     return report;
   }
-  const trend = (curve: RunCurve) => {
-    const weights = trendWeights(curve.last.length);
-    return curve.last.reduce((sum, value, agent) => sum + weights[agent] * value, 0);
-  };
   const alone = friedmanTest(blocks, RandomStream.of(1, 'shared'));
-  const apart = shared
-    .map((curve, i) => (separate[i] ? trend(separate[i]) - trend(curve) : Number.NaN))
-    .filter((value) => !Number.isNaN(value));
-  const change = meanTest(apart);
+  const change = changeOfTrend(shared, separate);
   report.tests = [
     {
       name: 'any difference between agents that share one policy',
@@ -59,9 +51,9 @@ export async function sharing(of: Investigation, separate: readonly RunCurve[]):
     ? `The order survives shared parameters (W = ${rounded(alone.w)}, p = ${rounded(alone.p)}): it belongs to the game or to the bookkeeping, not to what each agent learns.`
     : differs
       ? `The order goes away with shared parameters (p = ${rounded(change.p)}): it belongs to separate learning.`
-      : `Agents that share one policy show no order (p = ${rounded(alone.p)}), and the trend does not differ from separate learning (p = ${rounded(change.p)}).`;
+      : `Agents that share one policy are not shown to have an order (p = ${rounded(alone.p)}), nor the trend to differ from separate learning (p = ${rounded(change.p)}); ${change.said}.`;
   report.figures = { seeds: shared.length, "Kendall's W": rounded(alone.w), 'change of trend': rounded(change.mean) };
-  report.power = `A change of trend of ${rounded(detectableMean(apart.length, shares.sharing / 2, wantedPower))} standard deviations of the paired trends is seen with power ${wantedPower}.`;
+  report.power = `A change of trend of ${rounded(detectableMean(change.freedom + 1, shares.sharing / 2, wantedPower))} standard deviations of the paired trends is seen with power ${wantedPower}.`;
   report.charts.push({
     kind: 'boxes',
     title: 'Separate and shared parameters',
