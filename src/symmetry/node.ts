@@ -46,9 +46,11 @@ const portion = 10_000;
 export class NodeLaboratory implements Laboratory {
   private pool: Piscina | null = null;
   private readonly threads: number;
+  private readonly trainers: ThreadRunner;
 
   constructor(private readonly options: LabOptions) {
     this.threads = options.threads ?? availableParallelism();
+    this.trainers = new ThreadRunner({ threads: this.threads, keep: true });
   }
 
   /** The fault, where it has to do with play at all: what strikes only the update leaves play as it is, and known. */
@@ -120,7 +122,7 @@ export class NodeLaboratory implements Laboratory {
     }));
     const outcome = await runSweep(jobs, join(out, 'runs'), {
       name: 'symmetry',
-      runner: this.options.runner ?? new ThreadRunner({ threads: this.threads }),
+      runner: this.options.runner ?? this.trainers,
       ...(signal ? { signal } : {}),
       ...(onProgress ? { onProgress } : {}),
       onOutcome: ({ status, error }, label) => {
@@ -147,6 +149,7 @@ export class NodeLaboratory implements Laboratory {
 
   /** Ends the threads. */
   async close(): Promise<void> {
+    await this.trainers.close();
     await this.pool?.destroy();
     this.pool = null;
   }

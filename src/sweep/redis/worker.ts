@@ -66,7 +66,8 @@ export class QueueWorker {
     this.pool = new JobPool(threads);
     this.worker = new Worker<QueuedData, null>(queueName(name), (job, token, signal) => this.work(job, token, signal), {
       connection: redisOptions(address),
-      concurrency: threads,
+      // One more than there are threads: it begins while a finished one is still being sent.
+      concurrency: threads + 1,
       name: this.machine.name,
       lockDuration: lease,
       stalledInterval: lease,
@@ -114,6 +115,14 @@ export class QueueWorker {
     const remote = folder === undefined ? new RemoteFolder(this.redis, filesKey(this.name, id)) : undefined;
     const scratch = remote ? await mkdtemp(join(tmpdir(), 'trueline-job-')) : undefined;
     const own = folder ?? join(scratch as string, id);
+    // A checkpoint is sent while the run goes on; the next one waits for that, so what is sent is never replaced meanwhile.
+    let sending = Promise.resolve();
+    const send = (to: RemoteFolder) => {
+      const before = sending;
+      sending = before.then(() => to.push(own));
+      sending.catch(() => undefined);
+      return before;
+    };
     try {
       await remote?.pull(own);
       const outcome = await this.pool.run(
@@ -121,13 +130,15 @@ export class QueueWorker {
         {
           signal: AbortSignal.any([this.halt.signal, ...(signal ? [signal] : [])]),
           onProgress: (progress) => void this.tell(queued, progress),
-          ...(remote ? { onCheckpoint: () => remote.push(own) } : {}),
+          ...(remote ? { onCheckpoint: () => send(remote) } : {}),
         },
       );
+      await sending;
       if (outcome.status === 'failed') throw new Error(outcome.error);
       if (outcome.status === 'stopped') {
-        await remote?.push(own).catch(() => undefined);
+        // Somebody else may have it by now, and what is sent then must be theirs.
         if (signal?.aborted) throw new Error('the lease ran out while the job was under way');
+        await remote?.push(own).catch(() => undefined);
         await queued.moveToWait(token);
         throw new WaitingError();
       }
