@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createEngine } from '../net/engine.ts';
+import { memoryStore, Recording, RecordingWriter } from '../recording/index.ts';
 import { openRecording } from '../recording/node.ts';
+import { Trainer } from '../training/trainer.ts';
 import { readingPanels, readingsPicture } from './readings.ts';
 
 const example = join(import.meta.dirname, '../../examples/echo');
@@ -17,6 +20,21 @@ describe('the picture of readings', () => {
         points.map(([iteration]) => iteration).sort((a, b) => a - b),
       );
     }
+  });
+
+  it("shows the held-out errors of HOP+'s modules where a run has them", async () => {
+    const trainer = new Trainer(
+      { game: 'stag-hunt', algorithm: 'hop', worlds: 8, rollout: 16, network: { hidden: [8] } },
+      { engine: await createEngine({ kernel: 'simd', threads: 1 }) },
+    );
+    const store = memoryStore('hop');
+    const writer = await RecordingWriter.create(store, trainer.manifest());
+    trainer.record(writer);
+    for (let i = 0; i < 2; i++) await trainer.iterate();
+    await writer.close();
+    const titles = (await readingPanels(await Recording.open(store))).map(({ title }) => title);
+    for (const title of ['imagined steps', 'subgoals: error of the guess', 'other agents: share of choices foreseen'])
+      expect(titles).toContain(title);
   });
 
   it('says the bands in words and marks them', () => {

@@ -27,7 +27,20 @@ const shown = [
   'valid_ratio',
 ];
 
-/** Mean return per agent, then the readings per policy. */
+/** Of HOP+'s modules, on episodes that none was trained on. */
+const modules = {
+  'world_model.cells': "world model: share of players' next cells wrong",
+  'world_model.catches': 'world model: share of catches wrong',
+  'world_model.reward': 'world model: error of rewards',
+  'imagination.length': 'imagined steps',
+  'other_agents.right': 'other agents: share of choices foreseen',
+  'other_agents.best': 'other agents: the best possible share',
+  'other_agents.majority': 'other agents: share by the majority alone',
+  'subgoal.error': 'subgoals: error of the guess',
+  'subgoal.error_prior': 'subgoals: error of the prior alone',
+};
+
+/** Mean return per agent, then the readings per policy, then those of the modules. */
 export async function readingPanels(recording: Recording): Promise<Panel[]> {
   const { agents = [], policies = [] } = recording.manifest;
   const returns = new Means(agents.map((agent) => agent.name));
@@ -37,7 +50,9 @@ export async function readingPanels(recording: Recording): Promise<Panel[]> {
     for (let row = 0; row < chunk.rows; row++)
       returns.add(Number(agent[row]), Number(iteration[row]), Number(value[row]));
   }
-  const byName = new Map(shown.map((name) => [name, new Means(policies.map((policy) => policy.name))]));
+  const byName = new Map(
+    [...shown, ...Object.keys(modules)].map((name) => [name, new Means(policies.map((policy) => policy.name))]),
+  );
   for await (const chunk of recording.chunks('scalars', ['name', 'iteration', 'policy', 'value'])) {
     const name = chunk.columns.get('name');
     const [iteration, policy, value] = ['iteration', 'policy', 'value'].map((item) => numbers(chunk.columns.get(item)));
@@ -51,6 +66,7 @@ export async function readingPanels(recording: Recording): Promise<Panel[]> {
     const reading = readings.find((item) => item.name === name)!;
     panels.push({ title: reading.label, band: reading.band, curves: byName.get(name)!.curves() });
   }
+  for (const [name, title] of Object.entries(modules)) panels.push({ title, curves: byName.get(name)!.curves() });
   return panels.filter((panel) => panel.curves.some((curve) => curve.points.length > 0));
 }
 
