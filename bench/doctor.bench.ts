@@ -27,7 +27,7 @@ export async function bench(say: (line: string) => void, rows = 1_000_000, milli
 }
 
 /** A healthy run of four agents with ragged and masked lists, every iteration kept whole. */
-async function record(folder: string, rows: number): Promise<void> {
+export async function record(folder: string, rows: number): Promise<void> {
   const engine = await createEngine({ kernel: 'simd', threads: 1 });
   const trainer = new Trainer(
     {

@@ -16,6 +16,7 @@ if (!name || !existsSync(join(root, 'bench', `${name}.bench.ts`))) {
   console.error(`npm run bench -- NAME, with NAME one of: ${names.join(', ')}`);
   process.exit(2);
 }
+if (name === 'studio') ensureBuilt('studio');
 const { bench, needs = [], parts = [] } = await importTypeScript('bench', `${name}.bench`);
 const unknown = wanted.find((part) => !parts.includes(part));
 if (unknown) {

@@ -5,38 +5,21 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyFault, findFault } from '../src/faults/index.ts';
+import { findFault } from '../src/faults/index.ts';
 import { folderStore, packZip } from '../src/recording/node.ts';
-import { trainInto } from '../src/training/node.ts';
-import { readSettings } from '../src/training/settings.ts';
-import { cleanStages } from '../src/training/stages.ts';
 import { findChromium, root, temporaryFolder } from './support/run.ts';
-
-const { serveStudio } = (await import(new URL('../dist/cli/studio.js', import.meta.url).href)) as {
-  serveStudio(folder: string, options?: object): Promise<{ address: string; close(): Promise<void> }>;
-};
+import { record as recordInto, type Served, serveStudio } from './support/studio.ts';
 
 const executablePath = findChromium();
 const folder = temporaryFolder();
 const runs = join(folder, 'runs');
 const hostile = '<img src=x onerror=window.hacked=1>';
-const small = { kernel: 'simd' as const, worlds: 16, rollout: 32, network: { hidden: [16] }, checkpoint: 2 };
-
-async function record(name: string, settings: object, fault?: string): Promise<void> {
-  const clean = readSettings({ ...small, ...settings });
-  const broken = fault ? applyFault(findFault(fault), 1, cleanStages, { ...clean, guard: 'off' }) : undefined;
-  const result = await trainInto(join(runs, name), broken?.settings ?? clean, {
-    ...(broken ? { stages: broken.stages } : {}),
-    clock: () => 1_700_000_000 + ticks++,
-  });
-  result.dispose();
-}
-let ticks = 0;
+const record = (name: string, settings: object, fault?: string) => recordInto(join(runs, name), settings, fault);
 
 describe.skipIf(!executablePath)('the studio in a browser', () => {
   let browser: Browser;
   let page: Page;
-  let server: { address: string; close(): Promise<void> };
+  let server: Served;
   const complaints: string[] = [];
 
   beforeAll(async () => {

@@ -4,14 +4,7 @@ import { request as plainRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-interface Served {
-  address: string;
-  close(): Promise<void>;
-}
-const { serveStudio } = (await import(new URL('../dist/cli/studio.js', import.meta.url).href)) as {
-  serveStudio(folder: string, options?: object): Promise<Served>;
-};
+import { type Served, serveStudio } from './support/studio.ts';
 
 const hostile = '<img src=x onerror=alert(1)>';
 const manifest = { format: 'trueline/1', name: hostile, seed: 3, agents: [{ name: hostile }] };

@@ -1,5 +1,6 @@
 /** Draws a figure's chart into the page, alive under the pointer. It brings ECharts along, so it is loaded when the first picture is shown. */
 import { newChart } from '../../../src/report/echarts.ts';
+import { safeText } from '../../../src/report/safe-text.ts';
 import { standsAlone, svgDrawer } from '../../../src/report/svg.ts';
 import type { FigurePart } from './figure.ts';
 
@@ -72,8 +73,19 @@ function mark(colour: string): HTMLElement {
   return made;
 }
 
-/** The picture as a file of its own. */
-export async function svgOf({ chart, heard }: FigurePart): Promise<string> {
+const above = 26;
+
+/** A figure as one file of its own; several parts stand side by side, each below its label. */
+export async function svgOf(parts: readonly FigurePart[]): Promise<string> {
   const render = await svgDrawer();
-  return standsAlone(render(chart, heard), chart);
+  const drawn = parts.map(({ chart, heard }) => standsAlone(render(chart, heard), chart));
+  if (parts.length === 1) return drawn[0];
+  let width = 0;
+  const placed = parts.map(({ chart, label }, i) => {
+    const x = width;
+    width += chart.width;
+    return `<text x="${x + 12}" y="18">${safeText(label)}</text>${drawn[i].replace(/^<svg/, `<svg x="${x}" y="${above}"`)}`;
+  });
+  const height = above + Math.max(...parts.map(({ chart }) => chart.height));
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="14"><rect width="${width}" height="${height}" fill="#fff"/>${placed.join('')}</svg>`;
 }

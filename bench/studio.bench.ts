@@ -1,0 +1,160 @@
+/** The studio in headless Chromium: frames while scrubbing and panning, first paint, the size of the first script, and whether a million rows freeze the page. Without a graphics card the browser draws on the processor, so frames here are the least that users see. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { serveStudio } from '../src/cli/studio.ts';
+import { RandomStream } from '../src/math/random.ts';
+import { createRecording } from '../src/recording/node.ts';
+import { trainInto } from '../src/training/node.ts';
+import { readSettings } from '../src/training/settings.ts';
+import { record } from './doctor.bench.ts';
+import { type Frames, longTasks, pan, scrub, watchTasks } from './studio/page.ts';
+import { type Figure, figure, median } from './support.ts';
+
+export const needs = ['chromium'];
+
+export interface StudioSizes {
+  rows: number;
+  points: number;
+  frames: number;
+  rounds: number;
+}
+const full: StudioSizes = { rows: 1_000_000, points: 1_000_000, frames: 300, rounds: 5 };
+
+type Serve = typeof serveStudio;
+const executablePath = '/usr/bin/chromium';
+
+export async function bench(
+  say: (line: string) => void,
+  sizes: StudioSizes = full,
+  serve: Serve = serveStudio,
+  assets = resolve('dist/studio'),
+): Promise<Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'trueline-bench-'));
+  say(`recording ${sizes.rows} rows, and a curve of ${sizes.points} points ...`);
+  await record(join(folder, 'rows'), sizes.rows);
+  await recordCurve(join(folder, 'curve'), sizes.points);
+  await recordEpisodes(join(folder, 'hunt'));
+  const server = await serve(folder, { interval: 60_000 });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  try {
+    const script = firstScript(assets);
+    say('first paint ...');
+    const paints: number[] = [];
+    for (let i = 0; i < sizes.rounds; i++) paints.push(await firstPaint(browser, server.address));
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    page.setDefaultTimeout(600_000);
+    await watchTasks(page);
+    say('scrubbing ...');
+    const scrubbed = await scrubbing(page, server.address, sizes.frames);
+    say('panning ...');
+    await page.goto(`${server.address}#/runs?runs=curve&curves=noise`);
+    await page.reload();
+    await page.waitForSelector('.u-over');
+    await pan(page, 30);
+    const panned = await pan(page, sizes.frames);
+    say('dropping ...');
+    const dropped = await dropping(page, server.address, join(folder, 'rows'));
+    return [
+      figure('first script, gzipped', script / 1000, 'kB', { most: 350 }),
+      figure('first paint on loopback', median(paints), 'ms', { most: 1000 }, `median of ${sizes.rounds}`),
+      ...frameFigures('scrubbing a replay of 35 steps', scrubbed),
+      ...frameFigures(`panning a curve of ${sizes.points} points`, panned),
+      figure(`longest task while ${sizes.rows} rows are dropped and diagnosed`, dropped.longest, 'ms', { most: 200 }),
+      figure('time from drop to verdict', dropped.seconds, 's', undefined, dropped.verdict),
+    ];
+  } finally {
+    await browser.close();
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** 60 frames a second; the clock of frames jitters, so a frame counts as late where the next one was missed. */
+function frameFigures(what: string, { intervals, work }: Frames): Figure[] {
+  const late = intervals.filter((interval) => interval > 1.5 * (1000 / 60)).length / intervals.length;
+  return [
+    figure(`${what}: frames a second`, 1000 / median(intervals), '', { least: 59 }, 'by the median interval'),
+    figure(`${what}: frames that came late`, 100 * late, '%'),
+    figure(`${what}: the page's own work in a frame`, median(work), 'ms'),
+  ];
+}
+
+/** What index.html loads before anything is shown. */
+function firstScript(assets: string): number {
+  const html = readFileSync(join(assets, 'index.html'), 'utf8');
+  const paths = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)].map(([, path]) => path);
+  return paths.reduce((sum, path) => sum + gzipSync(readFileSync(join(assets, path))).length, 0);
+}
+
+async function firstPaint(browser: Browser, address: string): Promise<number> {
+  // A context of its own has an empty cache.
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.waitForSelector('nav a');
+  const [paint] = await page.evaluate(async () => {
+    for (;;) {
+      const found = performance.getEntriesByName('first-contentful-paint').map(({ startTime }) => startTime);
+      if (found.length > 0) return found;
+      await new Promise(requestAnimationFrame);
+    }
+  });
+  await context.close();
+  return paint;
+}
+
+async function scrubbing(page: Page, address: string, frames: number): Promise<Frames> {
+  await page.goto(`${address}#/replay?run=hunt`);
+  await page.waitForSelector('canvas[data-step="0"]');
+  // Untrained agents often play to the end; the first episode that does is taken.
+  const episodes = await page
+    .locator('select:below(:text("Episode")) option, label:has-text("Episode") option')
+    .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+  for (const episode of episodes) {
+    if ((await page.locator('input.scrub').getAttribute('max')) === '35') break;
+    await page.selectOption('label:has-text("Episode") select', episode);
+    await page.waitForFunction((wanted) => location.hash.includes(`episode=${wanted}`), episode);
+  }
+  // Every picture has been drawn once before the clock starts.
+  await scrub(page, 72);
+  return scrub(page, frames);
+}
+
+async function dropping(page: Page, address: string, run: string) {
+  await page.goto(`${address}#/drop`);
+  await page.reload();
+  await page.waitForSelector('[data-testid=folder]', { state: 'attached' });
+  await longTasks(page);
+  const begun = performance.now();
+  await page.setInputFiles('[data-testid=folder]', run);
+  await page.waitForSelector('.verdict');
+  const seconds = (performance.now() - begun) / 1000;
+  await page.waitForSelector('.chart svg');
+  await page.waitForTimeout(500);
+  const tasks = await longTasks(page);
+  return { seconds, longest: Math.max(0, ...tasks), verdict: (await page.locator('.verdict h1').textContent()) ?? '' };
+}
+
+/** One reading with a point for each iteration: noise around a slow wave. */
+async function recordCurve(folder: string, points: number): Promise<void> {
+  const writer = await createRecording(folder, { format: 'trueline/1', name: 'curve' });
+  const stream = RandomStream.of(1, 'curve');
+  const portion = 50_000;
+  for (let first = 0; first < points; first += portion) {
+    const count = Math.min(portion, points - first);
+    await writer.append('scalars', {
+      iteration: Int32Array.from({ length: count }, (_, i) => first + i),
+      name: Array.from({ length: count }, () => 'noise'),
+      value: Float64Array.from({ length: count }, (_, i) => Math.sin((first + i) / 5e4) + stream.uniform()),
+    });
+  }
+  await writer.close();
+}
+
+async function recordEpisodes(folder: string): Promise<void> {
+  const settings = readSettings({ game: 'stag-hunt', worlds: 16, rollout: 64, steps: 16 * 64 * 4, kernel: 'simd' });
+  (await trainInto(folder, settings)).dispose();
+}

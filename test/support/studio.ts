@@ -1,0 +1,99 @@
+/** What the studio's tests share: its built server, recordings made on the spot, and what is measured in a page. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { applyFault, findFault } from '../../src/faults/index.ts';
+import { trainInto } from '../../src/training/node.ts';
+import { readSettings } from '../../src/training/settings.ts';
+import { cleanStages } from '../../src/training/stages.ts';
+import { root } from './run.ts';
+
+export interface Served {
+  address: string;
+  close(): Promise<void>;
+}
+
+export const { serveStudio } = (await import(new URL('../../dist/cli/studio.js', import.meta.url).href)) as {
+  serveStudio(folder: string, options?: object): Promise<Served>;
+};
+
+const small = { kernel: 'simd' as const, worlds: 16, rollout: 32, network: { hidden: [16] }, checkpoint: 2 };
+let ticks = 0;
+
+/** A short run, with a fault if one is named. */
+export async function record(folder: string, settings: object, fault?: string): Promise<void> {
+  const clean = readSettings({ ...small, ...settings });
+  const broken = fault ? applyFault(findFault(fault), 1, cleanStages, { ...clean, guard: 'off' }) : undefined;
+  const result = await trainInto(folder, broken?.settings ?? clean, {
+    ...(broken ? { stages: broken.stages } : {}),
+    clock: () => 1_700_000_000 + ticks++,
+  });
+  result.dispose();
+}
+
+/** Keeps a picture of the page for docs/ where TRUELINE_SHOTS asks for it. */
+export async function keepShot(page: Page, name: string): Promise<void> {
+  if (!process.env.TRUELINE_SHOTS) return;
+  const folder = join(root, 'docs', 'studio');
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.jpg`), type: 'jpeg', quality: 72 });
+}
+
+export interface Faint {
+  text: string;
+  contrast: number;
+  colour: string;
+}
+
+/** Texts in sight whose contrast with what is behind them is less than WCAG's AA asks for: 4.5, or 3 where they are large. */
+export async function tooFaint(page: Page): Promise<Faint[]> {
+  return page.evaluate(() => {
+    type Colour = [number, number, number, number];
+    const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true })!;
+    const parse = (text: string): Colour => {
+      probe.clearRect(0, 0, 1, 1);
+      probe.fillStyle = text;
+      probe.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = probe.getImageData(0, 0, 1, 1).data;
+      return [r, g, b, a / 255];
+    };
+    const over = (top: Colour, below: Colour): Colour => [
+      top[0] * top[3] + below[0] * (1 - top[3]),
+      top[1] * top[3] + below[1] * (1 - top[3]),
+      top[2] * top[3] + below[2] * (1 - top[3]),
+      1,
+    ];
+    const ground = (element: Element | null): Colour => {
+      if (!element) return [255, 255, 255, 1];
+      const own = parse(getComputedStyle(element).backgroundColor);
+      return own[3] === 1 ? own : over(own, ground(element.parentElement));
+    };
+    const light = ([r, g, b]: Colour) => {
+      const part = (value: number) =>
+        value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4;
+      return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+    };
+    const found: { text: string; contrast: number; colour: string }[] = [];
+    for (const element of document.querySelectorAll('body *')) {
+      const words = [...element.childNodes].filter(
+        (node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim(),
+      );
+      const style = getComputedStyle(element);
+      const box = element.getBoundingClientRect();
+      if (words.length === 0 || style.visibility === 'hidden' || box.width < 2 || box.height < 2) continue;
+      // What cannot be used need not be read easily, and what is struck out is no choice.
+      if (element.closest(':disabled, .illegal, option')) continue;
+      const behind = ground(element);
+      const inPicture = element instanceof SVGElement;
+      const colour = inPicture ? style.fill : style.color;
+      const shown = over(parse(colour), behind);
+      const [a, b] = [light(shown), light(behind)].sort((x, y) => y - x);
+      const contrast = (a + 0.05) / (b + 0.05);
+      const size = Number.parseFloat(style.fontSize);
+      const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+      if (contrast < (large ? 3 : 4.5))
+        found.push({ text: words[0].textContent!.trim().slice(0, 40), contrast, colour });
+    }
+    return found;
+  });
+}
