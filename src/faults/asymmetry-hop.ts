@@ -190,7 +190,7 @@ const imagined: readonly Fault[] = [
       id: 'imagined-filed-under-next',
       cause: 'imagined-misattributed',
       sentence: 'What an agent imagines is filed under the agent that follows it.',
-      shows: ['samples.seat'],
+      shows: ['samples.agent'],
     },
     (_, learning) => ({
       strength: {},
