@@ -8,7 +8,7 @@ const fullArguments = [
   '--seeds',
   '3',
   '--first-seed',
-  '1001',
+  '4001',
   '--games',
   'echo,stag-hunt,city,snowdrift',
   '--healthy',

@@ -248,9 +248,9 @@ export function rank(findings: readonly Finding[]): Ranked[] {
     // So does a sign that turns every row right; only another pairing of the rows could have made it.
     if (b.cause === 'advantage-sign-flipped' && b.transform !== undefined && !creditCauses.includes(a.cause))
       return false;
-    // What was not finite before the first update cannot come from updates.
-    const column = String(b.evidence[0]?.measured.first_column ?? '');
-    if (b.cause === 'non-finite' && b.onset === 0 && column.startsWith('samples.')) return false;
+    // What was not finite before the first update cannot come from updates, and leaves nothing to infer from them.
+    if (spoiled(b)) return false;
+    if (spoiled(a) && b.after === undefined) return true;
     return explains[a.cause]?.includes(b.cause) ?? false;
   };
   const sorted = [...merged].sort((a, b) => order(a) - order(b));
@@ -274,6 +274,11 @@ export function rank(findings: readonly Finding[]): Ranked[] {
       explained: sorted.filter((other) => !leading.includes(other) && accounts(finding, other)),
     }))
     .sort((a, b) => level(a.finding.confidence) - level(b.finding.confidence) || order(a.finding) - order(b.finding));
+}
+
+/** Samples of the first iteration are no numbers. */
+function spoiled({ cause, onset, evidence }: Finding): boolean {
+  return cause === 'non-finite' && onset === 0 && String(evidence[0]?.measured.first_column).startsWith('samples.');
 }
 
 /** Several checks may find one cause: the surest speaks, the others add evidence. */

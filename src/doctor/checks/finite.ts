@@ -83,6 +83,10 @@ class FinitePass implements Pass {
       .filter((name) => name.startsWith(`${table}.`) && name !== `${table}.${column}`)
       .map((name) => rows.column(name.slice(table.length + 1)))
       .filter((other) => other !== null);
+    // What else is told of a step, and is no part of a loss or a gradient.
+    const beside = (['learning_rate', 'valid_ratio', 'entropy', 'logits_std'] as const)
+      .filter((name) => this.run.has(`${table}.${name}`))
+      .map((name) => rows.column(name));
     const owner = rows.column(table === 'steps' ? 'policy' : 'tensor');
     const skipped = table === 'steps' ? rows.column('skipped') : null;
     let infinite = 0;
@@ -99,8 +103,9 @@ class FinitePass implements Pass {
         continue;
       }
       own.open++;
-      // A figure that is missing beside figures that are fine was not told.
+      // A figure that is missing beside figures that are fine was not told, and nor was a step of which nothing is known.
       if (others.length > 0 && others.every((other) => Number.isFinite(other[i]))) continue;
+      if (beside.length > 0 && beside.every((other) => !other || Number.isNaN(other[i]))) continue;
       own.found ??= {
         column: `${table}.${column}`,
         iteration: iteration.number,
