@@ -18,6 +18,8 @@ export interface Change extends MeanTest {
   /** Changes beyond this are excluded at the level of equivalence. */
   narrowest: number;
   excluded: boolean;
+  /** Not one bit differs. */
+  exact: boolean;
   /** In words, for what was ruled out or not. */
   said: string;
 }
@@ -36,6 +38,7 @@ export function changeOfTrend(from: readonly RunCurve[], to: readonly RunCurve[]
   return {
     ...test,
     narrowest,
+    exact,
     excluded: narrowest <= excludedShare * grand,
     said: exact
       ? `the trend is the same to the last bit in ${count} seeds`

@@ -64,9 +64,10 @@ function compareRungs(report: StageReport, upper: Climbed, lower: Climbed, level
   const name = `trend of ${upper.rung.label} against ${lower.rung.label}, paired by seed`;
   report.tests.push({ name, statistic: test.t, p: test.p, level, significant, method: "Student's t" });
   const said = `From ${lower.rung.label} to ${upper.rung.label} the trend along the agents changes by ${rounded(test.mean)} (p = ${rounded(test.p)})`;
-  report.found += `${report.found ? ' ' : ''}${said}${significant ? ': the order appears here.' : `, which is not significant; ${test.said}.`}`;
+  report.found += `${report.found ? ' ' : ''}${said}${significant ? ': the order appears here.' : test.exact ? ', not by a bit: what it leaves out has not acted yet, and nothing is known of it.' : `, which is not significant; ${test.said}.`}`;
   for (const cause of upper.rung.blames ?? []) {
-    if (!significant && test.excluded) report.rulesOut.push({ cause, by: `the ladder, ${name}: ${test.said}` });
+    if (!significant && test.excluded && !test.exact)
+      report.rulesOut.push({ cause, by: `the ladder, ${name}: ${test.said}` });
   }
   const [blamed] = upper.rung.blames ?? [];
   if (significant && blamed)
