@@ -3,9 +3,14 @@
 export const views = ['drop', 'runs', 'train', 'replay', 'compare', 'symmetry', 'queue'] as const;
 export type View = (typeof views)[number];
 
+/** Milliseconds between two writings of an address that moves. */
+const pause = 250;
+
 class Address {
   view = $state<View>('drop');
   private params = $state<Record<string, string>>({});
+  private waiting: ReturnType<typeof setTimeout> | undefined;
+  private moved = Number.NEGATIVE_INFINITY;
 
   constructor() {
     this.read();
@@ -21,7 +26,24 @@ class Address {
     this.go(this.view, { ...this.params, ...changes });
   }
 
+  /** As `set`, for what changes with every frame: browsers stop listening to pages that change their address hundreds of times, so it is written now and then, and at the end. */
+  move(changes: Record<string, string>): void {
+    this.params = Object.fromEntries(
+      Object.entries({ ...this.params, ...changes }).filter(([, value]) => value !== ''),
+    );
+    clearTimeout(this.waiting);
+    const since = performance.now() - this.moved;
+    if (since >= pause) this.write();
+    else this.waiting = setTimeout(() => this.write(), pause - since);
+  }
+
+  private write(): void {
+    this.moved = performance.now();
+    globalThis.history.replaceState(null, '', this.link(this.view, this.params));
+  }
+
   go(view: View, params: Record<string, string> = {}): void {
+    clearTimeout(this.waiting);
     const kept = Object.entries(params).filter(([, value]) => value !== '');
     const query = new URLSearchParams(kept).toString();
     const hash = `#/${view}${query ? `?${query}` : ''}`;
