@@ -91,9 +91,10 @@ class WiringPass implements Pass {
     for (const own of steps.values()) this.step(iteration, own, blind || this.matters(iteration, own));
   }
 
-  /** Where nearly all rows are clipped, no gradient is what the clip is for. */
+  /** Where nearly all rows are clipped, no gradient is what the clip is for; and rows that all did the same earn nothing over one another. */
   private matters(iteration: Iteration, own: { key: number; policy: number }): boolean {
-    return this.undecided.has(own.policy) && !((iteration.stats.get(own.key)?.clipBinding ?? 0) > 0.5);
+    const stat = iteration.stats.get(own.key);
+    return this.undecided.has(own.policy) && !(stat && (stat.clipBinding > 0.5 || stat.meanAbsolute < 1e-6));
   }
 
   private step(
