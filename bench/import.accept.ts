@@ -111,6 +111,10 @@ async function healthyLogs(engine: Engine, full: boolean, say: (line: string) =>
   ];
 }
 
+/** One agent: a log that averages over several hides what one of them does. */
+const alone: SettingsInput = { ...base, game: 'echo', gameSettings: { seats: 1 } };
+/** Afterwards the game is solved even with too large a rate, KL falls, and a log shows nothing wrong any more. */
+const brokenUpdates = 24;
 /** Faults that a log must show: stuck, overshooting or not finite. */
 const visible = [
   'optimizer-unbound',
@@ -127,7 +131,7 @@ async function brokenLogs(engine: Engine, full: boolean, say: (line: string) => 
     for (const seed of full ? [1, 2, 3] : [1]) {
       say(`broken: ${id}, seed ${seed}`);
       const fault = findFault(id);
-      const rows = await logOf(engine, { ...games[0], seed }, full ? 60 : 24, id);
+      const rows = await logOf(engine, { ...alone, seed }, brokenUpdates, id);
       const { verdict, causes, scalars } = await diagnose(
         await asRecording(logText(rows, 'cleanrl'), { epochs: 4, minibatches: 4 }),
       );

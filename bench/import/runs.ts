@@ -1,6 +1,5 @@
 /** Runs of our own trainer as the logs that other programs would have written: only what their trainers report, under their names. Rows are not part of it. */
 import { applyFault, findFault } from '../../src/faults/index.ts';
-import { mean } from '../../src/math/statistics.ts';
 import type { Engine } from '../../src/net/types.ts';
 import type { NumberColumn } from '../../src/recording/column.ts';
 import { fileStore, importLog, logRecording } from '../../src/recording/importers/open.ts';
@@ -13,6 +12,9 @@ import { Trainer } from '../../src/training/trainer.ts';
 
 /** One row per update: what a trainer reports of itself, averaged over its optimiser steps. */
 export type LogRow = Record<string, number>;
+
+/** As programs average: what is not a number stays so. */
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 export async function logOf(
   engine: Engine,
