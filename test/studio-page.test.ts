@@ -3,12 +3,12 @@ import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFault } from '../src/faults/index.ts';
 import { folderStore, packZip } from '../src/recording/node.ts';
 import { findChromium, root, temporaryFolder } from './support/run.ts';
-import { record as recordInto, type Served, serveStudio } from './support/studio.ts';
+import { openPage, record as recordInto, type Served, serveStudio } from './support/studio.ts';
 
 const executablePath = findChromium();
 const folder = temporaryFolder();
@@ -38,14 +38,7 @@ describe.skipIf(!executablePath)('the studio in a browser', () => {
     renameSync(join(runs, 'hostile'), join(runs, hostile));
     await packZip(folderStore(join(runs, 'late')), join(folder, 'late.zip'));
     server = await serveStudio(runs, { interval: 100 });
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    // A busy machine is no fault of the page.
-    page.setDefaultTimeout(120_000);
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
-    });
+    ({ browser, page } = await openPage(executablePath!, complaints));
   });
   afterAll(async () => {
     await browser?.close();

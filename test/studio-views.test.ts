@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeInvestigation } from './support/investigation.ts';
 import { findChromium, root, temporaryFolder } from './support/run.ts';
-import { keepShot, record, type Served, serveStudio, tooFaint } from './support/studio.ts';
+import { keepShot, openPage, record, type Served, serveStudio, tooFaint } from './support/studio.ts';
 
 const executablePath = findChromium();
 const folder = temporaryFolder();
@@ -56,14 +56,7 @@ describe.skipIf(!executablePath)('the views of the studio', () => {
     await record(join(runs, 'hostile'), { ...echo, names: [hostile, 'b'] }, 'advantage-late');
     renameSync(join(runs, 'hostile'), join(runs, hostile));
     server = await serveStudio(runs, { interval: 100 });
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    // A busy machine is no fault of the page.
-    page.setDefaultTimeout(240_000);
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
-    });
+    ({ browser, page } = await openPage(executablePath!, complaints));
   });
   afterAll(async () => {
     await browser?.close();

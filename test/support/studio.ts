@@ -1,7 +1,7 @@
 /** What the studio's tests share: its built server, recordings made on the spot, and what is measured in a page. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { applyFault, findFault } from '../../src/faults/index.ts';
 import { trainInto } from '../../src/training/node.ts';
 import { readSettings } from '../../src/training/settings.ts';
@@ -29,6 +29,22 @@ export async function record(folder: string, settings: object, fault?: string): 
     clock: () => 1_700_000_000 + ticks++,
   });
   result.dispose();
+}
+
+/** A page in a browser of its own; whatever it complains of is added to the list. */
+export async function openPage(
+  executablePath: string,
+  complaints: string[],
+): Promise<{ browser: Browser; page: Page }> {
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  // A busy machine is no fault of the page.
+  page.setDefaultTimeout(240_000);
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  return { browser, page };
 }
 
 /** Keeps a picture of the page for docs/ where TRUELINE_SHOTS asks for it. */
