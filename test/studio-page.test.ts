@@ -149,7 +149,7 @@ describe.skipIf(!executablePath)('the studio in a browser', () => {
     expect(await textOf('main')).toContain(findFault('subset-sorted').cause);
     await page.click('text=Go on without the fault');
     await page.waitForSelector('.verdict.healthy', { timeout: 120_000 });
-    await page.click('text=Stop');
+    await page.click('button:text-is("Stop")');
     await page.waitForSelector('text=2 threads', { timeout: 60_000 });
   });
 
