@@ -1,13 +1,14 @@
 /**
  * Does it help? Self-play and play beside scripted partners with more and more of HOP+'s modules, over ten seeds; made from one result file
- * per run in bench/hop-results, so that it can be stopped and gone on with at will. It writes docs/hop-table.md from them.
+ * per run in runs/hop-help, so that it can be stopped and gone on with at will. It writes docs/hop-table.md from them.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HopModule } from '../src/agents/hop/settings.ts';
 import { RandomStream } from '../src/math/random.ts';
 import { interquartileInterval } from '../src/math/robust.ts';
 import { mean } from '../src/math/statistics.ts';
+import { writeWhole } from '../src/recording/node.ts';
 import { mergeSettings, recommendedSettings } from '../src/training/recommended.ts';
 import { train } from '../src/training/run.ts';
 import { type Figure, figure } from './support.ts';
@@ -39,11 +40,10 @@ interface Result {
   return: number | null;
 }
 
-const folder = join(process.cwd(), 'bench', 'hop-results');
+const folder = join(process.cwd(), 'runs', 'hop-help');
 const page = join(process.cwd(), 'docs', 'hop-table.md');
 
 export async function bench(say: (line: string) => void): Promise<Figure[]> {
-  mkdirSync(folder, { recursive: true });
   // Seeds outside, so that a table over few of them is there early.
   const jobs = seeds.flatMap((seed) =>
     [null, ...partners].flatMap((partner) => variants.map((variant) => ({ seed, partner, variant }))),
@@ -55,13 +55,14 @@ export async function bench(say: (line: string) => void): Promise<Figure[]> {
     const time = i === 0 ? '' : `, about ${Math.round((spent / i) * (left.length - i))} s left`;
     say(`${variant.name}, ${partner ?? 'self-play'}, seed ${seed} (${i + 1} of ${left.length}${time}) ...`);
     if (i === 0) begun = performance.now();
-    const result = partner === null ? await selfPlay(variant, seed) : await beside(variant, partner, seed);
     const path = fileOf(variant.name, partner, seed);
-    writeFileSync(`${path}.part`, `${JSON.stringify(result)}\n`);
-    renameSync(`${path}.part`, path);
-    writePage();
+    // Several processes may share the folder.
+    if (existsSync(path)) continue;
+    const result = partner === null ? await selfPlay(variant, seed) : await beside(variant, partner, seed);
+    await writeWhole(path, [Buffer.from(`${JSON.stringify(result)}\n`)]);
+    await writePage();
   }
-  return writePage();
+  return await writePage();
 }
 
 const fileOf = (variant: string, partner: string | null, seed: number) =>
@@ -136,7 +137,7 @@ function results(variant: string, partner: string | null): Result[] {
 }
 
 /** The table of what there is, and its figures. */
-function writePage(): Figure[] {
+async function writePage(): Promise<Figure[]> {
   const figures: Figure[] = [];
   const interval = (values: number[]) => interquartileInterval([values], { stream: RandomStream.of(0, 'hop-help') });
   const cell = (what: string, values: number[], digits: number) => {
@@ -194,8 +195,7 @@ function writePage(): Figure[] {
     ...markdown(['', ...partners, 'seeds'], adapted),
     '',
   ].join('\n');
-  writeFileSync(`${page}.part`, text);
-  renameSync(`${page}.part`, page);
+  await writeWhole(page, [Buffer.from(text)]);
   return figures;
 }
 

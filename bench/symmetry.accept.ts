@@ -1,9 +1,10 @@
 /** What must hold of the symmetry investigation: silence on fair games and equal agents, the right cause for every asymmetry fault, within the time promised. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asymmetryFaults, type Fault, findFault, whyNot } from '../src/faults/index.ts';
 import { gameMaker } from '../src/games/index.ts';
+import { writeWhole } from '../src/recording/node.ts';
 import { investigate } from '../src/symmetry/investigate.ts';
 import { NodeLaboratory } from '../src/symmetry/node.ts';
 import { makePlan } from '../src/symmetry/plan.ts';
@@ -84,11 +85,7 @@ async function outcome(name: string | null, work: () => Promise<SymmetryDiagnosi
     seconds: (performance.now() - begun) / 1000,
     processorSeconds: (user + system) / 1e6,
   };
-  if (file !== null) {
-    mkdirSync(results, { recursive: true });
-    writeFileSync(`${file}.part`, `${JSON.stringify(made)}\n`);
-    renameSync(`${file}.part`, file);
-  }
+  if (file !== null) await writeWhole(file, [Buffer.from(`${JSON.stringify(made)}\n`)]);
   return made;
 }
 

@@ -71,17 +71,25 @@ describe.skipIf(!executablePath)('the views of the studio', () => {
     // A reading of an axis tells every line at that place.
     const lines = page.locator('figure:has(.legend) .chart').first();
     await lines.scrollIntoViewIfNeeded();
-    await lines.hover({ position: { x: 200, y: 120 } });
-    await page.waitForFunction(() =>
-      [...document.querySelectorAll('.tip')].some((tip) => /iteration \d+/.test(tip.textContent!)),
-    );
+    // A chart that is drawn anew under a still pointer tells nothing until the pointer moves again.
+    await expect
+      .poll(
+        async () => {
+          for (const x of [200, 204]) await lines.hover({ position: { x, y: 120 } });
+          return textOf('.tip');
+        },
+        { timeout: 60_000, interval: 250 },
+      )
+      .toMatch(/iteration \d+/);
     // After the transform all points are on the diagonal, so the pointer meets some on its way along it.
     const after = proof.locator('.chart').nth(1);
     await after.scrollIntoViewIfNeeded();
     const box = (await after.boundingBox())!;
     const told = () => after.locator('.tip').allInnerTexts();
-    for (let i = 1; i < 160 && !/\d/.test((await told()).join('')); i++)
-      await page.mouse.move(box.x + 66 + (i / 160) * (box.width - 92), box.y + 12 + (1 - i / 160) * (box.height - 60));
+    for (let i = 1; i < 640 && !/\d/.test((await told()).join('')); i++) {
+      const along = (i % 160) / 160;
+      await page.mouse.move(box.x + 66 + along * (box.width - 92), box.y + 12 + (1 - along) * (box.height - 60));
+    }
     expect((await told()).join('')).toMatch(/advantage/);
   });
 

@@ -146,14 +146,14 @@ export function search(question: Question, cover: Cover<Hypothesis>): void {
     test(rule && iteration.credit ? iteration.advantages(ends, rule.gamma, rule.lambda) : null);
   const agents = new Set(rows.map((row) => agent[sample[row]]));
   const struck = (row: number) => agents.has(agent[sample[row]]);
+  // Agents of a shared policy may have been normalised each by itself before.
+  const forms = [reference, normalised(epoch.rows, epoch.levels[1], reference, sample)];
   for (const by of ['action', 'place', 'group'] as const) {
     const keys = groupKeys(iteration, by);
     const levels = epoch.levels
       .slice(0, 3)
       .map((level) => (row: number) => level(row) * 65536 + (keys ? keys[sample[row]] : 0));
     test(keys ? reference : null, 1, levels, true);
-    // Agents of a shared policy may have been normalised each by itself before.
-    const forms = [reference, normalised(epoch.rows, epoch.levels[1], reference, sample)];
     any(
       forms.map((form) => () => {
         test(keys ? demeaned(epoch, keys, form, sample, struck) : null, 1, epoch.levels, true);

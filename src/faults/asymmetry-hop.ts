@@ -165,8 +165,8 @@ const logs: readonly Fault[] = [
       return {
         strength: { agent },
         replace: (clean) => ({
-          logSubgoal(diary, row, code, from, width, own) {
-            if (own !== agent) return clean.logSubgoal(diary, row, code, from, width, own);
+          logSubgoal(diary, row, code, place, width, own) {
+            if (own !== agent) return clean.logSubgoal(diary, row, code, place, width, own);
             diary.code.fill(0, row * width, (row + 1) * width);
           },
         }),

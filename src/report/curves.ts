@@ -66,7 +66,6 @@ export interface BoxGroup {
   boxes: readonly { label: string; values: readonly number[] }[];
 }
 
-/** One box for each entry, its points beside it; groups apart. */
 const small = { fontFamily: 'inherit', fontSize: 11, color: 'var(--soft)' };
 
 /** The groups' names over their boxes, with a line between groups. */
@@ -82,6 +81,7 @@ function groupAxis(groups: readonly BoxGroup[], width: number) {
   };
 }
 
+/** One box for each entry, its points beside it; groups apart. */
 export function boxChart(groups: readonly BoxGroup[], yName: string): Chart {
   const entries = groups.flatMap(({ boxes }, group) => boxes.map((box, i) => ({ ...box, group, place: i })));
   const labels = entries.map(({ label }, i) => `${i} ${label}`);
@@ -155,8 +155,7 @@ export interface Effect {
   high: number;
 }
 
-/** Means with their intervals, one below the other, and the line of no effect. */
-/** `margin`: where equality is claimed within it, both its ends are drawn. */
+/** Means with their intervals, one below the other, and the line of no effect; where equality is claimed within `margin`, both its ends are drawn. */
 export function effectChart(effects: readonly Effect[], xName: string, margin?: number): Chart {
   const ends = margin === undefined ? [] : [-margin, margin];
   const x = range([0, ...ends, ...effects.flatMap(({ low, high }) => [low, high])]);

@@ -65,9 +65,11 @@ export async function investigate(of: Investigation): Promise<SymmetryDiagnosis>
   await run('random-play', () => randomPlayStage(of));
   await run('names-and-seats', () => namesAndSeats(of));
   if (proved()) return finish(ended);
-  settings ??= await run('settings-and-updates', () => settingsAndUpdates(of));
-  if (!reports.some(({ id }) => id === 'data')) await run('data', () => data(of));
-  if (proved()) return finish(ended);
+  if (settings === null) {
+    settings = await run('settings-and-updates', () => settingsAndUpdates(of));
+    await run('data', () => data(of));
+    if (proved()) return finish(ended);
+  }
   const seen = await run('phenomenon', () => phenomenon(of));
   // The runs are there: asking for them again costs nothing.
   const runs = await of.lab.train(phenomenonOrders(of));

@@ -80,7 +80,6 @@ export function keepBudget(
   const least = 20_000;
   while (over() && kept.steps > least) kept.steps = Math.max(least, Math.floor(kept.steps * 0.9));
   if (over()) kept.auditSteps = Math.min(plan.auditSteps, fewestAudited);
-  if (kept.seeds === plan.seeds && kept.steps === plan.steps) return { plan, cost: null };
   const cost = [
     kept.seeds < plan.seeds
       ? `${kept.seeds} seeds in place of ${plan.seeds}: a trend must be about ${Math.sqrt(plan.seeds / kept.seeds).toFixed(2)} times as large to be seen as surely`
@@ -91,8 +90,9 @@ export function keepBudget(
     kept.auditSteps < plan.auditSteps
       ? `${kept.auditSteps.toLocaleString('en-US')} steps in place of ${plan.auditSteps.toLocaleString('en-US')} are followed row by row: what happens rarely may be missed`
       : '',
-    over() ? 'and even so it will take longer than the budget, because fewer seeds could not reach the level' : '',
+    over() ? 'it will still take longer than the budget, because fewer seeds could not reach the level' : '',
   ].filter(Boolean);
+  if (cost.length === 0) return { plan, cost: null };
   kept.cost = `${cost.join('; ')}.`;
   return { plan: kept, cost: kept.cost };
 }

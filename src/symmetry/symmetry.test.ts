@@ -226,6 +226,11 @@ describe('a budget', () => {
     expect(tight.cost).toMatch(/4 seeds in place of 10.*steps in place of/);
     expect(tight.plan.cost).toBe(tight.cost);
     expect(keepBudget(plan, 4, speed(1), 60).cost).toMatch(/longer than the budget/);
+    // Where seeds and steps are as few as can be, only fewer rows are followed, and that is said too.
+    const least = { ...plan, seeds: tight.plan.seeds, steps: 20_000 };
+    const audited = keepBudget(least, 4, speed(1), 60);
+    expect(audited.plan.auditSteps).toBeLessThan(least.auditSteps);
+    expect(audited.cost).toMatch(/followed row by row.*longer than the budget/);
   });
 
   it('counts every rung of the ladder', () => {

@@ -178,7 +178,7 @@ export class HopCompanion implements Companion {
     this.row[place] = row;
     copyRow(this.now, place, diary.state, row, planes.stateWidth);
     copyRow(this.trace, place, diary.trace, row, traceWidth);
-    if (codeWidth > 0) this.stages.logSubgoal(diary, row, this.code, place * codeWidth, codeWidth, agentAt[place]);
+    if (codeWidth > 0) this.stages.logSubgoal(diary, row, this.code, place, codeWidth, agentAt[place]);
     for (let p = 0; p < seats; p++) {
       const there = seen(place, p, seats);
       const at = row * seats + p;

@@ -1,10 +1,11 @@
 /** The arrows of HOP+, each one function: log a subgoal, remember a diary, learn each module, file what was imagined. Agents call them only through one `HopStages` object, so what is to be studied broken is replaced from outside. */
 import type { AgentBuffers, HopAgent } from './agent.ts';
 import type { Diary } from './diary.ts';
+import { copyRow } from './ring.ts';
 
 export interface HopStages {
-  /** Logs the subgoal that `agent` was shown at a row of its diary: `width` values of `code`, the first at `from`. */
-  logSubgoal(diary: Diary, row: number, code: Float32Array, from: number, width: number, agent: number): void;
+  /** Logs the subgoal that `agent` was shown at a row of its diary: row `place` of `code`, of `width` values. */
+  logSubgoal(diary: Diary, row: number, code: Float32Array, place: number, width: number, agent: number): void;
   /** Takes an iteration's diary of `agent` into its buffers. */
   remember(hop: HopAgent, diary: Diary, buffers: AgentBuffers, agent: number): void;
   /** Each module learns from what `agents` saw; they share it where there are several. Returns the mean loss, NaN without any. */
@@ -22,8 +23,8 @@ export interface HopStages {
 }
 
 export const cleanHopStages: HopStages = {
-  logSubgoal(diary, row, code, from, width) {
-    for (let j = 0; j < width; j++) diary.code[row * width + j] = code[from + j];
+  logSubgoal(diary, row, code, place, width) {
+    copyRow(code, place, diary.code, row, width);
     diary.subgoals++;
   },
   remember: (hop, diary, buffers) => hop.remember(diary, buffers),

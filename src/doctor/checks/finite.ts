@@ -167,12 +167,11 @@ class FinitePass implements Pass {
     if (!values) return null;
     const weight = rows.table === 'replays' ? rows.column('weight') : null;
     this.looked += values.length;
+    if (rows.table === 'steps' || rows.table === 'tensors') return { bad: this.steps(rows, column, values, iteration) };
     if (allWithin(values, column.endsWith('logp') ? absurdLogp : Number.MAX_VALUE)) {
       if (values.length > 0) this.known.add(name);
-      if (rows.table === 'steps' || rows.table === 'tensors') this.steps(rows, column, values, iteration);
       return { bad: 0 };
     }
-    if (rows.table === 'steps' || rows.table === 'tensors') return { bad: this.steps(rows, column, values, iteration) };
     let [nan, infinite, known] = [0, 0, 0];
     for (let i = 0; i < values.length; i++) {
       const value = values[i];

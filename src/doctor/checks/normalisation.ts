@@ -96,9 +96,10 @@ class NormalisationPass implements Pass {
         const roughly = Math.abs(whole.mean) < 4 * meanSlack && Math.abs(whole.std - 1) < 2.5 * stdSlack;
         if (roughly || list.length / Math.max(1, cellsOf(list, levels[2], 1).lists.length) < 8) continue;
         const far = Math.abs(whole.mean) > 1 || Math.abs(Math.log(whole.std)) > Math.log(limits.unnormalised.value);
-        if (levels.some(inside) || !(far || this.isRaw(iteration, list, used, sample))) continue;
         const samplesOf = list.map((row) => sample[row]);
-        if (this.creditSpread(iteration, samplesOf) > epsilon) note('unnormalised');
+        if (levels.some(inside) || !(far || this.isRaw(iteration, gather(used, list), whole.mean, samplesOf))) continue;
+        // A critic that foresees everything leaves no credit to normalise.
+        if ((this.credit(iteration, samplesOf)?.std ?? Number.POSITIVE_INFINITY) > epsilon) note('unnormalised');
       }
     }
   }
@@ -117,48 +118,36 @@ class NormalisationPass implements Pass {
   }
 
   /** Whether the loss got the advantages at the scale at which they were computed. */
-  private isRaw(iteration: Iteration, list: Int32Array, used: ArrayLike<number>, sample: ArrayLike<number>): boolean {
-    const raw = iteration.samples?.column('advantage');
-    if (!raw) return true;
+  private isRaw(iteration: Iteration, used: Float64Array, mine: number, samplesOf: Int32Array): boolean {
+    const column = iteration.samples?.column('advantage');
+    if (!column) return true;
     // Taking the mean away is not what keeps the step from following the scale.
-    const mine = spread(gather(used, list)).mean;
-    const theirs = spread(
-      gather(
-        raw,
-        list.map((row) => sample[row]),
-      ),
-    ).mean;
+    const raw = gather(column, samplesOf);
+    const theirs = spread(raw).mean;
     let same = 0;
-    for (const row of list) {
-      const value = used[row] - mine;
-      if (Math.abs(value - (raw[sample[row]] - theirs)) <= 1e-3 * (1 + Math.abs(value))) same++;
+    for (let i = 0; i < used.length; i++) {
+      const value = used[i] - mine;
+      if (Math.abs(value - (raw[i] - theirs)) <= 1e-3 * (1 + Math.abs(value))) same++;
     }
-    return same >= 0.9 * list.length;
+    return same >= 0.9 * used.length;
   }
 
   /** Whether the rows' own credit differs; where nothing could be earned, equal advantages are right. */
   private varies(iteration: Iteration, rows: Int32Array): boolean {
-    const truth = this.truth(iteration);
-    if (!truth) return true;
-    const { std, mean } = spread(Float64Array.from(rows, (row) => truth[row] ?? Number.NaN));
-    return std > 1e-5 * Math.max(1e-3, Math.abs(mean));
+    const credit = this.credit(iteration, rows);
+    return !credit || credit.std > 1e-5 * Math.max(1e-3, Math.abs(credit.mean));
   }
 
-  /** How far the rows' own credit is spread; a critic that foresees everything leaves none. */
-  private creditSpread(iteration: Iteration, rows: Int32Array): number {
-    const truth = this.truth(iteration);
-    if (!truth) return Number.POSITIVE_INFINITY;
-    return spread(Float64Array.from(rows, (row) => truth[row] ?? Number.NaN)).std;
-  }
-
-  private truth(iteration: Iteration): ArrayLike<number> | null {
+  /** Mean and spread of the rows' own credit, or null where nothing tells it. */
+  private credit(iteration: Iteration, rows: Int32Array) {
     const { samples } = iteration;
     const gamma = this.run.number('gamma');
     const lambda = this.run.number('lambda');
     const known = iteration.credit && Number.isFinite(gamma + lambda);
-    return known
+    const truth = known
       ? iteration.advantages('asRecorded', gamma, lambda)
-      : (samples?.column('advantage') ?? samples?.column('reward') ?? null);
+      : (samples?.column('advantage') ?? samples?.column('reward'));
+    return truth ? spread(gather(truth, rows)) : null;
   }
 
   private of(policy: number): Policy {

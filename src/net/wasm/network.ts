@@ -2,7 +2,7 @@
 import { widths } from '../parameters.ts';
 import type { MlpShape, Parameter } from '../types.ts';
 import type { KernelMemory } from './memory.ts';
-import { BLOCK, ITEMS, layerFields, netFields, tensorFields } from './structs.ts';
+import { BLOCK, ITEMS, layerFields, netFields, SPARSITY, tensorFields } from './structs.ts';
 
 const up4 = (n: number) => (n + 3) & ~3;
 const up8 = (n: number) => (n + 7) & ~7;
@@ -150,7 +150,7 @@ export class KernelNetwork {
     words[net + netFields.rowFigures] = reserve(16);
     words[net + netFields.rowOfItem] = reserve(rows + 8);
     // Eight bytes an entry; a row with more than a quarter of its inputs has no list.
-    words[net + netFields.entries] = reserve(BLOCK * 2 * Math.floor(sizes[0] / 4));
+    words[net + netFields.entries] = reserve(BLOCK * 2 * Math.floor(sizes[0] / SPARSITY));
     words[net + netFields.starts] = reserve(BLOCK + 1);
     this.scratchBytes = offset;
   }

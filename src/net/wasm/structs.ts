@@ -13,6 +13,7 @@ function fields<const Names extends readonly string[]>(
 export const BLOCK = 64;
 export const ITEMS = 128;
 export const LANES = 4;
+export const SPARSITY = 4;
 /** A policy's minibatch from `MANY_ROWS` rows on has twice as many lanes. */
 export const MOST_LANES = 2 * LANES;
 const MANY_ROWS = 2048;

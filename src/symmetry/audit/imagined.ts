@@ -14,8 +14,8 @@ export interface ImaginedRows {
 
 export class ImaginedWatch implements Watch<ImaginedRows[]> {
   private readonly found: ImaginedRows[];
-  /** By agent and seat: real and imagined rows. */
-  private readonly real: Map<number, number>[];
+  /** By agent: the seats of its real rows, and its imagined rows by seat. */
+  private readonly real: Set<number>[];
   private readonly imagined: Map<number, number>[];
 
   constructor(agents: number) {
@@ -28,7 +28,7 @@ export class ImaginedWatch implements Watch<ImaginedRows[]> {
       strange: 0,
       strangeSeats: [],
     }));
-    this.real = each(() => new Map());
+    this.real = each(() => new Set());
     this.imagined = each(() => new Map());
   }
 
@@ -41,10 +41,10 @@ export class ImaginedWatch implements Watch<ImaginedRows[]> {
       const own = this.found[agent[row]];
       if (!own) continue;
       const dreamt = imagined?.[row] === 1;
-      if (seat) {
-        const seats = (dreamt ? this.imagined : this.real)[agent[row]];
+      if (seat && dreamt) {
+        const seats = this.imagined[agent[row]];
         seats.set(seat[row], (seats.get(seat[row]) ?? 0) + 1);
-      }
+      } else if (seat) this.real[agent[row]].add(seat[row]);
       if (dreamt) {
         own.imagined++;
         own.imaginedReward += reward?.[row] ?? 0;

@@ -7,7 +7,6 @@ import { unequal } from './unequal.ts';
 
 interface UnequalReturns {
   place: string;
-  values: number[];
   agents: number[];
 }
 
@@ -19,7 +18,7 @@ export function unequalReturns(audit: Audit): UnequalReturns[] {
     if (place === undefined || place === 'imagination') continue;
     const most = Math.max(...values);
     if (!unequal(values, 0.02) || most < 8 || Math.min(...values) > 0.5 * most) continue;
-    found.push({ place, values, agents: values.map((_, agent) => agent).filter((i) => values[i] > 0.5 * most) });
+    found.push({ place, agents: values.map((_, agent) => agent).filter((i) => values[i] > 0.5 * most) });
   }
   return found;
 }

@@ -4,11 +4,10 @@
  */
 import { rowAt, transpose4 } from './layout';
 import { madd } from './simd';
+import { SPARSITY } from './structs';
 
 /** An entry: the input's distance in a quad of weights in bytes, and its value. */
 const ENTRY: usize = 8;
-/** A row may have one input in so many. */
-export const SPARSITY: i32 = 4;
 /** Narrower inputs are not worth a list. */
 const LEAST_COLUMNS: i32 = 32;
 

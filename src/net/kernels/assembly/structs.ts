@@ -6,6 +6,8 @@ export const BLOCK: i32 = 64;
 export const ITEMS: i32 = 128;
 /** Rows fall into this many parts, each with a gradient of its own, added in this order. */
 export const LANES: i32 = 4;
+/** A row of mostly zero inputs may have one in so many that is not. */
+export const SPARSITY: i32 = 4;
 /** From this many rows of a minibatch on there are twice as many, so that a thread that is held up leaves more of them to the other. */
 export const MANY_ROWS: i32 = 2048;
 
