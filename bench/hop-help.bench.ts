@@ -43,10 +43,19 @@ interface Result {
 const folder = join(process.cwd(), 'runs', 'hop-help');
 const page = join(process.cwd(), 'docs', 'hop-table.md');
 
-export async function bench(say: (line: string) => void): Promise<Figure[]> {
+/** What can be run by itself, and at the same time as the other. */
+export const parts = ['self-play', 'partners'] as const;
+
+export async function bench(
+  say: (line: string) => void,
+  _sizes?: undefined,
+  wanted: readonly (typeof parts)[number][] = parts,
+): Promise<Figure[]> {
   // Seeds outside, so that a table over few of them is there early.
   const jobs = seeds.flatMap((seed) =>
-    [null, ...partners].flatMap((partner) => variants.map((variant) => ({ seed, partner, variant }))),
+    [...(wanted.includes('self-play') ? [null] : []), ...(wanted.includes('partners') ? partners : [])].flatMap(
+      (partner) => variants.map((variant) => ({ seed, partner, variant })),
+    ),
   );
   const left = jobs.filter(({ seed, partner, variant }) => !existsSync(fileOf(variant.name, partner, seed)));
   let begun = performance.now();
@@ -56,8 +65,6 @@ export async function bench(say: (line: string) => void): Promise<Figure[]> {
     say(`${variant.name}, ${partner ?? 'self-play'}, seed ${seed} (${i + 1} of ${left.length}${time}) ...`);
     if (i === 0) begun = performance.now();
     const path = fileOf(variant.name, partner, seed);
-    // Several processes may share the folder.
-    if (existsSync(path)) continue;
     const result = partner === null ? await selfPlay(variant, seed) : await beside(variant, partner, seed);
     await writeWhole(path, [Buffer.from(`${JSON.stringify(result)}\n`)]);
     await writePage();

@@ -110,7 +110,7 @@ _NEGATED = {"old_neglogp": "old_logp", "new_neglogp": "new_logp"}
 #: What is held before it is written: bytes of rows, rows of small tables, and seconds that a killed run may lose.
 _HELD_BYTES = 32 << 20
 _HELD_ROWS = 4096
-_HELD_SECONDS = 2.0
+_HELD_SECONDS = 5.0
 #: Minibatches of a recorded iteration that `again` is called for.
 _TWICE = 4
 
@@ -214,6 +214,9 @@ def _chunk(table: str, columns: Mapping[str, Array], lead: Tuple[int, ...], leng
     chunk: Chunk = {}
     for name, value in columns.items():
         spec = TABLES[table][name]
+        if type(value) is int and spec.kind == "int" and abs(value) < 2**31:
+            chunk[name] = np.full(math.prod(lead), value, np.int32)
+            continue
         if not spec.ragged:
             chunk[name] = _cast(spec.kind, _rows(value, lead, name, main), name)
             continue
@@ -284,13 +287,17 @@ def _unknown(kind: str, rows: int) -> np.ndarray:
 def _table_of(rows: Sequence[Mapping[str, Any]], table: str) -> Chunk:
     """Rows gathered one by one, as columns."""
     chunk: Chunk = {}
+    given = set().union(*rows)
     for name, spec in TABLES[table].items():
-        if not any(name in row for row in rows):
+        if name not in given:
             continue
         missing: Any = "" if spec.kind == "text" else math.nan
-        values = [_number(row.get(name, missing)) for row in rows]
-        chunk[name] = _cast(spec.kind, np.array(values), name)
+        values = [row.get(name, missing) for row in rows]
+        chunk[name] = _cast(spec.kind, np.array([v if type(v) in _PLAIN else _number(v) for v in values]), name)
     return chunk
+
+
+_PLAIN = (float, int, str, bool)
 
 
 def _number(value: Any) -> Any:
@@ -1105,6 +1112,8 @@ class Recorder:
         return array
 
     def _find_policy(self, policy: Union[str, int, None], create: bool) -> int:
+        if policy is None and len(self._policies) == 1:
+            return 0
         names = [known.name for known in self._policies]
         if isinstance(policy, (int, np.integer)) and not isinstance(policy, bool):
             if 0 <= int(policy) < len(names):
@@ -1113,7 +1122,7 @@ class Recorder:
         if policy is None:
             if len(names) > 1:
                 raise ValueError(f"say which policy: there are {', '.join(names)}")
-            policy = names[0] if names else "policy"
+            policy = "policy"
         if policy in names:
             return names.index(policy)
         if not create:

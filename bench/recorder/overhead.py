@@ -1,6 +1,7 @@
 """Times the example PPO loop with and without the recorder and prints seconds and memory as JSON; run by recorder.bench.ts.
 
-Both loops run in one process and take turns, iteration by iteration, so that a slow moment of the machine hits both."""
+Both loops run in one process and take turns, iteration by iteration, so that a slow moment of the machine hits both. The work of
+an iteration is the same in every round; only when files are written follows the clock, so that is timed by itself."""
 
 import json
 import pathlib
@@ -29,13 +30,14 @@ class Nothing:
     def ignore(self, **kwargs):
         pass
 
-    watch = samples = replays = step = close = ignore
+    watch = samples = replays = step = close = flush = ignore
 
 
 def in_turns(kinds, iterations, folder):
-    """Seconds that each kind of recorder lets the loop take; an iteration reaches from one call of `samples` to the next."""
+    """By kind of recorder: seconds of every iteration, from one call of `samples` to the next, and those of writing files."""
     turns = [threading.Semaphore(0) for _ in kinds]
-    seconds = [0.0] * len(kinds)
+    seconds = [[] for _ in kinds]
+    writing = [0.0] * len(kinds)
 
     def contestant(place, kind):
         following = turns[(place + 1) % len(turns)]
@@ -45,8 +47,15 @@ def in_turns(kinds, iterations, folder):
                 self.pause()
                 super().samples(**columns)
 
+            def flush(self):
+                start = time.perf_counter()
+                super().flush()
+                spent = time.perf_counter() - start
+                writing[place] += spent
+                begun[place] += spent
+
             def pause(self):
-                seconds[place] += time.perf_counter() - begun[place]
+                seconds[place].append(time.perf_counter() - begun[place])
                 following.release()
                 turns[place].acquire()
                 begun[place] = time.perf_counter()
@@ -55,7 +64,7 @@ def in_turns(kinds, iterations, folder):
         turns[place].acquire()
         begun[place] = time.perf_counter()
         ppo.train(ppo.parser().parse_args(["--out", f"{folder}/{place}", "--iterations", str(iterations)]), Timed)
-        seconds[place] += time.perf_counter() - begun[place]
+        seconds[place].append(time.perf_counter() - begun[place])
         following.release()
 
     begun = {}
@@ -65,7 +74,7 @@ def in_turns(kinds, iterations, folder):
     turns[0].release()
     for thread in threads:
         thread.join()
-    return seconds
+    return zip(kinds, seconds, writing)
 
 
 def peak():
@@ -75,13 +84,15 @@ def peak():
 def main(iterations, rounds, longest):
     torch.set_num_threads(1)
     folder = tempfile.mkdtemp()
-    times = {"with": [], "without": []}
+    times = {"with": [], "without": [], "writing": []}
     try:
         in_turns([Nothing, Recorder], 4, folder)
         for round in range(rounds):
             kinds = [Nothing, Recorder] if round % 2 == 0 else [Recorder, Nothing]
-            for kind, seconds in zip(kinds, in_turns(kinds, iterations, folder)):
+            for kind, seconds, writing in in_turns(kinds, iterations, folder):
                 times["with" if kind is Recorder else "without"].append(seconds)
+                if kind is Recorder:
+                    times["writing"].append(writing)
         # Every iteration kept, so that memory has every reason to grow.
         before = peak()
         options = ppo.parser().parse_args(["--out", f"{folder}/long", "--iterations", str(longest)])
