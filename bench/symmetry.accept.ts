@@ -20,7 +20,7 @@ const game = 'stag-hunt';
 /** Settings as `trueline symmetry` takes them; a fault of HOP+ agents is looked for with --algorithm hop. */
 function settingsOf(fault: Fault | null) {
   const algorithm = fault?.needs?.includes('modules') ? 'hop' : 'ppo';
-  const own = { game, algorithm, worlds: 32, rollout: 32, ...(fault ? { guard: 'off' } : {}) };
+  const own = { game, algorithm, hop: { without: [] }, worlds: 32, rollout: 32, ...(fault ? { guard: 'off' } : {}) };
   return readSettings(mergeSettings(recommendedSettings(game) as Record<string, unknown>, own));
 }
 

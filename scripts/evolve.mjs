@@ -14,8 +14,9 @@ if (!(months >= 1)) {
   process.exit(2);
 }
 const fresh = 1000;
-const settings = [12, 24, 48].flatMap((members) => [4, 8, 16].map((episodes) => ({ members, episodes, sigma: 0.6 })));
-settings.push({ members: 24, episodes: 8, sigma: 0.3 }, { members: 24, episodes: 8, sigma: 1.2 });
+const grid = (members, episodes, sigmas) =>
+  members.flatMap((m) => episodes.flatMap((e) => sigmas.map((sigma) => ({ members: m, episodes: e, sigma }))));
+const settings = [...grid([12, 24, 48], [4, 8, 16], [0.6]), ...grid([12, 24], [8, 16], [0.15, 0.3, 1.2])];
 const game = makeGame('city', {}, 8);
 let best;
 console.log(

@@ -62,6 +62,8 @@ export function parseSet(assignment: string): Record<string, unknown> {
     .reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
 }
 
+const words = (list: string) => list.split(',').map((word) => word.trim());
+
 /** Everything that was asked for beyond the game's recommended settings. */
 export async function givenSettings(flags: SettingFlags): Promise<Record<string, unknown>> {
   const { config, set, players, record, without, ...direct } = flags;
@@ -74,8 +76,8 @@ export async function givenSettings(flags: SettingFlags): Promise<Record<string,
     kernel: direct.kernel,
     threads: direct.threads,
     sharing: direct.sharing,
-    players: players?.split(',').map((name) => name.trim()),
-    hop: without === undefined ? undefined : { without: without.split(',').map((name) => name.trim()) },
+    players: players === undefined ? undefined : words(players),
+    hop: without === undefined ? undefined : { without: without === 'none' ? [] : words(without) },
     recording: record === undefined ? undefined : { record },
   });
 }

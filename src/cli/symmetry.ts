@@ -205,13 +205,12 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
   }
 }
 
-/** Short runs learn most by many small iterations. */
-const smallIterations = ['worlds=32', 'rollout=32'];
+/** Short runs learn most by many small iterations; and whatever a module may do is looked for, so none is left out. */
+const unlessChosen = ['worlds=32', 'rollout=32', 'hop.without=[]'];
 
 async function baseSettings(game: string, flags: Flags): Promise<Settings> {
   const { fault, config, algorithm } = flags;
-  const chosen = config !== undefined || flags.set.some((item) => /^(worlds|rollout)=/.test(item));
-  const set = chosen ? flags.set : [...smallIterations, ...flags.set];
+  const set = config === undefined ? [...unlessChosen, ...flags.set] : flags.set;
   const settings = await runSettings(game, {
     // A run may begin on one machine and end on another, so the arithmetic is the same on every CPU unless it is chosen.
     set: flags.redis === undefined ? set : ['kernel=simd', ...set],

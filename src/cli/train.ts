@@ -42,7 +42,10 @@ export function trainCommand(): Command {
     .option('--seed <n>', 'names every random stream of the run', wholeNumber)
     .option('--steps <n>', 'decisions of learning agents', wholeNumber)
     .option('--players <list>', 'who plays each seat: ppo, or a scripted player, separated by commas')
-    .option('--without <modules>', `modules of hop to leave out, of ${hopModules.join(', ')}, separated by commas`)
+    .option(
+      '--without <modules>',
+      `modules of hop to leave out, of ${hopModules.join(', ')}, separated by commas; or none`,
+    )
     .addOption(new Option('--sharing <how>', 'a policy for each agent, or one for all').choices(['separate', 'shared']))
     .addOption(new Option('--guard <mode>', 'what the live checks do').choices(['off', 'warn', 'strict']))
     .addOption(

@@ -47,7 +47,7 @@ const meanings = {
     'at least two policies (sharing separate, two learning agents)',
     (t: Traits) => t.separate && t.learning.length > 1,
   ],
-  modules: ['every module of HOP+ (--algorithm hop)', (t: Traits) => t.modules],
+  modules: ['every module of HOP+ (--algorithm hop --without none)', (t: Traits) => t.modules],
   together: ['two learning agents that decide in the same step', (t: Traits) => t.together],
   'fixed-head': ['a fixed head (network.head fixed)', (t: Traits) => t.fixedHead],
   masks: ['candidates that are sometimes illegal', (t: Traits) => t.masks],

@@ -33,6 +33,8 @@ export class Tally {
   private steps = 0;
   /** Sums for the correlation of log-ratio (x) with recomputed advantage (y). */
   private readonly sums = new Float64Array(6);
+  /** The sum of entropy ratios and how many there are. */
+  private readonly entropies = new Float64Array(2);
   private readonly fixed: Partial<Readings> = {};
   private facts = new Float32Array(0);
   private factsFrom: LearnerRows | null = null;
@@ -85,6 +87,7 @@ export class Tally {
     Object.assign(readings, this.fixed);
     readings.ratio_std = Math.sqrt(Math.max(0, this.ratioSquares.value - readings.ratio_mean ** 2));
     readings.credit_correlation = correlation(this.sums);
+    if (this.entropies[1] > 0) readings.entropy_ratio = this.entropies[0] / this.entropies[1];
     readings.kl_after = result.klAfter;
     readings.learning_rate = result.learningRate;
     return readings;
@@ -110,53 +113,101 @@ export class Tally {
     }
   }
 
-  /** Before the first step every log-ratio is 0, so the correlation leaves that one out. */
   private rows(job: TrainJob): void {
     const { out, order, from, to } = job;
-    const { sums } = this;
     const facts = this.factsOf(job.rows);
-    const first = this.steps === 0;
-    let ratio = 0;
-    let counted = 0;
-    let [n, xs, ys, xx, yy, xy] = sums;
-    for (let i = from; i < to; i++) {
-      const at = order[i] * 4;
-      const logCount = facts[at];
-      if (logCount > 0) {
-        ratio += out.entropy[i - from] / logCount;
-        counted++;
-      }
-      if (first || facts[at + 1] === 0) continue;
-      const x = out.logp[i - from] - facts[at + 2];
-      const y = facts[at + 3];
-      n++;
-      xs += x;
-      ys += y;
-      xx += x * x;
-      yy += y * y;
-      xy += x * y;
+    for (let i = from; i < to; i += stretch) {
+      const end = Math.min(to, i + stretch);
+      addEntropies(this.entropies, facts, order, i, end, out.entropy, i - from);
+      // Before the first step every log-ratio is 0, so the correlation leaves that one out.
+      if (this.steps > 0) addPairs(this.sums, facts, order, i, end, out.logp, i - from);
     }
-    sums.set([n, xs, ys, xx, yy, xy]);
-    if (counted > 0) this.mean('entropy_ratio').add(ratio / counted, counted);
   }
 
   /** What `rows` reads of a row, side by side, because minibatches visit rows at random: log of the count, whether of this iteration, old_logp, advantage. */
   private factsOf(rows: LearnerRows): Float32Array {
-    if (this.factsFrom === rows) return this.facts;
-    const { length, logCount, iteration, oldLogp, sample } = rows;
-    const { recomputed } = this;
-    if (this.facts.length < length * 4) this.facts = new Float32Array(length * 4);
-    const { facts } = this;
-    for (let row = 0, at = 0; row < length; row++, at += 4) {
-      const own = iteration[row] === this.iteration;
-      facts[at] = logCount[row];
-      facts[at + 1] = own ? 1 : 0;
-      facts[at + 2] = oldLogp[row];
-      facts[at + 3] = own ? recomputed[sample[row]] : 0;
+    if (this.factsFrom !== rows) {
+      if (this.facts.length < rows.length * 4) this.facts = new Float32Array(rows.length * 4);
+      for (let row = 0; row < rows.length; row += stretch)
+        writeFacts(this.facts, rows, row, Math.min(rows.length, row + stretch), this.iteration, this.recomputed);
+      this.factsFrom = rows;
     }
-    this.factsFrom = rows;
-    return facts;
+    return this.facts;
   }
+}
+
+/** Rows of one call of the loops below: they are called often, because the compiler is slow to take up a long loop of a function that is called seldom. */
+const stretch = 512;
+
+function writeFacts(
+  facts: Float32Array,
+  rows: LearnerRows,
+  from: number,
+  to: number,
+  now: number,
+  recomputed: Float32Array,
+): void {
+  const { logCount, iteration, oldLogp, sample } = rows;
+  for (let row = from, at = from * 4; row < to; row++, at += 4) {
+    const own = iteration[row] === now;
+    facts[at] = logCount[row];
+    facts[at + 1] = own ? 1 : 0;
+    facts[at + 2] = oldLogp[row];
+    facts[at + 3] = own ? recomputed[sample[row]] : 0;
+  }
+}
+
+/** Adds to `sums` the entropies in parts of the largest possible, and counts them; a row with one choice has none. */
+function addEntropies(
+  sums: Float64Array,
+  facts: Float32Array,
+  order: Int32Array,
+  from: number,
+  to: number,
+  entropy: Float32Array,
+  at: number,
+): void {
+  let ratio = 0;
+  let counted = 0;
+  for (let i = from; i < to; i++, at++) {
+    const logCount = facts[order[i] * 4];
+    if (!(logCount > 0)) continue;
+    ratio += entropy[at] / logCount;
+    counted++;
+  }
+  sums[0] += ratio;
+  sums[1] += counted;
+}
+
+/** Adds to `sums` what the correlation of log-ratio and advantage is made of. */
+function addPairs(
+  sums: Float64Array,
+  facts: Float32Array,
+  order: Int32Array,
+  from: number,
+  to: number,
+  logp: Float32Array,
+  at: number,
+): void {
+  let [n, xs, ys, xx, yy, xy] = [0, 0, 0, 0, 0, 0];
+  for (let i = from; i < to; i++, at++) {
+    const row = order[i] * 4;
+    if (facts[row + 1] === 0) continue;
+    const x = logp[at] - facts[row + 2];
+    const y = facts[row + 3];
+    n++;
+    xs += x;
+    ys += y;
+    xx += x * x;
+    yy += y * y;
+    xy += x * y;
+  }
+  sums[0] += n;
+  sums[1] += xs;
+  sums[2] += ys;
+  sums[3] += xx;
+  sums[4] += yy;
+  sums[5] += xy;
 }
 
 function correlation([n, x, y, xx, yy, xy]: Float64Array): number {

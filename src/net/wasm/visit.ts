@@ -15,9 +15,10 @@ export class Visit {
   /** The visit depends on the rows asked for alone: not on threads, nor on where the rows are kept. */
   plan(order: Int32Array, from: number, to: number, length: number): void {
     const n = to - from;
-    if (this.rows.length < n) {
-      this.rows = new Int32Array(n);
-      this.places = new Int32Array(n);
+    if (this.rows.length <= n) {
+      // One more than there are rows, for the loop that fills them.
+      this.rows = new Int32Array(n + 1);
+      this.places = new Int32Array(n + 1);
     }
     let rising = true;
     let before = -1;
@@ -48,9 +49,11 @@ export class Visit {
     }
     let k = 0;
     for (let row = 0; row < length; row++) {
-      if (marks[row] === 0) continue;
+      const mark = marks[row];
+      // Every row is written, and the next one over it where it is not asked for: no processor foresees a branch here.
       rows[k] = row;
-      places[k++] = marks[row] - 1;
+      places[k] = mark - 1;
+      k += (-mark >>> 31) & 1;
       marks[row] = 0;
     }
     return true;
