@@ -416,7 +416,7 @@ class _Watch:
         chosen = [self.tensors[i].parameter for i in self.mine[id(optimizer)]]
         self.before = _copy(chosen) if chosen else None
 
-    def finish(self, optimizer: Any) -> Optional[Dict[str, List[Any]]]:
+    def finish(self, optimizer: Any) -> Optional[Dict[str, np.ndarray]]:
         """Columns of the table `tensors`, but for their place in time."""
         if self.before is None:
             return None
@@ -425,26 +425,23 @@ class _Watch:
         figures = _measure(self.before, parameters)
         self.before = None
         names = ("grad_norm", "grad_nonzero", "delta", "delta_norm", "norm")
-        rows: Dict[str, List[Any]] = {name: list(values) for name, values in zip(names, figures)}
-        rows["tensor"] = (chosen + self.first).tolist()
-        rows["bound"] = [self.bound[i] for i in chosen]
+        rows: Dict[str, np.ndarray] = dict(zip(names, figures))
+        rows["tensor"] = (chosen + self.first).astype(np.int32)
+        rows["bound"] = np.array([self.bound[i] for i in chosen], np.int32)
         held = [self.groups[i] for i in chosen]
-        rows["learning_rate"] = [math.nan if group is None else float(group[1].get("lr", math.nan)) for group in held]
-        rows["weight_decay"] = [math.nan if group is None else float(group[1].get("weight_decay", 0.0)) for group in held]
+        rows["learning_rate"] = np.array([math.nan if group is None else float(group[1].get("lr", math.nan)) for group in held])
+        rows["weight_decay"] = np.array([math.nan if group is None else float(group[1].get("weight_decay", 0.0)) for group in held])
         return rows
 
 
-def _added(known: Dict[str, List[Any]], more: Dict[str, List[Any]]) -> Dict[str, List[Any]]:
+def _added(known: Dict[str, np.ndarray], more: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
     """Tensors of another optimiser's step; where both hold a tensor its changes add up."""
-    at = {tensor: place for place, tensor in enumerate(known["tensor"])}
-    for place, tensor in enumerate(more["tensor"]):
-        if tensor in at:
-            for name in ("delta", "delta_norm"):
-                known[name][at[tensor]] += more[name][place]
-        else:
-            for name, values in known.items():
-                values.append(more[name][place])
-    return known
+    at = {tensor: place for place, tensor in enumerate(known["tensor"].tolist())}
+    both = np.array([tensor in at for tensor in more["tensor"].tolist()], bool)
+    places = [at[tensor] for tensor in more["tensor"][both].tolist()]
+    for name in ("delta", "delta_norm"):
+        known[name][places] += more[name][both]
+    return {name: np.concatenate([values, more[name][~both]]) for name, values in known.items()}
 
 
 def _is_plain(parameters: Sequence[Any]) -> bool:
@@ -470,7 +467,7 @@ def _copy(parameters: Sequence[Any]) -> Any:
     return [(parameter.detach().clone(), _dense(parameter).detach().clone()) for parameter in parameters]
 
 
-def _measure(before: Any, parameters: Sequence[Any]) -> Sequence[Sequence[float]]:
+def _measure(before: Any, parameters: Sequence[Any]) -> Sequence[np.ndarray]:
     """Gradient norm, entries of the gradient that are not 0, sum and length of the change, and norm before the step; by tensor."""
     if not isinstance(before, tuple):
         torch = sys.modules["torch"]
@@ -481,7 +478,7 @@ def _measure(before: Any, parameters: Sequence[Any]) -> Sequence[Sequence[float]
                 gradient.float().norm(), (gradient != 0).sum().float(), change.abs().sum(), change.norm(), old.float().norm(),
             ]))
         table = torch.stack(figures).cpu().numpy().astype(np.float64).T
-        return [table[0].tolist(), np.rint(table[1]).astype(int).tolist()] + [row.tolist() for row in table[2:]]
+        return [table[0], np.rint(table[1]).astype(np.int32), *table[2:]]
     old, gradient = before
     starts = np.cumsum([0] + [parameter.numel() for parameter in parameters[:-1]])
     change = _flat(parameters)
@@ -491,10 +488,10 @@ def _measure(before: Any, parameters: Sequence[Any]) -> Sequence[Sequence[float]
         return np.add.reduceat(values, starts, dtype=np.float64)
 
     with np.errstate(all="ignore"):
-        nonzero = np.add.reduceat(gradient != 0, starts, dtype=np.int64)
+        nonzero = np.add.reduceat(gradient != 0, starts, dtype=np.int32)
         lengths = [np.sqrt(total(values * values)) for values in (gradient, change, old)]
         sums = total(np.abs(change, out=change))
-    return [lengths[0].tolist(), nonzero.tolist(), sums.tolist(), lengths[1].tolist(), lengths[2].tolist()]
+    return [lengths[0], nonzero, sums, lengths[1], lengths[2]]
 
 
 # --- episodes from ends -------------------------------------------------------------------------------------------------------
@@ -510,7 +507,8 @@ class _Streams:
 
     def number(
         self, env: np.ndarray, agent: np.ndarray, end: np.ndarray, reward: Optional[np.ndarray]
-    ) -> Tuple[np.ndarray, np.ndarray, List[Dict[str, Any]]]:
+    ) -> Tuple[np.ndarray, np.ndarray, Chunk]:
+        """Episode and t of every row, and the episodes that have ended, as columns."""
         rows = len(env)
         keys = env.astype(np.int64) * 4096 + agent
         order = np.argsort(keys, kind="stable")
@@ -523,28 +521,26 @@ class _Streams:
         lasts = np.append(starts[1:], rows) - 1
         paid = reward[order].astype(np.float64) if reward is not None else np.zeros(rows)
         gained = np.add.reduceat(paid, starts) if rows else np.zeros(0)
+        of = keys[starts]
+        heads = np.flatnonzero(stream[starts])  # the first stretch of every stream, which goes on with what was left open
         age = np.zeros(len(starts), np.int64)
-        numbers = np.zeros(len(starts), np.int64)
-        done: List[Dict[str, Any]] = []
-        count = 0
-        stops = end[lasts].tolist()
-        lengths = (lasts - starts + 1).tolist()
-        for k, (first, key) in enumerate(zip(stream[starts].tolist(), keys[starts].tolist())):
-            where, who = key >> 12, key & 4095
-            if first:
-                count, age[k], before = self.state.get(key, (0, 0, 0.0))
-                gained[k] += before
-            numbers[k] = self._id(where, count)
-            length = int(age[k]) + lengths[k]
-            if stops[k]:
-                done.append({"episode": int(numbers[k]), "agent": who, "return": float(gained[k]), "length": length})
-                count += 1
-                length = 0
-            self.state[key] = (count, length, 0.0 if stops[k] else float(gained[k]))
+        counts = np.arange(len(starts))
+        counts -= heads[np.cumsum(stream[starts]) - 1] if len(starts) else 0
+        tails = np.append(heads[1:], len(starts))
+        for head, tail, key in zip(heads.tolist(), tails.tolist(), of[heads].tolist()):
+            count, age[head], before = self.state.get(key, (0, 0, 0.0))
+            gained[head] += before
+            counts[head:tail] += count
+        stops, lengths = end[lasts], age + lasts - starts + 1
+        numbers = np.array([self._id(env, count) for env, count in zip((of >> 12).tolist(), counts.tolist())], np.int64)
+        for last, key in zip((tails - 1).tolist(), of[heads].tolist()):
+            count = int(counts[last])
+            self.state[key] = (count + 1, 0, 0.0) if stops[last] else (count, int(lengths[last]), float(gained[last]))
         episode, t = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
         episode[order] = numbers[part]
         t[order] = np.arange(rows) - starts[part] + age[part]
-        return episode, t, done
+        columns = {"episode": numbers, "agent": of & 4095, "return": gained, "length": lengths}
+        return episode, t, {name: values[stops] for name, values in columns.items()}
 
     def _id(self, env: int, count: int) -> int:
         known = self.ids.setdefault(env, {})
@@ -569,7 +565,7 @@ class _Step:
         self.replays: List[Chunk] = []
         self.again: List[Tuple[int, Callable[[], Any], Any]] = []
         self.report: Dict[str, Any] = {}
-        self.tensors: Dict[str, List[Any]] = {}
+        self.tensors: Dict[str, np.ndarray] = {}
 
 
 class _Policy:
@@ -918,7 +914,7 @@ class Recorder:
         done already, until the first call of this."""
         if not self._own_episodes:
             self._own_episodes = True
-            self._loose.pop("episodes", None)
+            self._held.pop("episodes", None)
         given = {**columns, **({} if return_ is None else {"return_": return_})}
         known = _known("episodes", given)
         if "return" not in known:
@@ -1028,12 +1024,11 @@ class Recorder:
                 chunk[name] = np.full(rows, place[name], np.int32)
             self._hold("replays", chunk)
         if step.tensors:
-            rates = {rate for rate in step.tensors["learning_rate"] if rate == rate}
+            rates = {rate for rate in step.tensors["learning_rate"].tolist() if rate == rate}
             if len(rates) == 1:
                 step.report.setdefault("learning_rate", rates.pop())
             rows = len(step.tensors["tensor"])
-            chunk = {name: _cast(TABLES["tensors"][name].kind, np.array(values), name) for name, values in step.tensors.items()}
-            self._hold("tensors", {**{name: np.full(rows, at, np.int32) for name, at in place.items()}, **chunk})
+            self._hold("tensors", {**{name: np.full(rows, at, np.int32) for name, at in place.items()}, **step.tensors})
         if step.report:
             self._add("steps", {**step.report, **place, "policy": index})
         step.replays, step.tensors, step.report, step.again = [], {}, {}, []
@@ -1152,8 +1147,7 @@ class Recorder:
         episode, t, done = self._streams.number(env, agent, end, reward)
         known["episode"], known["t"] = episode, t
         if reward is not None and not self._own_episodes:
-            for row in done:
-                self._add("episodes", {**row, "iteration": self.iteration})
+            self._hold("episodes", {**done, "iteration": np.full(_length(done), self.iteration, np.int32)})
 
     def _add(self, table: str, row: Dict[str, Any]) -> None:
         rows = self._loose.setdefault(table, [])
