@@ -25,7 +25,7 @@ function whole(rounds: readonly number[][]): number {
 export async function bench(
   say: (line: string) => void,
   iterations = 80,
-  rounds = 5,
+  rounds = 9,
   longest = 200,
 ): Promise<Figure[]> {
   say(`${rounds} times ${iterations} iterations with the recorder and without it ...`);

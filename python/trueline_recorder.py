@@ -108,11 +108,11 @@ _PLACING = ("old_logp", "agent", "env", "episode", "t", "terminated", "truncated
 #: Programs that keep minus the log-probability name the column so, and it is turned here.
 _NEGATED = {"old_neglogp": "old_logp", "new_neglogp": "new_logp"}
 #: What is held before it is written: bytes of rows, rows of small tables, and seconds that a killed run may lose.
-_HELD_BYTES = 32 << 20
+_HELD_BYTES = 16 << 20
 _HELD_ROWS = 4096
 _HELD_SECONDS = 5.0
-#: Minibatches of a recorded iteration that `again` is called for.
-_TWICE = 4
+#: Minibatches of an iteration that `again` is called for: of the first ones, and of those that are kept later.
+_TWICE = (4, 2)
 
 
 class RecorderWarning(UserWarning):
@@ -227,8 +227,10 @@ def _chunk(table: str, columns: Mapping[str, Array], lead: Tuple[int, ...], leng
 
 def _known(table: str, columns: Mapping[str, Array]) -> Dict[str, Array]:
     """Columns by the names of the format, without those that were not given; a wrong name is answered with the nearest."""
-    known: Dict[str, Array] = {}
     spec = TABLES[table]
+    if columns.keys() <= spec.keys():
+        return {name: value for name, value in columns.items() if value is not None}
+    known: Dict[str, Array] = {}
     for given, value in columns.items():
         if value is None:
             continue
@@ -644,6 +646,7 @@ class Recorder:
         self._pid = os.getpid()
         self._policies: List[_Policy] = []
         self._watches: List[_Watch] = []
+        self._by_optimizer: Dict[int, List[_Watch]] = {}  # by id; the watch keeps the optimiser
         self._optimizers: List[Any] = []
         self._undo: List[Callable[[], None]] = []
         self._agent_policy: Dict[str, int] = {}
@@ -722,6 +725,8 @@ class Recorder:
                 {"name": tensor.name, "policy": known, "role": tensor.role, "size": tensor.parameter.numel()}
             )
         self._watches.append(watch)
+        for item in optimizers:
+            self._by_optimizer.setdefault(id(item), []).append(watch)
         for agent in agents or ():
             self._agent_policy[self.agents[self._agent_index(agent)]] = known
         if snapshots and actor is not None:
@@ -879,7 +884,7 @@ class Recorder:
         counts = None if lengths is None else _rows(lengths, lead, "lengths", "new_logp").astype(np.int64)
         chunk = _chunk("replays", {**known, "iteration": self.iteration, "policy": self._policies.index(own)}, lead, counts)
         own.replayed += 1
-        if again is not None and own.replayed <= _TWICE:
+        if again is not None and own.replayed <= _TWICE[self.iteration >= self.first]:
             logp, logits = _twice(again)
             chunk["again_logp"] = logp.reshape(-1)
             step.again.append((len(step.replays), again, logits))
@@ -1062,7 +1067,7 @@ class Recorder:
             self._look_again(own.step)
 
     def _of(self, optimizer: Any) -> List[_Watch]:
-        return [watch for watch in self._watches if any(optimizer is item for item in watch.optimizers)]
+        return self._by_optimizer.get(id(optimizer), [])
 
     def _look_again(self, step: _Step) -> None:
         squares: List[np.ndarray] = []

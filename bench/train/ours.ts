@@ -185,10 +185,15 @@ export function loopTrainer(engine: Engine, loop: Loop, hidden: number[], more: 
   return new Trainer(input, { engine, game: (count) => new StillGame(count, seats, steps) });
 }
 
+/** The compiler has seen every function by then; a training run has hundreds of iterations. */
+const coldIterations = 8;
+
 /** With the guard off, no recording and the critic in the units of the rewards, as the program in PyTorch has it. */
 export function ourLoop(engine: Engine, loop: Loop, hidden: number[]): () => Promise<number> {
   const trainer = loopTrainer(engine, loop, hidden, { guard: 'off', ppo: { valueNormalisation: false } });
+  let cold = coldIterations;
   return async () => {
+    for (; cold > 0; cold--) await trainer.iterate();
     const begun = performance.now();
     await trainer.iterate();
     return (performance.now() - begun) / 1000;
