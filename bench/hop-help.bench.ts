@@ -58,12 +58,11 @@ export async function bench(
     ),
   );
   const left = jobs.filter(({ seed, partner, variant }) => !existsSync(fileOf(variant.name, partner, seed)));
-  let begun = performance.now();
+  const begun = performance.now();
   for (const [i, { seed, partner, variant }] of left.entries()) {
     const spent = (performance.now() - begun) / 1000;
     const time = i === 0 ? '' : `, about ${Math.round((spent / i) * (left.length - i))} s left`;
     say(`${variant.name}, ${partner ?? 'self-play'}, seed ${seed} (${i + 1} of ${left.length}${time}) ...`);
-    if (i === 0) begun = performance.now();
     const path = fileOf(variant.name, partner, seed);
     const result = partner === null ? await selfPlay(variant, seed) : await beside(variant, partner, seed);
     await writeWhole(path, [Buffer.from(`${JSON.stringify(result)}\n`)]);

@@ -30,7 +30,7 @@ class Nothing:
     def ignore(self, **kwargs):
         pass
 
-    watch = samples = replays = step = close = flush = ignore
+    watch = samples = replays = step = close = ignore
 
 
 def in_turns(kinds, iterations, folder):

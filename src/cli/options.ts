@@ -23,6 +23,9 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** What stands between commas. */
+export const words = (list: string) => list.split(',').map((word) => word.trim());
+
 export function wholeNumber(text: string): number {
   const value = Number(text.replaceAll('_', ''));
   if (text.trim() === '' || !Number.isSafeInteger(value) || value < 0)

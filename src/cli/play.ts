@@ -15,7 +15,7 @@ import { HopTable } from '../training/hop-player.ts';
 import { loadTrainer } from '../training/node.ts';
 import { policyPlayer } from '../training/policy-player.ts';
 import { isLearning } from '../training/seating.ts';
-import { asBadInput, json, print, wholeNumber } from './options.ts';
+import { asBadInput, json, print, wholeNumber, words } from './options.ts';
 import { parseSet } from './settings.ts';
 
 interface Flags {
@@ -68,7 +68,7 @@ async function play(name: string, flags: Flags): Promise<void> {
   const make = (worlds: number) => makeGame(name, settings, worlds);
   const game = make(64);
   const { seats } = game.shape;
-  const asked = (flags.players ?? (loaded ? 'ppo' : 'random')).split(',').map((item) => item.trim());
+  const asked = words(flags.players ?? (loaded ? 'ppo' : 'random'));
   const names = asked.length === 1 ? Array.from({ length: seats }, () => asked[0]) : asked;
   const table = loaded?.trainer.hop ? new HopTable(loaded.trainer.hop, game) : null;
   const players = names.map((item, seat) => makeSeatPlayer(item, seat, game, loaded?.trainer, table));

@@ -6,7 +6,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { number, table } from '../report/table.ts';
 import { mergeSettings, recommendedSettings } from '../training/recommended.ts';
 import { describeSettings, readSettings, type Settings } from '../training/settings.ts';
-import { asBadInput } from './options.ts';
+import { asBadInput, words } from './options.ts';
 
 export interface SettingFlags {
   config?: string;
@@ -61,8 +61,6 @@ export function parseSet(assignment: string): Record<string, unknown> {
     .split('.')
     .reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
 }
-
-const words = (list: string) => list.split(',').map((word) => word.trim());
 
 /** Everything that was asked for beyond the game's recommended settings. */
 export async function givenSettings(flags: SettingFlags): Promise<Record<string, unknown>> {

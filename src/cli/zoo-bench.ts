@@ -10,7 +10,7 @@ import { writeWhole } from '../recording/node.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { scorePage, scoreText } from '../report/zoo.ts';
 import { interruptible } from './interrupt.ts';
-import { exitStatus, json, print, wholeNumber } from './options.ts';
+import { exitStatus, json, print, wholeNumber, words } from './options.ts';
 import { progress } from './progress.ts';
 import { addRunnerOptions, type RunnerFlags, runnerOf } from './runner.ts';
 import { runJobs } from './zoo-pool.ts';
@@ -27,11 +27,7 @@ interface Flags extends RunnerFlags {
   json?: boolean;
 }
 
-const names = (text: string) =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
+const names = (text: string) => words(text).filter(Boolean);
 
 export function benchCommand(): Command {
   const command = new Command('bench')

@@ -63,7 +63,8 @@ class NormalisationPass implements Pass {
     const who = (row: number) => (agent && sample[row] < agent.length ? agent[sample[row]] : 0);
     for (const list of cellsOf(rows, (row) => (policy ? policy[row] : 0), fewestRows).lists) {
       const own = this.of(policy ? policy[list[0]] : 0);
-      const whole = spread(gather(used, list));
+      const values = gather(used, list);
+      const whole = spread(values);
       own.updates++;
       own.rows += list.length;
       own.latest = whole;
@@ -96,8 +97,9 @@ class NormalisationPass implements Pass {
         const roughly = Math.abs(whole.mean) < 4 * meanSlack && Math.abs(whole.std - 1) < 2.5 * stdSlack;
         if (roughly || list.length / Math.max(1, cellsOf(list, levels[2], 1).lists.length) < 8) continue;
         const far = Math.abs(whole.mean) > 1 || Math.abs(Math.log(whole.std)) > Math.log(limits.unnormalised.value);
+        if (levels.some(inside)) continue;
         const samplesOf = list.map((row) => sample[row]);
-        if (levels.some(inside) || !(far || this.isRaw(iteration, gather(used, list), whole.mean, samplesOf))) continue;
+        if (!far && !this.isRaw(iteration, values, whole.mean, samplesOf)) continue;
         // A critic that foresees everything leaves no credit to normalise.
         if ((this.credit(iteration, samplesOf)?.std ?? Number.POSITIVE_INFINITY) > epsilon) note('unnormalised');
       }

@@ -53,7 +53,7 @@ export class Visit {
       // Every row is written, and the next one over it where it is not asked for: no processor foresees a branch here.
       rows[k] = row;
       places[k] = mark - 1;
-      k += (-mark >>> 31) & 1;
+      k += -mark >>> 31;
       marks[row] = 0;
     }
     return true;
