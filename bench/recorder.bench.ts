@@ -6,7 +6,7 @@ import { type Figure, figure, median, output, python } from './support.ts';
 export const needs = ['python3-torch', 'python3-numpy'];
 
 interface Times {
-  /** By round and iteration. */
+  /** By round and turn. */
   with: number[][];
   without: number[][];
   /** Of writing files, by round. */
@@ -17,9 +17,19 @@ interface Times {
 /** A loop of small networks is fastest on one thread. */
 const oneThread = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1' };
 
-/** The seconds of the whole loop: every iteration does the same in every round, so a round that was disturbed there does not count. */
-function whole(rounds: readonly number[][]): number {
-  return rounds[0].reduce((sum, _, i) => sum + median(rounds.map((round) => round[i])), 0);
+/**
+ * How much longer the loop takes with the recorder: what a turn takes with it, of that without it a moment earlier or later, by the
+ * median over the rounds; every turn counts by its length.
+ */
+function overhead({ with: slower, without, writing }: Times): number {
+  let seconds = 0;
+  let more = mean(writing);
+  for (let turn = 0; turn < without[0].length; turn++) {
+    const usual = median(without.map((round) => round[turn]));
+    seconds += usual;
+    more += usual * (median(slower.map((round, i) => round[turn] / without[i][turn])) - 1);
+  }
+  return 1 + more / seconds;
 }
 
 export async function bench(
@@ -33,9 +43,8 @@ export async function bench(
   const found = JSON.parse(
     output(python('torch'), [script, String(iterations), String(rounds), String(longest)], oneThread),
   ) as Times;
-  const ratio = (whole(found.with) + mean(found.writing)) / whole(found.without);
   return [
-    figure('time of a small PPO loop with the recorder, of that without', ratio, 'x', { most: 1.05 }),
+    figure('time of a small PPO loop with the recorder, of that without', overhead(found), 'x', { most: 1.05 }),
     figure(`memory gained over ${longest} iterations that are all kept`, found.grown, 'MB', { most: 64 }),
   ];
 }

@@ -48,7 +48,7 @@ __version__ = "0.1.0"
 
 Array = Any  # a tensor of any device, a numpy array, a sequence, or one number for all rows
 Ragged = Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]
-Chunk = Dict[str, Ragged]
+Chunk = Dict[str, Union[int, Ragged]]  # by column; a whole number stands for itself in every row
 
 
 class Column(NamedTuple):
@@ -110,9 +110,13 @@ _NEGATED = {"old_neglogp": "old_logp", "new_neglogp": "new_logp"}
 #: What is held before it is written: bytes of rows, rows of small tables, and seconds that a killed run may lose.
 _HELD_BYTES = 16 << 20
 _HELD_ROWS = 4096
-_HELD_SECONDS = 5.0
+_HELD_SECONDS = 10.0
 #: Minibatches of an iteration that `again` is called for: of the first ones, and of those that are kept later.
 _TWICE = (4, 2)
+#: Entries of a policy's tensors that are copied before they are measured; at least those of one step.
+_COPIED_ENTRIES = 1 << 20
+#: Rows of minibatches that are held as they came, and looked at together.
+_RAW_ROWS = 8192
 
 
 class RecorderWarning(UserWarning):
@@ -125,13 +129,18 @@ class RecorderWarning(UserWarning):
 def _array(value: Array) -> np.ndarray:
     """A copy in numpy of whatever the caller holds; gradients and devices stay behind."""
     if hasattr(value, "detach"):
-        value = value.detach()
+        if value.requires_grad:
+            value = value.detach()
         if value.dtype in _half_types():
             value = value.float()
-        return np.array(value.cpu().numpy())
+        return np.array(value.numpy() if _on_cpu(value) else value.cpu().numpy())
     if isinstance(value, (list, tuple)) and any(hasattr(item, "detach") for item in value):
         return np.stack([_array(item) for item in value])
     return np.array(value)
+
+
+def _on_cpu(tensor: Any) -> bool:
+    return getattr(tensor, "is_cpu", False)
 
 
 @functools.lru_cache(maxsize=1)
@@ -156,7 +165,9 @@ def _cast(kind: str, array: np.ndarray, name: str) -> np.ndarray:
             raise ValueError(f"{name} holds {known[known != np.floor(known)][0]} where whole numbers are expected")
     if kind == "bool":
         return array.astype(bool)
-    wide = array.astype(np.int64)
+    if array.dtype == np.int32:
+        return array
+    wide = array.astype(np.int64, copy=False)
     fits = wide.size == 0 or (wide.min() >= -(2**31) and wide.max() < 2**31)
     return wide.astype(np.int32) if fits else wide
 
@@ -215,7 +226,7 @@ def _chunk(table: str, columns: Mapping[str, Array], lead: Tuple[int, ...], leng
     for name, value in columns.items():
         spec = TABLES[table][name]
         if type(value) is int and spec.kind == "int" and abs(value) < 2**31:
-            chunk[name] = np.full(math.prod(lead), value, np.int32)
+            chunk[name] = value
             continue
         if not spec.ragged:
             chunk[name] = _cast(spec.kind, _rows(value, lead, name, main), name)
@@ -249,11 +260,17 @@ def _known(table: str, columns: Mapping[str, Array]) -> Dict[str, Array]:
 
 
 def _bytes(chunk: Chunk) -> int:
-    return sum(sum(part.nbytes for part in value) if isinstance(value, tuple) else value.nbytes for value in chunk.values())
+    total = 0
+    for value in chunk.values():
+        if isinstance(value, np.ndarray):
+            total += value.nbytes
+        elif isinstance(value, tuple):
+            total += value[0].nbytes + value[1].nbytes
+    return total
 
 
 def _length(chunk: Chunk) -> int:
-    value = next(iter(chunk.values()))
+    value = next(value for value in chunk.values() if type(value) is not int)
     return len(value[1]) - 1 if isinstance(value, tuple) else len(value)
 
 
@@ -261,13 +278,20 @@ def _joined(table: str, chunks: Sequence[Chunk]) -> Dict[str, np.ndarray]:
     """One array per column and chunk file; what a part lacks is unknown there."""
     out: Dict[str, np.ndarray] = {}
     names = [name for name in TABLES[table] if any(name in chunk for chunk in chunks)]
+    lengths = [_length(chunk) for chunk in chunks]
     for name in names:
         spec = TABLES[table][name]
         if not spec.ragged:
-            parts = [chunk[name] if name in chunk else _unknown(spec.kind, _length(chunk)) for chunk in chunks]
-            out[name] = np.concatenate(parts)  # type: ignore[arg-type]
+            parts = [chunk.get(name) for chunk in chunks]
+            if all(type(part) is int for part in parts):
+                out[name] = np.repeat(np.array(parts, np.int32), lengths)
+                continue
+            out[name] = np.concatenate([
+                _unknown(spec.kind, rows) if part is None else np.full(rows, part, np.int32) if type(part) is int else part
+                for part, rows in zip(parts, lengths)
+            ])
             continue
-        lists = [chunk.get(name, (np.zeros(0, np.float32), np.zeros(_length(chunk) + 1, np.int64))) for chunk in chunks]
+        lists = [chunk.get(name, (np.zeros(0, np.float32), np.zeros(rows + 1, np.int64))) for chunk, rows in zip(chunks, lengths)]
         if all(isinstance(part, np.ndarray) and part.shape[1] == lists[0].shape[1] for part in lists):  # type: ignore[union-attr]
             out[name] = np.concatenate(lists)  # type: ignore[arg-type]
             continue
@@ -295,11 +319,13 @@ def _table_of(rows: Sequence[Mapping[str, Any]], table: str) -> Chunk:
             continue
         missing: Any = "" if spec.kind == "text" else math.nan
         values = [row.get(name, missing) for row in rows]
-        chunk[name] = _cast(spec.kind, np.array([v if type(v) in _PLAIN else _number(v) for v in values]), name)
+        if not _PLAIN.issuperset(map(type, values)):
+            values = [_number(value) for value in values]
+        chunk[name] = _cast(spec.kind, np.array(values), name)
     return chunk
 
 
-_PLAIN = (float, int, str, bool)
+_PLAIN = {float, int, str, bool}
 
 
 def _number(value: Any) -> Any:
@@ -366,21 +392,133 @@ def _roles(actor: Any, critic: Any, shared: Any, head: Any) -> List[_Tensor]:
     return found
 
 
+class _Held:
+    """The tensors that one optimiser moves, in one order. What they were before and after steps is copied, and measured for
+    several steps at once: many small calls between a program's own cost it more than their time."""
+
+    def __init__(self, parameters: List[Any], places: np.ndarray, bound: Sequence[int], groups: Sequence[Optional[Mapping[str, Any]]]) -> None:
+        self.parameters = parameters
+        self.places = places
+        self.bound = np.array(bound, np.int32)
+        self.groups = {id(group): group for group in groups}
+        self.group_of = np.array([list(self.groups).index(id(group)) for group in groups])
+        sizes = [parameter.numel() for parameter in parameters]
+        self.starts, self.size = np.cumsum([0] + sizes[:-1]), sum(sizes)
+        self.plain = False
+        self.views: Optional[List[np.ndarray]] = None  # of the parameters, while they stay where they are
+        self.pointers: List[int] = []
+        self.copies: Any = None  # (3, steps, entries): before the step, its gradients, and after it
+        self.begun: Any = None
+        self.waiting: List[Dict[str, np.ndarray]] = []  # rows that lack their figures
+
+    def _flat(self, out: np.ndarray) -> None:
+        np.concatenate(self.views or [parameter.detach().numpy().reshape(-1) for parameter in self.parameters], out=out)
+
+    def _find(self, pointers: List[int]) -> None:
+        self.settle()
+        self.pointers, self.plain, self.views, self.copies = pointers, _is_plain(self.parameters), None, None
+        if self.plain and all(parameter.is_contiguous() for parameter in self.parameters):
+            self.views = [parameter.detach().numpy().reshape(-1) for parameter in self.parameters]
+
+    def start(self) -> None:
+        """Parameters and gradients before a step: the optimiser may change either."""
+        pointers = [parameter.data_ptr() for parameter in self.parameters]
+        if pointers != self.pointers:
+            self._find(pointers)
+        if not self.plain:
+            self.begun = [(parameter.detach().clone(), _dense(parameter).detach().clone()) for parameter in self.parameters]
+            return
+        torch = sys.modules["torch"]
+        if self.copies is None:
+            wide = np.float64 if any(parameter.dtype == torch.float64 for parameter in self.parameters) else np.float32
+            steps = max(1, min(64, _COPIED_ENTRIES // (3 * self.size)))
+            self.copies = np.empty((3, steps, self.size), wide)
+        gradients = [parameter.grad for parameter in self.parameters]
+        if any(gradient is None or gradient.is_sparse for gradient in gradients):
+            gradients = [_dense(parameter) for parameter in self.parameters]
+        at = len(self.waiting)
+        self._flat(self.copies[0, at])
+        self.copies[1, at] = torch.cat([gradient.flatten() for gradient in gradients]).detach().numpy()
+        self.begun = True
+
+    def finish(self) -> Optional[Dict[str, np.ndarray]]:
+        """Columns of the table `tensors` but for their place in time; the figures are there once they are settled."""
+        begun, self.begun = self.begun, None
+        if begun is None:
+            return None
+        rows: Dict[str, np.ndarray] = {"tensor": self.places, "bound": self.bound}
+        for name, setting, default in (("learning_rate", "lr", math.nan), ("weight_decay", "weight_decay", 0.0)):
+            told = [math.nan if group is None else float(group.get(setting, default)) for group in self.groups.values()]
+            rows[name] = np.array(told)[self.group_of]
+        if not self.plain:
+            rows.update(zip(_FIGURES, _measure(begun, self.parameters)))
+            return rows
+        self._flat(self.copies[2, len(self.waiting)])
+        self.waiting.append(rows)
+        if len(self.waiting) == self.copies.shape[1]:
+            self.settle()
+        return rows
+
+    def settle(self) -> None:
+        if not self.waiting:
+            return
+        old, gradient, new = self.copies[:, : len(self.waiting)]
+
+        def total(values: np.ndarray, kind: Any = np.float64) -> np.ndarray:
+            return np.add.reduceat(values, self.starts, axis=1, dtype=kind)
+
+        with np.errstate(all="ignore"):
+            change = np.subtract(new, old, out=new)
+            lengths = [np.sqrt(total(values * values)) for values in (gradient, change, old)]
+            figures = [lengths[0], total(gradient != 0, np.int32), total(np.abs(change, out=change)), lengths[1], lengths[2]]
+        for at, rows in enumerate(self.waiting):
+            rows.update((name, figure[at]) for name, figure in zip(_FIGURES, figures))
+        self.waiting = []
+        if self.copies.shape[1] == 1:
+            self.copies = None
+
+
+#: Gradient norm, entries of the gradient that are not 0, sum and length of the change, and norm before the step; by tensor.
+_FIGURES = ("grad_norm", "grad_nonzero", "delta", "delta_norm", "norm")
+
+
+def _is_plain(parameters: Sequence[Any]) -> bool:
+    torch = sys.modules["torch"]
+    return all(_on_cpu(p) and p.dtype in (torch.float32, torch.float64) for p in parameters)
+
+
+def _dense(parameter: Any) -> Any:
+    gradient = parameter.grad
+    if gradient is None:
+        return parameter.detach().new_zeros(parameter.shape)
+    return gradient.to_dense() if gradient.is_sparse else gradient
+
+
+def _measure(before: Sequence[Tuple[Any, Any]], parameters: Sequence[Any]) -> Sequence[np.ndarray]:
+    """The figures of tensors on a device, or of an odd layout: computed there, and fetched once."""
+    torch = sys.modules["torch"]
+    figures = []
+    for (old, gradient), parameter in zip(before, parameters):
+        change = (parameter.detach() - old).float()
+        figures.append(torch.stack([
+            gradient.float().norm(), (gradient != 0).sum().float(), change.abs().sum(), change.norm(), old.float().norm(),
+        ]))
+    table = torch.stack(figures).cpu().numpy().astype(np.float64).T
+    return [table[0], np.rint(table[1]).astype(np.int32), *table[2:]]
+
+
 class _Watch:
     """One policy's tensors and the optimisers that should hold them. Measures around a step; keeps one copy of the tensors, no more."""
 
-    def __init__(self, policy: int, supply: Supply, optimizers: List[Any]) -> None:
+    def __init__(self, policy: int, supply: Supply, optimizers: List[Any], first: int) -> None:
         self.policy = policy
         self.supply = supply
         self.optimizers = optimizers
-        self.first = 0
+        self.first = first
         self.names: List[str] = []
         self.tensors: List[_Tensor] = []
         self.sizes: List[int] = []
-        self.before: Any = None
-        self.groups: List[Optional[Tuple[int, Mapping[str, Any]]]] = []
-        self.bound: List[int] = []
-        self.mine: Dict[int, np.ndarray] = {}
+        self.held: Dict[int, _Held] = {}  # by the id of the optimiser
         self.shape: Tuple[int, ...] = ()
 
     def refresh(self, everyone: Sequence[Any]) -> None:
@@ -398,42 +536,37 @@ class _Watch:
                 for parameter in group["params"]:
                     holders.setdefault(id(parameter), []).append((place, group))
         held = [holders.get(id(tensor.parameter), []) for tensor in self.tensors]
-        self.bound = [len(groups) for groups in held]
-        self.groups = [groups[0] if groups else None for groups in held]
-        self.mine = {}
+        self.settle()
+        self.held = {}
         for optimizer in self.optimizers:
             place = next(i for i, other in enumerate(everyone) if other is optimizer)
             # What no optimiser holds is measured beside the first one's.
             mine = [any(at == place for at, _ in groups) or (not groups and optimizer is self.optimizers[0]) for groups in held]
-            self.mine[id(optimizer)] = np.flatnonzero(mine)
+            chosen = np.flatnonzero(mine)
+            if len(chosen):
+                self.held[id(optimizer)] = _Held(
+                    [self.tensors[i].parameter for i in chosen], (chosen + self.first).astype(np.int32),
+                    [len(held[i]) for i in chosen], [held[i][0][1] if held[i] else None for i in chosen],
+                )
         self.shape = self._shape()
 
     def _shape(self) -> Tuple[int, ...]:
         return tuple(len(group["params"]) for optimizer in self.optimizers for group in optimizer.param_groups)
 
-    def stale(self) -> bool:
-        return self.shape != self._shape()
-
-    def start(self, optimizer: Any) -> None:
-        chosen = [self.tensors[i].parameter for i in self.mine[id(optimizer)]]
-        self.before = _copy(chosen) if chosen else None
+    def start(self, optimizer: Any, everyone: Sequence[Any]) -> None:
+        if self.shape != self._shape():
+            self.refresh(everyone)
+        held = self.held.get(id(optimizer))
+        if held is not None:
+            held.start()
 
     def finish(self, optimizer: Any) -> Optional[Dict[str, np.ndarray]]:
-        """Columns of the table `tensors`, but for their place in time."""
-        if self.before is None:
-            return None
-        chosen = self.mine[id(optimizer)]
-        parameters = [self.tensors[i].parameter for i in chosen]
-        figures = _measure(self.before, parameters)
-        self.before = None
-        names = ("grad_norm", "grad_nonzero", "delta", "delta_norm", "norm")
-        rows: Dict[str, np.ndarray] = dict(zip(names, figures))
-        rows["tensor"] = (chosen + self.first).astype(np.int32)
-        rows["bound"] = np.array([self.bound[i] for i in chosen], np.int32)
-        held = [self.groups[i] for i in chosen]
-        rows["learning_rate"] = np.array([math.nan if group is None else float(group[1].get("lr", math.nan)) for group in held])
-        rows["weight_decay"] = np.array([math.nan if group is None else float(group[1].get("weight_decay", 0.0)) for group in held])
-        return rows
+        held = self.held.get(id(optimizer))
+        return None if held is None else held.finish()
+
+    def settle(self) -> None:
+        for held in self.held.values():
+            held.settle()
 
 
 def _added(known: Dict[str, np.ndarray], more: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
@@ -446,56 +579,6 @@ def _added(known: Dict[str, np.ndarray], more: Dict[str, np.ndarray]) -> Dict[st
     return {name: np.concatenate([values, more[name][~both]]) for name, values in known.items()}
 
 
-def _is_plain(parameters: Sequence[Any]) -> bool:
-    torch = sys.modules["torch"]
-    return all(p.device.type == "cpu" and p.dtype in (torch.float32, torch.float64) for p in parameters)
-
-
-def _flat(parameters: Sequence[Any]) -> np.ndarray:
-    return np.concatenate([parameter.detach().numpy().reshape(-1) for parameter in parameters])
-
-
-def _dense(parameter: Any) -> Any:
-    gradient = parameter.grad
-    if gradient is None:
-        return parameter.detach().new_zeros(parameter.shape)
-    return gradient.to_dense() if gradient.is_sparse else gradient
-
-
-def _copy(parameters: Sequence[Any]) -> Any:
-    """The parameters and their gradients before a step: the optimiser may change either."""
-    if _is_plain(parameters):
-        return _flat(parameters), _flat([_dense(parameter) for parameter in parameters])
-    return [(parameter.detach().clone(), _dense(parameter).detach().clone()) for parameter in parameters]
-
-
-def _measure(before: Any, parameters: Sequence[Any]) -> Sequence[np.ndarray]:
-    """Gradient norm, entries of the gradient that are not 0, sum and length of the change, and norm before the step; by tensor."""
-    if not isinstance(before, tuple):
-        torch = sys.modules["torch"]
-        figures = []
-        for (old, gradient), parameter in zip(before, parameters):
-            change = (parameter.detach() - old).float()
-            figures.append(torch.stack([
-                gradient.float().norm(), (gradient != 0).sum().float(), change.abs().sum(), change.norm(), old.float().norm(),
-            ]))
-        table = torch.stack(figures).cpu().numpy().astype(np.float64).T
-        return [table[0], np.rint(table[1]).astype(np.int32), *table[2:]]
-    old, gradient = before
-    starts = np.cumsum([0] + [parameter.numel() for parameter in parameters[:-1]])
-    change = _flat(parameters)
-    np.subtract(change, old, out=change)
-
-    def total(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(values, starts, dtype=np.float64)
-
-    with np.errstate(all="ignore"):
-        nonzero = np.add.reduceat(gradient != 0, starts, dtype=np.int32)
-        lengths = [np.sqrt(total(values * values)) for values in (gradient, change, old)]
-        sums = total(np.abs(change, out=change))
-    return [lengths[0], nonzero, sums, lengths[1], lengths[2]]
-
-
 # --- episodes from ends -------------------------------------------------------------------------------------------------------
 
 
@@ -506,43 +589,66 @@ class _Streams:
         self.state: Dict[int, Tuple[int, int, float]] = {}  # by env * 4096 + agent: episodes so far, t, return so far
         self.ids: Dict[int, Dict[int, int]] = {}
         self.next = 0
+        # How the rows of the last rollout lie, which is how those of the next will: their streams, the order that brings a
+        # stream's rows together, and each stream with where it begins and ends in that order.
+        self.keys = np.zeros(0, np.int64)
+        self.order = np.zeros(0, np.int64)
+        self.streams: List[Tuple[int, int, int]] = []
+
+    def _sort(self, keys: np.ndarray) -> None:
+        self.keys, self.order = keys, np.argsort(keys, kind="stable")
+        ordered = keys[self.order]
+        firsts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+        self.streams = list(zip(ordered[firsts].tolist(), firsts.tolist(), [*firsts[1:].tolist(), len(keys)]))
 
     def number(
-        self, env: np.ndarray, agent: np.ndarray, end: np.ndarray, reward: Optional[np.ndarray]
-    ) -> Tuple[np.ndarray, np.ndarray, Chunk]:
-        """Episode and t of every row, and the episodes that have ended, as columns."""
-        rows = len(env)
+        self, env: np.ndarray, agent: np.ndarray, end: np.ndarray, reward: Optional[np.ndarray], rows_too: bool
+    ) -> Tuple[Optional[np.ndarray], Optional[np.ndarray], Chunk]:
+        """Episode and t of every row, where they are asked for, and the episodes that have ended, as columns."""
         keys = env.astype(np.int64) * 4096 + agent
-        order = np.argsort(keys, kind="stable")
-        keys, end = keys[order], end[order]
-        stream = np.diff(keys, prepend=keys[:1] - 1) != 0
-        begins = stream.copy()
-        begins[1:] |= end[:-1]
-        part = np.cumsum(begins) - 1  # which stretch of one episode a row is in
-        starts = np.flatnonzero(begins)
-        lasts = np.append(starts[1:], rows) - 1
-        paid = reward[order].astype(np.float64) if reward is not None else np.zeros(rows)
-        gained = np.add.reduceat(paid, starts) if rows else np.zeros(0)
-        of = keys[starts]
-        heads = np.flatnonzero(stream[starts])  # the first stretch of every stream, which goes on with what was left open
-        age = np.zeros(len(starts), np.int64)
-        counts = np.arange(len(starts))
-        counts -= heads[np.cumsum(stream[starts]) - 1] if len(starts) else 0
-        tails = np.append(heads[1:], len(starts))
-        for head, tail, key in zip(heads.tolist(), tails.tolist(), of[heads].tolist()):
-            count, age[head], before = self.state.get(key, (0, 0, 0.0))
-            gained[head] += before
-            counts[head:tail] += count
-        stops, lengths = end[lasts], age + lasts - starts + 1
-        numbers = np.array([self._id(env, count) for env, count in zip((of >> 12).tolist(), counts.tolist())], np.int64)
-        for last, key in zip((tails - 1).tolist(), of[heads].tolist()):
-            count = int(counts[last])
-            self.state[key] = (count + 1, 0, 0.0) if stops[last] else (count, int(lengths[last]), float(gained[last]))
+        if not np.array_equal(keys, self.keys):
+            self._sort(keys)
+        rows = len(keys)
+        end = end[self.order]
+        stops = [*np.flatnonzero(end).tolist(), rows]
+        begins: List[int] = []  # of stretches: rows of one stream and one episode
+        at = 0
+        for _, first, last in self.streams:
+            begins.append(first)
+            while stops[at] < last:
+                at += 1
+                if stops[at - 1] + 1 < last:
+                    begins.append(stops[at - 1] + 1)
+        gained = [0.0] * len(begins)
+        if reward is not None and rows:
+            gained = np.add.reduceat(reward[self.order], begins, dtype=np.float64).tolist()
+        begins.append(rows)
+        at = 0
+        numbers: List[int] = []
+        ages: List[int] = []
+        done: List[Tuple[int, int, float, int]] = []
+        for key, _, last in self.streams:
+            count, age, before = self.state.get(key, (0, 0, 0.0))
+            while begins[at] < last:
+                number, length, total = self._id(key >> 12, count), age + begins[at + 1] - begins[at], before + gained[at]
+                numbers.append(number)
+                ages.append(age)
+                at += 1
+                if end[begins[at] - 1]:
+                    done.append((number, key & 4095, total, length))
+                    count, age, before = count + 1, 0, 0.0
+                else:
+                    age, before = length, total
+            self.state[key] = (count, age, before)
+        columns = zip(("episode", "agent", "return", "length"), zip(*done) if done else ((),) * 4)
+        ended: Chunk = {name: np.array(values, np.float64 if name == "return" else np.int64) for name, values in columns}
+        if not rows_too:
+            return None, None, ended
+        spans = np.diff(begins)
         episode, t = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-        episode[order] = numbers[part]
-        t[order] = np.arange(rows) - starts[part] + age[part]
-        columns = {"episode": numbers, "agent": of & 4095, "return": gained, "length": lengths}
-        return episode, t, {name: values[stops] for name, values in columns.items()}
+        episode[self.order] = np.repeat(np.array(numbers, np.int64), spans)
+        t[self.order] = np.arange(rows) - np.repeat(np.array(begins[:-1], np.int64) - np.array(ages, np.int64), spans)
+        return episode, t, ended
 
     def _id(self, env: int, count: int) -> int:
         known = self.ids.setdefault(env, {})
@@ -561,18 +667,20 @@ class _Streams:
 class _Step:
     """One optimiser step of one policy while its parts come in: rows, measurements and reports, in any order."""
 
+    __slots__ = ("epoch", "minibatch", "parts", "replays", "again", "report", "tensors")
+
     def __init__(self, epoch: int, minibatch: int) -> None:
         self.epoch, self.minibatch = epoch, minibatch
-        self.parts: Set[Any] = set()
-        self.replays: List[Chunk] = []
-        self.again: List[Tuple[int, Callable[[], Any], Any]] = []
+        self.parts: Tuple[Any, ...] = ()
+        self.replays: List[Union[Chunk, Callable[[], Chunk]]] = []
+        self.again: List[Tuple[Chunk, Callable[[], Any], Any]] = []
         self.report: Dict[str, Any] = {}
         self.tensors: Dict[str, np.ndarray] = {}
 
 
 class _Policy:
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, index: int) -> None:
+        self.name, self.index = name, index
         self.step = _Step(0, 0)
         self.seen = np.zeros(0, bool)
         self.updates = 0
@@ -659,6 +767,8 @@ class Recorder:
         self._rows = 0
         self._held: Dict[str, List[Chunk]] = {}
         self._bytes = 0
+        self._ended: List[Tuple[int, _Step]] = []  # steps that are over and not yet held, by policy, and how many rows they have
+        self._ended_rows = 0
         self._loose: Dict[str, List[Dict[str, Any]]] = {}
         self._next: Dict[str, int] = {}
         self._next_episode = 0
@@ -711,7 +821,7 @@ class Recorder:
             raise ValueError("watch() needs optimizer=: a torch optimiser, or a list of them")
         known = self._find_policy(policy, create=True)
         supply = (lambda: [_Tensor(*item) for item in tensors()]) if tensors else (lambda: _roles(actor, critic, shared, head))
-        watch = _Watch(known, supply, optimizers)
+        watch = _Watch(known, supply, optimizers, len(self._manifest["tensors"]))
         for item in optimizers:
             if not any(item is other for other in self._optimizers):
                 self._optimizers.append(item)
@@ -719,7 +829,6 @@ class Recorder:
         watch.refresh(self._optimizers)
         if not watch.tensors:
             raise ValueError("watch() found no parameter; name the actor and the critic")
-        watch.first = len(self._manifest["tensors"])
         for tensor in watch.tensors:
             self._manifest["tensors"].append(
                 {"name": tensor.name, "policy": known, "role": tensor.role, "size": tensor.parameter.numel()}
@@ -759,7 +868,8 @@ class Recorder:
         def step(which: Any, *args: Any, **kwargs: Any) -> Any:
             self._before_step(which)
             result = original(*args, **kwargs)
-            self._after_step(which)
+            if self.recording:
+                self._after_step(which)
             return result
 
         # A bound method, because learning-rate schedules take it apart.
@@ -858,10 +968,10 @@ class Recorder:
         if self.iteration < 0:
             self.begin()
         self._updated = True
-        own = self._policies[self._find_policy(policy, create=True)]
+        own = self._policies[0 if policy is None and len(self._policies) == 1 else self._find_policy(policy, create=True)]
         if not self.recording:
             # Epochs are told apart by their rows in the iterations that are kept; the others follow the same plan.
-            if epoch is None and minibatch is None and own.replayed < len(own.plan) and own.replayed > 0:
+            if epoch is None and minibatch is None and 0 < own.replayed < len(own.plan):
                 epoch, minibatch = own.plan[own.replayed]
             own.replayed += 1
             self._at(own, "replays", epoch, minibatch, None)
@@ -870,7 +980,7 @@ class Recorder:
         if "new_logp" not in known:
             raise ValueError("replays() needs new_logp: the log-probability in this step's forward pass")
         sample = known.get("sample")
-        rows = np.arange(self._rows) if sample is None else _array(sample).reshape(-1).astype(np.int64)
+        rows = np.arange(self._rows) if sample is None else _array(sample).reshape(-1).astype(np.int64, copy=False)
         step = self._at(own, "replays", epoch, minibatch, rows)
         if own.replayed == 0:
             own.plan = []
@@ -882,12 +992,19 @@ class Recorder:
         if math.prod(lead) != len(rows):
             raise ValueError(f"replays() has {math.prod(lead)} log-probabilities for {len(rows)} samples")
         counts = None if lengths is None else _rows(lengths, lead, "lengths", "new_logp").astype(np.int64)
-        chunk = _chunk("replays", {**known, "iteration": self.iteration, "policy": self._policies.index(own)}, lead, counts)
+        known["policy"] = own.index
         own.replayed += 1
-        if again is not None and own.replayed <= _TWICE[self.iteration >= self.first]:
+        self._ended_rows += len(rows)
+        twice = again is not None and own.replayed <= _TWICE[self.iteration >= self.first]
+        if not (twice or self.strict or any(isinstance(value, (list, tuple)) for value in known.values())):
+            copies = {name: value if type(value) is int else _array(value) for name, value in known.items()}
+            step.replays.append(functools.partial(_chunk, "replays", copies, lead, counts))
+            return
+        chunk = _chunk("replays", known, lead, counts)
+        if again is not None and twice:
             logp, logits = _twice(again)
             chunk["again_logp"] = logp.reshape(-1)
-            step.again.append((len(step.replays), again, logits))
+            step.again.append((chunk, again, logits))
         step.replays.append(chunk)
 
     @_guarded
@@ -905,13 +1022,17 @@ class Recorder:
         if self.iteration < 0:
             self.begin()
         self._updated = True
-        own = self._policies[self._find_policy(policy, create=True)]
+        own = self._policies[0 if policy is None and len(self._policies) == 1 else self._find_policy(policy, create=True)]
         step = self._at(own, "step", epoch, minibatch, None)
+        report = step.report
         for name, value in known.items():
             if hasattr(value, "detach"):
                 # Reading a number from a device waits for it; that can wait until the rows are written.
-                value = value.detach().clone() if value.device.type != "cpu" else value.item()
-            step.report[name] = value
+                value = value.item() if _on_cpu(value) else value.detach().clone()
+            report[name] = value
+        if not self.recording:
+            report.update(iteration=self.iteration, epoch=step.epoch, minibatch=step.minibatch, policy=own.index)
+            self._add("steps", report)
 
     @_guarded
     def episodes(self, *, agent: Array = None, episode: Array = None, return_: Array = None, **columns: Array) -> None:
@@ -961,6 +1082,8 @@ class Recorder:
     @_guarded
     def flush(self) -> None:
         """Writes what is held. Done by itself at the end of iterations, every few seconds, and when much has gathered."""
+        for watch in self._watches:
+            watch.settle()
         for table in list(self._loose):
             rows = self._loose.pop(table)
             if rows:
@@ -997,46 +1120,59 @@ class Recorder:
 
     def _at(self, own: _Policy, part: Any, epoch: Optional[int], minibatch: Optional[int], rows: Optional[np.ndarray]) -> _Step:
         """The step that a call belongs to: the present one, or the next where the present one has that part already."""
-        told = epoch is not None or minibatch is not None
         now = own.step
-        wanted_epoch = now.epoch if epoch is None else int(epoch)
-        if minibatch is not None:
-            wanted = int(minibatch)
+        if epoch is None and minibatch is None:
+            if part in now.parts:
+                now = self._next_step(own, now.epoch, now.minibatch + 1)
+            if rows is not None and len(rows):
+                most = int(rows.max()) + 1
+                if most > len(own.seen):
+                    own.seen = np.concatenate([own.seen, np.zeros(max(most, self._rows) - len(own.seen), bool)])
+                if own.seen[rows].any():
+                    now.epoch, now.minibatch = now.epoch + 1, 0
+                    own.seen[:] = False
+                own.seen[rows] = True
         else:
-            wanted = 0 if wanted_epoch != now.epoch else now.minibatch + (part in now.parts)
-        if (wanted_epoch, wanted) != (now.epoch, now.minibatch):
-            if now.parts:
-                self._end_step(own)
-            own.step = _Step(wanted_epoch, wanted)
-        if rows is not None and not told and len(rows):
-            most = int(rows.max()) + 1
-            if most > len(own.seen):
-                own.seen = np.concatenate([own.seen, np.zeros(max(most, self._rows) - len(own.seen), bool)])
-            if own.seen[rows].any():
-                own.step.epoch, own.step.minibatch = own.step.epoch + 1, 0
-                own.seen[:] = False
-            own.seen[rows] = True
-        own.step.parts.add(part)
+            wanted_epoch = now.epoch if epoch is None else int(epoch)
+            if minibatch is not None:
+                wanted = int(minibatch)
+            else:
+                wanted = 0 if wanted_epoch != now.epoch else now.minibatch + (part in now.parts)
+            if wanted_epoch != now.epoch or wanted != now.minibatch:
+                now = self._next_step(own, wanted_epoch, wanted)
+        now.parts += (part,)
+        return now
+
+    def _next_step(self, own: _Policy, epoch: int, minibatch: int) -> _Step:
+        if not self.recording:
+            # Nothing is gathered, and what was reported is a row already: only the place moves on.
+            step = own.step
+            step.epoch, step.minibatch, step.parts, step.report = epoch, minibatch, (), {}
+            return step
+        if own.step.parts:
+            self._ended.append((own.index, own.step))
+            if self._ended_rows > _RAW_ROWS:
+                self._end_steps()
+        own.step = _Step(epoch, minibatch)
         return own.step
 
-    def _end_step(self, own: _Policy) -> None:
-        step = own.step
-        place = {"iteration": self.iteration, "epoch": step.epoch, "minibatch": step.minibatch}
-        index = self._policies.index(own)
-        for chunk in step.replays:
-            rows = _length(chunk)
-            for name in ("epoch", "minibatch"):
-                chunk[name] = np.full(rows, place[name], np.int32)
-            self._hold("replays", chunk)
-        if step.tensors:
-            rates = {rate for rate in step.tensors["learning_rate"].tolist() if rate == rate}
-            if len(rates) == 1:
-                step.report.setdefault("learning_rate", rates.pop())
-            rows = len(step.tensors["tensor"])
-            self._hold("tensors", {**{name: np.full(rows, at, np.int32) for name, at in place.items()}, **step.tensors})
-        if step.report:
-            self._add("steps", {**step.report, **place, "policy": index})
-        step.replays, step.tensors, step.report, step.again = [], {}, {}, []
+    def _end_steps(self) -> None:
+        ended, self._ended, self._ended_rows = self._ended, [], 0
+        for policy, step in ended:
+            place = {"iteration": self.iteration, "epoch": step.epoch, "minibatch": step.minibatch}
+            for part in step.replays:
+                chunk = part() if callable(part) else part
+                chunk.update(place)
+                self._hold("replays", chunk)
+            if step.tensors:
+                rates = {rate for rate in step.tensors["learning_rate"].tolist() if rate == rate}
+                if len(rates) == 1:
+                    step.report.setdefault("learning_rate", rates.pop())
+                step.tensors.update(place)  # type: ignore[arg-type]
+                self._hold("tensors", step.tensors)  # type: ignore[arg-type]
+            if step.report:
+                step.report.update(place, policy=policy)
+                self._add("steps", step.report)
 
     @_guarded
     def _before_step(self, optimizer: Any) -> None:
@@ -1048,22 +1184,22 @@ class Recorder:
         for watch in self._of(optimizer):
             own = self._policies[watch.policy]
             own.updates += 1
-            self._at(own, id(optimizer), None, None, None)
-            if not self.recording:
-                continue
-            if watch.stale():
-                watch.refresh(self._optimizers)
-            watch.start(optimizer)
+            if self.recording:
+                self._at(own, id(optimizer), None, None, None)
+                watch.start(optimizer, self._optimizers)
 
     @_guarded
     def _after_step(self, optimizer: Any) -> None:
-        if self.iteration < 0 or not self.recording:
+        if not self.recording:
             return
         for watch in self._of(optimizer):
             own = self._policies[watch.policy]
             rows = watch.finish(optimizer)
+            if rows is not None and own.step.tensors:
+                watch.settle()
+                rows = _added(own.step.tensors, rows)
             if rows is not None:
-                own.step.tensors = _added(own.step.tensors, rows) if own.step.tensors else rows
+                own.step.tensors = rows
             self._look_again(own.step)
 
     def _of(self, optimizer: Any) -> List[_Watch]:
@@ -1072,9 +1208,8 @@ class Recorder:
     def _look_again(self, step: _Step) -> None:
         squares: List[np.ndarray] = []
         moved: List[np.ndarray] = []
-        for place, again, logits in step.again:
+        for chunk, again, logits in step.again:
             after, later = _twice(again)
-            chunk = step.replays[place]
             chunk["after_logp"] = after.reshape(-1)
             if "old_logp" in chunk:
                 squares.append(0.5 * (chunk["after_logp"] - chunk["old_logp"]).astype(np.float64) ** 2)  # type: ignore[operator]
@@ -1127,7 +1262,7 @@ class Recorder:
             return names.index(policy)
         if not create:
             raise ValueError(f"there is no policy {policy!r}; there are {', '.join(names)}")
-        self._policies.append(_Policy(str(policy)))
+        self._policies.append(_Policy(str(policy), len(names)))
         self._write_manifest()
         return len(names)
 
@@ -1149,20 +1284,21 @@ class Recorder:
         agent = _rows(known["agent"], lead, "agent", "old_logp")
         paid = known.get("env_reward", known.get("reward"))
         reward = None if paid is None else _rows(paid, lead, "reward", "old_logp")
-        episode, t, done = self._streams.number(env, agent, end, reward)
+        episode, t, done = self._streams.number(env, agent, end, reward, self.recording)
         known["episode"], known["t"] = episode, t
         if reward is not None and not self._own_episodes:
-            self._hold("episodes", {**done, "iteration": np.full(_length(done), self.iteration, np.int32)})
+            self._hold("episodes", {**done, "iteration": self.iteration})
 
     def _add(self, table: str, row: Dict[str, Any]) -> None:
         rows = self._loose.setdefault(table, [])
-        rows.append(row)
         if len(rows) >= _HELD_ROWS:
             self._held.setdefault(table, []).append(_table_of(rows, table))
             self._bytes += _bytes(self._held[table][-1])
-            self._loose[table] = []
+            rows = self._loose[table] = []
             if self._bytes > _HELD_BYTES:
                 self.flush()
+                rows = self._loose.setdefault(table, [])
+        rows.append(row)
 
     def _hold(self, table: str, chunk: Chunk) -> None:
         if _length(chunk) == 0:
@@ -1176,9 +1312,10 @@ class Recorder:
         if self.iteration < 0:
             return
         for own in self._policies:
-            if own.step.parts:
-                self._end_step(own)
-                own.step.parts = set()
+            self._next_step(own, 0, 0)
+        self._end_steps()
+        for watch in self._watches:
+            watch.settle()
         for watch in {watch.policy: watch for watch in self._watches}.values():
             own = self._policies[watch.policy]
             if own.updates and "updates.policy" not in self._counted:
@@ -1276,6 +1413,9 @@ class Recorder:
         self.stopped = True
         self._release()
         with contextlib.suppress(Exception):
+            self._end_steps()
+            for watch in self._watches:
+                watch.settle()
             for table, chunks in self._held.items():
                 if chunks:
                     self._write(table, _joined(table, chunks))
@@ -1291,7 +1431,7 @@ class Recorder:
                 undo()
         self._undo = []
         for watch in self._watches:
-            watch.before = None
+            watch.held = {}
 
 
 def _close_at_exit(reference: "weakref.ReferenceType[Recorder]") -> None:

@@ -1,9 +1,10 @@
 """Times the example PPO loop with and without the recorder and prints seconds and memory as JSON; run by recorder.bench.ts.
 
-Both loops run in one process and take turns, iteration by iteration, so that a slow moment of the machine hits both. The work of
-an iteration is the same in every round; only when files are written follows the clock, so that is timed by itself."""
+Both loops run in one process, on one core, and take turns minibatch by minibatch, so that a slow moment of the machine hits both. A
+turn's work is the same in every round; only when files are written follows the clock, so that is timed by itself."""
 
 import json
+import os
 import pathlib
 import resource
 import shutil
@@ -34,7 +35,7 @@ class Nothing:
 
 
 def in_turns(kinds, iterations, folder):
-    """By kind of recorder: seconds of every iteration, from one call of `samples` to the next, and those of writing files."""
+    """By kind of recorder: seconds of every turn, from one call of `samples` or `replays` to the next, and those of writing files."""
     turns = [threading.Semaphore(0) for _ in kinds]
     seconds = [[] for _ in kinds]
     writing = [0.0] * len(kinds)
@@ -46,6 +47,10 @@ def in_turns(kinds, iterations, folder):
             def samples(self, **columns):
                 self.pause()
                 super().samples(**columns)
+
+            def replays(self, **columns):
+                self.pause()
+                super().replays(**columns)
 
             def flush(self):
                 start = time.perf_counter()
@@ -83,6 +88,8 @@ def peak():
 
 def main(iterations, rounds, longest):
     torch.set_num_threads(1)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # two cores are seldom equally fast
     folder = tempfile.mkdtemp()
     times = {"with": [], "without": [], "writing": []}
     try:

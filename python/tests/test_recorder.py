@@ -162,6 +162,26 @@ class Rows(Case):
         found = table(self.path, "samples")
         self.assertEqual((found["old_logp"], found["reward"], found["value"]), ([0] * 4, [0] * 4, [1] * 4))
 
+    def test_copies_rows_of_a_minibatch_at_once(self):
+        recorder = self.recorder(strict=False)
+        recorder.samples(old_logp=np.zeros(4), terminated=np.zeros(4, bool))
+        logp, advantage, rows = torch.zeros(4, requires_grad=True), np.ones(4), np.arange(4)
+        recorder.replays(sample=rows, new_logp=logp, advantage=advantage)
+        with torch.no_grad():
+            logp += 5
+        advantage += 5
+        rows += 5
+        recorder.close()
+        found = table(self.path, "replays")
+        self.assertEqual((found["new_logp"], found["advantage"], found["sample"]), ([0] * 4, [1] * 4, [0, 1, 2, 3]))
+
+    def test_takes_an_iteration_without_rows(self):
+        recorder = self.recorder()
+        recorder.samples(old_logp=np.zeros(0), terminated=np.zeros(0, bool), reward=np.zeros(0))
+        recorder.samples(old_logp=np.zeros(2), terminated=np.array([False, True]), reward=np.ones(2))
+        recorder.close()
+        self.assertEqual((table(self.path, "samples")["t"], table(self.path, "episodes")["return"]), ([0, 1], [2.0]))
+
     def test_turns_negative_log_probabilities(self):
         recorder = self.recorder()
         recorder.samples(old_neglogp=[0.5, 1.5], terminated=[0, 1])
@@ -374,6 +394,22 @@ class Tensors(Case):
         found = table(self.path, "tensors")
         self.assertEqual([bound for i, bound in zip(found["tensor"], found["bound"]) if i == 2], [1, 0])
 
+    def test_measures_parameters_that_were_given_other_memory_between_two_steps(self):
+        actor, critic, optimizer = self.network()
+        recorder = self.recorder()
+        recorder.watch(actor=actor, critic=critic, optimizer=optimizer)
+        recorder.samples(old_logp=np.zeros(2), terminated=np.zeros(2))
+        norms = []
+        for scale in (1.0, 3.0):
+            for parameter in actor.parameters():
+                parameter.data = parameter.data * scale
+            actor(torch.ones(1, 3)).sum().backward()
+            norms.append([parameter.detach().norm().item() for parameter in actor.parameters()])
+            optimizer.step()
+        recorder.close()
+        found = np.array(table(self.path, "tensors")["norm"]).reshape(2, -1)[:, :4]
+        np.testing.assert_allclose(found, norms, rtol=1e-6)
+
     def test_lives_with_schedules_made_before_and_after(self):
         actor, critic, optimizer = self.network()
         before = torch.optim.lr_scheduler.StepLR(optimizer, 1)
@@ -544,6 +580,26 @@ class Training(Case):
             options.fault = "dropout" if example is mappo else None
             with self.subTest(example.__name__):
                 self.assertEqual(example.train(options, Recorder), example.train(options, Nothing))
+
+    def test_records_the_same_whether_rows_and_tensors_are_looked_at_together_or_one_by_one(self):
+        import mappo
+        import ppo
+
+        def recorded(example, strict):
+            options = example.parser().parse_args(["--iterations", "5", "--steps", "16", "--out", self.path])
+            example.train(options, lambda *args, **kwargs: Recorder(*args, **{**kwargs, "strict": strict}))
+            tables = {name: table(self.path, name) for name in trueline_recorder.TABLES}
+            return {(name, key): np.hstack(values) for name, columns in tables.items() for key, values in columns.items()}
+
+        for example in (ppo, mappo):
+            together = recorded(example, False)
+            with mock.patch.multiple(trueline_recorder, _COPIED_ENTRIES=1, _RAW_ROWS=0):
+                single = recorded(example, True)
+            with self.subTest(example.__name__):
+                self.assertGreater(len(together["tensors", "delta"]), 100)
+                self.assertEqual(list(together), list(single))
+                for key, values in together.items():
+                    np.testing.assert_array_equal(values, single[key], str(key))
 
 
 if __name__ == "__main__":
