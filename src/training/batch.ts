@@ -1,6 +1,6 @@
 /** The rows of one iteration. A batch owns all its columns: it is re-ordered, sliced and copied only whole, so no column can follow an order of its own. */
 import type { Game } from '../games/game.ts';
-import { type ColumnArray, copyRows } from './gather.ts';
+import { type ColumnArray, copyRows, Runs } from './gather.ts';
 
 export interface BatchShape {
   readonly observation: number;
@@ -104,6 +104,7 @@ export class Batch {
   private spare: Batch | null = null;
   private order = new Int32Array(0);
   private orderSpare = new Int32Array(0);
+  private readonly runs = new Runs();
 
   constructor(readonly shape: BatchShape) {
     this.extras = shape.extras.map(() => new Float64Array(0));
@@ -159,13 +160,14 @@ export class Batch {
   /** Appends whole rows of another batch of the same shape, in the order given. */
   append(from: Batch, rows: ArrayLike<number>, count = rows.length): void {
     this.reserve(this.rows + count);
+    const runs = this.runs.find(rows, count);
     const mine = this.columns();
     const theirs = from.columns();
     for (const [name, [, width]] of Object.entries(layout(this.shape)))
-      copyRows(mine[name], this.rows, theirs[name], rows, count, width);
+      copyRows(mine[name], this.rows, theirs[name], runs, width);
     for (let i = 0; i < this.extras.length; i++) {
-      copyRows(this.extras[i], this.rows, from.extras[i], rows, count, this.shape.extras[i].width);
-      copyRows(this.extraLengths[i], this.rows, from.extraLengths[i], rows, count, 1);
+      copyRows(this.extras[i], this.rows, from.extras[i], runs, this.shape.extras[i].width);
+      copyRows(this.extraLengths[i], this.rows, from.extraLengths[i], runs, 1);
     }
     this.rows += count;
   }

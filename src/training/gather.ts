@@ -17,93 +17,83 @@ export function copyFloatSpan(
   else for (let i = 0; i < count; i++) into[target + i] = from[source + i];
 }
 
-/** Copies whole rows of `width` values: the rows listed in `rows`, to row `at` and on. */
-export function copyRows(
-  into: ColumnArray,
-  at: number,
-  from: ColumnArray,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
-  if (width === 0 || count === 0) return;
-  if (isRun(rows, count)) {
-    into.set(from.subarray(rows[0] * width, (rows[0] + count) * width), at * width);
-    return;
-  }
-  if (into instanceof Float32Array) copyFloats(into, at, from as Float32Array, rows, count, width);
-  else if (into instanceof Int32Array) copyInts(into, at, from as Int32Array, rows, count, width);
-  else if (into instanceof Uint8Array) copyBytes(into, at, from as Uint8Array, rows, count, width);
-  else copyDoubles(into, at, from as Float64Array, rows, count, width);
-}
+/** A list of rows as runs of rows that follow one another: where each begins, and how many rows it has. */
+export class Runs {
+  count = 0;
+  starts = new Int32Array(0);
+  lengths = new Int32Array(0);
 
-/** Whether the list is one row after the other, as it is where a learner takes the whole batch. */
-function isRun(rows: ArrayLike<number>, count: number): boolean {
-  for (let i = 1; i < count; i++) if (rows[i] !== rows[i - 1] + 1) return false;
-  return true;
-}
-
-/** The widest columns hold floats; here rows that follow one another go together. */
-function copyFloats(
-  into: Float32Array,
-  at: number,
-  from: Float32Array,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
-  let target = at * width;
-  for (let i = 0, end = 0; i < count; i = end) {
-    for (end = i + 1; end < count && rows[end] === rows[end - 1] + 1; ) end++;
-    copyFloatSpan(from, rows[i] * width, into, target, (end - i) * width);
-    target += (end - i) * width;
+  /** Found once for all columns that are to follow the list. */
+  find(rows: ArrayLike<number>, count: number): this {
+    if (this.starts.length < count) {
+      this.starts = new Int32Array(count);
+      this.lengths = new Int32Array(count);
+    }
+    const { starts, lengths } = this;
+    let runs = 0;
+    for (let i = 0, end = 0; i < count; i = end) {
+      for (end = i + 1; end < count && rows[end] === rows[end - 1] + 1; ) end++;
+      starts[runs] = rows[i];
+      lengths[runs++] = end - i;
+    }
+    this.count = runs;
+    return this;
   }
 }
 
-function copyInts(
-  into: Int32Array,
-  at: number,
-  from: Int32Array,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
+/** Copies whole rows of `width` values, run after run, to row `at` and on. */
+export function copyRows(into: ColumnArray, at: number, from: ColumnArray, runs: Runs, width: number): void {
+  if (width === 0 || runs.count === 0) return;
+  if (into instanceof Float32Array) copyFloats(into, at, from as Float32Array, runs, width);
+  else if (into instanceof Int32Array) copyInts(into, at, from as Int32Array, runs, width);
+  else if (into instanceof Uint8Array) copyBytes(into, at, from as Uint8Array, runs, width);
+  else copyDoubles(into, at, from as Float64Array, runs, width);
+}
+
+function copyFloats(into: Float32Array, at: number, from: Float32Array, runs: Runs, width: number): void {
+  const { starts, lengths, count } = runs;
   let target = at * width;
-  for (let i = 0; i < count; i++) {
-    const source = rows[i] * width;
-    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
-    target += width;
+  for (let run = 0; run < count; run++) {
+    const source = starts[run] * width;
+    const values = lengths[run] * width;
+    if (values >= longSpan) into.set(from.subarray(source, source + values), target);
+    else for (let i = 0; i < values; i++) into[target + i] = from[source + i];
+    target += values;
   }
 }
 
-function copyBytes(
-  into: Uint8Array,
-  at: number,
-  from: Uint8Array,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
+function copyInts(into: Int32Array, at: number, from: Int32Array, runs: Runs, width: number): void {
+  const { starts, lengths, count } = runs;
   let target = at * width;
-  for (let i = 0; i < count; i++) {
-    const source = rows[i] * width;
-    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
-    target += width;
+  for (let run = 0; run < count; run++) {
+    const source = starts[run] * width;
+    const values = lengths[run] * width;
+    if (values >= longSpan) into.set(from.subarray(source, source + values), target);
+    else for (let i = 0; i < values; i++) into[target + i] = from[source + i];
+    target += values;
   }
 }
 
-function copyDoubles(
-  into: Float64Array,
-  at: number,
-  from: Float64Array,
-  rows: ArrayLike<number>,
-  count: number,
-  width: number,
-) {
+function copyBytes(into: Uint8Array, at: number, from: Uint8Array, runs: Runs, width: number): void {
+  const { starts, lengths, count } = runs;
   let target = at * width;
-  for (let i = 0; i < count; i++) {
-    const source = rows[i] * width;
-    for (let j = 0; j < width; j++) into[target + j] = from[source + j];
-    target += width;
+  for (let run = 0; run < count; run++) {
+    const source = starts[run] * width;
+    const values = lengths[run] * width;
+    if (values >= longSpan) into.set(from.subarray(source, source + values), target);
+    else for (let i = 0; i < values; i++) into[target + i] = from[source + i];
+    target += values;
+  }
+}
+
+function copyDoubles(into: Float64Array, at: number, from: Float64Array, runs: Runs, width: number): void {
+  const { starts, lengths, count } = runs;
+  let target = at * width;
+  for (let run = 0; run < count; run++) {
+    const source = starts[run] * width;
+    const values = lengths[run] * width;
+    if (values >= longSpan) into.set(from.subarray(source, source + values), target);
+    else for (let i = 0; i < values; i++) into[target + i] = from[source + i];
+    target += values;
   }
 }

@@ -3,7 +3,7 @@ import { clampAdvantages, type Learner, type LearnerRows, normaliseAdvantages } 
 import type { PpoSettings } from '../agents/settings.ts';
 import type { Batch } from './batch.ts';
 import { assignCredit } from './credit.ts';
-import { copyRows } from './gather.ts';
+import { copyRows, Runs } from './gather.ts';
 
 /** The rows of the learner's own agents, in batch order. */
 export function selectRows(batch: Batch, learner: Learner, rows: Int32Array): number {
@@ -82,6 +82,8 @@ function reserve(into: LearnerRows, batch: Batch, rows: number, candidates: numb
   into.logCount = floats(into.logCount, rows);
 }
 
+const found = new Runs();
+
 export function prepareRows(
   batch: Batch,
   rows: Int32Array,
@@ -96,16 +98,17 @@ export function prepareRows(
   for (let i = 0; i < count; i++) candidates += batch.count[rows[i]];
   reserve(into, batch, count, candidates, pointer);
   into.length = count;
-  copyRows(into.obs, 0, batch.observation, rows, count, shape.observation);
-  copyRows(into.state, 0, batch.criticState, rows, count, shape.criticState);
-  copyRows(into.action, 0, batch.action, rows, count, 1);
-  copyRows(into.oldLogp, 0, batch.oldLogp, rows, count, 1);
-  copyRows(into.advantage, 0, batch.advantage, rows, count, 1);
-  copyRows(into.returns, 0, batch.return, rows, count, 1);
-  copyRows(into.oldValue, 0, batch.value, rows, count, 1);
-  copyRows(into.iteration, 0, batch.iteration, rows, count, 1);
-  copyRows(into.sample, 0, batch.sample, rows, count, 1);
-  copyRows(into.agent, 0, batch.agent, rows, count, 1);
+  const runs = found.find(rows, count);
+  copyRows(into.obs, 0, batch.observation, runs, shape.observation);
+  copyRows(into.state, 0, batch.criticState, runs, shape.criticState);
+  copyRows(into.action, 0, batch.action, runs, 1);
+  copyRows(into.oldLogp, 0, batch.oldLogp, runs, 1);
+  copyRows(into.advantage, 0, batch.advantage, runs, 1);
+  copyRows(into.returns, 0, batch.return, runs, 1);
+  copyRows(into.oldValue, 0, batch.value, runs, 1);
+  copyRows(into.iteration, 0, batch.iteration, runs, 1);
+  copyRows(into.sample, 0, batch.sample, runs, 1);
+  copyRows(into.agent, 0, batch.agent, runs, 1);
   packLists(batch, rows, count, into);
   if (pointer) packFeatures(batch, rows, count, into.features);
   learner.normaliser.toCritic(into.returns, count, into.returns);

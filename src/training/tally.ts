@@ -1,6 +1,6 @@
 /** Adds up the readings of one learner's update. Means are over rows, so a smaller last minibatch does not count more than its rows. */
 import type { LearnerRows, TrainJob, UpdateResult } from '../agents/ppo.ts';
-import type { Role, StepReport } from '../net/types.ts';
+import type { Role, RowOutputs, StepReport } from '../net/types.ts';
 import { noReadings, type ReadingName, type Readings } from './readings.ts';
 
 /** What was measured around one step; NaN where it was not. */
@@ -116,12 +116,10 @@ export class Tally {
   private rows(job: TrainJob): void {
     const { out, order, from, to } = job;
     const facts = this.factsOf(job.rows);
-    for (let i = from; i < to; i += stretch) {
-      const end = Math.min(to, i + stretch);
-      addEntropies(this.entropies, facts, order, i, end, out.entropy, i - from);
-      // Before the first step every log-ratio is 0, so the correlation leaves that one out.
-      if (this.steps > 0) addPairs(this.sums, facts, order, i, end, out.logp, i - from);
-    }
+    // Before the first step every log-ratio is 0, so the correlation leaves that one out.
+    const sums = this.steps > 0 ? this.sums : new Float64Array(this.sums.length);
+    for (let i = from; i < to; i += stretch)
+      addRows(sums, this.entropies, facts, order, i, Math.min(to, i + stretch), out, i - from);
   }
 
   /** What `rows` reads of a row, side by side, because minibatches visit rows at random: log of the count, whether of this iteration, old_logp, advantage. */
@@ -157,41 +155,30 @@ function writeFacts(
   }
 }
 
-/** Adds to `sums` the entropies in parts of the largest possible, and counts them; a row with one choice has none. */
-function addEntropies(
+/**
+ * Adds to `sums` what the correlation of log-ratio and advantage is made of, and to `entropies` the entropies in parts of the largest
+ * possible, and how many there are; a row with one choice has none.
+ */
+function addRows(
   sums: Float64Array,
+  entropies: Float64Array,
   facts: Float32Array,
   order: Int32Array,
   from: number,
   to: number,
-  entropy: Float32Array,
-  at: number,
-): void {
-  let ratio = 0;
-  let counted = 0;
-  for (let i = from; i < to; i++, at++) {
-    const logCount = facts[order[i] * 4];
-    if (!(logCount > 0)) continue;
-    ratio += entropy[at] / logCount;
-    counted++;
-  }
-  sums[0] += ratio;
-  sums[1] += counted;
-}
-
-/** Adds to `sums` what the correlation of log-ratio and advantage is made of. */
-function addPairs(
-  sums: Float64Array,
-  facts: Float32Array,
-  order: Int32Array,
-  from: number,
-  to: number,
-  logp: Float32Array,
+  { logp, entropy }: RowOutputs,
   at: number,
 ): void {
   let [n, xs, ys, xx, yy, xy] = [0, 0, 0, 0, 0, 0];
+  let ratio = 0;
+  let counted = 0;
   for (let i = from; i < to; i++, at++) {
     const row = order[i] * 4;
+    const logCount = facts[row];
+    if (logCount > 0) {
+      ratio += entropy[at] / logCount;
+      counted++;
+    }
     if (facts[row + 1] === 0) continue;
     const x = logp[at] - facts[row + 2];
     const y = facts[row + 3];
@@ -202,6 +189,8 @@ function addPairs(
     yy += y * y;
     xy += x * y;
   }
+  entropies[0] += ratio;
+  entropies[1] += counted;
   sums[0] += n;
   sums[1] += xs;
   sums[2] += ys;

@@ -92,7 +92,7 @@ export class KernelPolicy implements Policy {
   act(rows: DecisionRows, uniforms: Float32Array, temperature: number, out: ActOutputs): void {
     if (rows.length === 0) return;
     this.enterDecisions(rows, uniforms, temperature, out);
-    this.forward(rows.length);
+    this.forward(rows.length, true, true);
     this.leaveDecisions(rows.length, out);
   }
 
@@ -122,9 +122,7 @@ export class KernelPolicy implements Policy {
     if (to <= from) return;
     checkTemperature(temperature);
     this.enter(rows, order, from, to, out.logits !== undefined, temperature);
-    // Without a place for values the critic is left out.
-    if (!out.value) this.kernels.memory.i32[(this.job >> 2) + jobFields.outValue] = 0;
-    this.forward(to - from);
+    this.forward(to - from, true, out.value !== undefined);
     this.collect(to - from, out);
   }
 
@@ -137,9 +135,7 @@ export class KernelPolicy implements Policy {
     this.prepare(this.columns, n, 0, 1);
     const { memory } = this.kernels;
     put(memory.f32, at, state, floats);
-    // Without a place for log-probabilities the actor is left out.
-    memory.i32[(this.job >> 2) + jobFields.outLogp] = 0;
-    this.forward(n);
+    this.forward(n, false, true);
     take(memory.f32, this.at.value, out, n);
   }
 
@@ -225,16 +221,19 @@ export class KernelPolicy implements Policy {
     memory.f32[job + jobFields.inverseTemperature] = 1 / temperature;
   }
 
-  private forward(n: number): void {
+  private forward(n: number, actor: boolean, critic: boolean): void {
     const { threads } = this.kernels;
     threads.begin(forwardTasks(n));
-    this.addForward(n);
+    this.addForward(n, actor, critic);
     threads.run();
   }
 
-  addForward(n: number): void {
-    const tasks = forwardTasks(n);
-    for (let i = 0; i < tasks; i++) this.kernels.threads.add(taskKinds.forward, this.job, i);
+  /** Actor and critic go apart, so that both threads have something to do for a few rows too; the actor, which is longer, is taken first. */
+  addForward(n: number, actor = true, critic = true): void {
+    const { threads } = this.kernels;
+    const blocks = Math.ceil(n / FORWARD_ROWS);
+    if (critic) for (let i = 0; i < blocks; i++) threads.add(taskKinds.criticForward, this.job, i);
+    if (actor) for (let i = 0; i < blocks; i++) threads.add(taskKinds.actorForward, this.job, i);
   }
 
   /** Copies the figures of the rows at work. */
@@ -296,8 +295,9 @@ export class KernelPolicy implements Policy {
   }
 }
 
+/** At most so many tasks decide on these rows. */
 export function forwardTasks(rows: number): number {
-  return Math.ceil(rows / FORWARD_ROWS);
+  return 2 * Math.ceil(rows / FORWARD_ROWS);
 }
 
 export function checkTemperature(temperature: number): void {

@@ -133,11 +133,12 @@ export const passFields = fields(
 );
 
 export const taskKinds = {
-  forward: 0,
+  actorForward: 0,
   actorLane: 1,
   criticLane: 2,
   reduce: 3,
   adam: 4,
   passForward: 5,
   passBackward: 6,
+  criticForward: 7,
 } as const;

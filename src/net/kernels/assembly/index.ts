@@ -2,7 +2,7 @@
 import { adamNet, packNet, reduceNet } from './adam';
 import { gather, scatterRows } from './layout';
 import { backwardBlock, forwardBlock, layerAt } from './network';
-import { actorLane, criticLane, forwardRows, laneCount } from './policy';
+import { actorLane, actorRows, criticLane, criticRows, laneCount } from './policy';
 import { exp4, log4, tanhPairs } from './simd';
 import { BLOCK, Job, LANES, Net, Pass } from './structs';
 
@@ -14,9 +14,11 @@ export function task(at: usize, scratch: usize): void {
   const address = load<usize>(at, 4);
   const number = load<i32>(at, 8);
   const job = changetype<Job>(address);
-  if (kind == 0) {
+  if (kind == 0 || kind == 7) {
     const first = number * FORWARD_ROWS;
-    forwardRows(job, first, min(job.rows, first + FORWARD_ROWS), scratch);
+    const end = min(job.rows, first + FORWARD_ROWS);
+    if (kind == 0) actorRows(job, first, end, scratch);
+    else criticRows(job, first, end, scratch);
   } else if (kind == 1) actorLane(job, number, scratch);
   else if (kind == 2) criticLane(job, number, scratch);
   else if (kind == 3) {

@@ -90,17 +90,19 @@ function actorBackward(job: Job, rows: i32, scratch: usize, lane: usize): void {
   accumulateBias(rowColumns, layer.outputs4, rowPanels, lane + (layer.bias - net.parameters));
 }
 
-/** Rows [first, end): distributions and values, and actions where there are uniforms. */
-export function forwardRows(job: Job, first: i32, end: i32, scratch: usize): void {
+/** Rows [first, end): distributions, and actions where there are uniforms. */
+export function actorRows(job: Job, first: i32, end: i32, scratch: usize): void {
   while (first < end) {
     const rows = blockRows(job, first, end);
-    if (job.outLogp) {
-      actorForward(job, first, rows, scratch);
-      for (let i = 0, item = 0; i < rows; i += 4) item += chooseRows(job, scratch, first, i, rows, item);
-    }
-    if (job.outValue) criticForward(job, first, rows, scratch);
+    actorForward(job, first, rows, scratch);
+    for (let i = 0, item = 0; i < rows; i += 4) item += chooseRows(job, scratch, first, i, rows, item);
     first += rows;
   }
+}
+
+/** Rows [first, end): values. */
+export function criticRows(job: Job, first: i32, end: i32, scratch: usize): void {
+  for (; first < end; first += BLOCK) criticForward(job, first, min(end - first, BLOCK), scratch);
 }
 
 /** Distributions of the block's rows [i, i + 4), and actions where there are uniforms; returns the number of their candidates. */
