@@ -1030,7 +1030,7 @@ class Recorder:
                 # Reading a number from a device waits for it; that can wait until the rows are written.
                 value = value.item() if _on_cpu(value) else value.detach().clone()
             report[name] = value
-        if not self.recording:
+        if not self.recording and "iteration" not in report:
             report.update(iteration=self.iteration, epoch=step.epoch, minibatch=step.minibatch, policy=own.index)
             self._add("steps", report)
 
@@ -1082,6 +1082,7 @@ class Recorder:
     @_guarded
     def flush(self) -> None:
         """Writes what is held. Done by itself at the end of iterations, every few seconds, and when much has gathered."""
+        self._end_steps()
         for watch in self._watches:
             watch.settle()
         for table in list(self._loose):

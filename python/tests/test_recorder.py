@@ -243,6 +243,28 @@ class Steps(Case):
         self.assertEqual(set(table(self.path, "replays")["minibatch"]), {0})
         self.assertEqual(table(self.path, "steps")["epoch"], [0, 1])
 
+    def test_gathers_reports_of_one_step_whether_its_iteration_is_kept_or_not(self):
+        recorder = self.recorder(first=1)
+        for _ in range(2):
+            recorder.samples(old_logp=np.zeros(4), terminated=np.zeros(4))
+            for epoch in range(2):
+                recorder.step(policy_loss=1.0, epoch=epoch, minibatch=0)
+                recorder.step(value_loss=2.0, epoch=epoch, minibatch=0)
+        recorder.close()
+        found = table(self.path, "steps")
+        self.assertEqual((found["iteration"], found["epoch"]), ([0, 0, 1, 1], [0, 1, 0, 1]))
+        self.assertEqual((found["policy_loss"], found["value_loss"]), ([1.0] * 4, [2.0] * 4))
+
+    def test_writes_the_steps_that_are_over_when_told_to_in_the_middle(self):
+        recorder = self.recorder(strict=False)
+        recorder.samples(old_logp=np.zeros(4), terminated=np.zeros(4))
+        for rows in ([0, 1], [2, 3]):
+            recorder.replays(sample=np.array(rows), new_logp=np.zeros(2))
+        recorder.flush()
+        self.assertEqual(table(self.path, "replays")["sample"], [0, 1])
+        recorder.close()
+        self.assertEqual(table(self.path, "replays")["sample"], [0, 1, 2, 3])
+
     def test_counts_each_policy_by_itself_and_its_updates(self):
         recorder = self.recorder(agents=["x", "y"])
         nets = [self.network() for _ in range(2)]
