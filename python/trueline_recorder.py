@@ -411,14 +411,17 @@ class _Held:
         self.begun: Any = None
         self.waiting: List[Dict[str, np.ndarray]] = []  # rows that lack their figures
 
+    def _lines(self) -> List[np.ndarray]:
+        return [parameter.detach().numpy().reshape(-1) for parameter in self.parameters]
+
     def _flat(self, out: np.ndarray) -> None:
-        np.concatenate(self.views or [parameter.detach().numpy().reshape(-1) for parameter in self.parameters], out=out)
+        np.concatenate(self.views or self._lines(), out=out)
 
     def _find(self, pointers: List[int]) -> None:
         self.settle()
         self.pointers, self.plain, self.views, self.copies = pointers, _is_plain(self.parameters), None, None
         if self.plain and all(parameter.is_contiguous() for parameter in self.parameters):
-            self.views = [parameter.detach().numpy().reshape(-1) for parameter in self.parameters]
+            self.views = self._lines()
 
     def start(self) -> None:
         """Parameters and gradients before a step: the optimiser may change either."""
@@ -495,7 +498,7 @@ def _dense(parameter: Any) -> Any:
 
 
 def _measure(before: Sequence[Tuple[Any, Any]], parameters: Sequence[Any]) -> Sequence[np.ndarray]:
-    """The figures of tensors on a device, or of an odd layout: computed there, and fetched once."""
+    """The figures of tensors on a device, or of half precision: computed there, and fetched once."""
     torch = sys.modules["torch"]
     figures = []
     for (old, gradient), parameter in zip(before, parameters):
@@ -508,7 +511,7 @@ def _measure(before: Sequence[Tuple[Any, Any]], parameters: Sequence[Any]) -> Se
 
 
 class _Watch:
-    """One policy's tensors and the optimisers that should hold them. Measures around a step; keeps one copy of the tensors, no more."""
+    """One policy's tensors and the optimisers that should hold them. Measures around a step; copies are kept of `_COPIED_ENTRIES`, or of one step."""
 
     def __init__(self, policy: int, supply: Supply, optimizers: List[Any], first: int) -> None:
         self.policy = policy
@@ -868,8 +871,7 @@ class Recorder:
         def step(which: Any, *args: Any, **kwargs: Any) -> Any:
             self._before_step(which)
             result = original(*args, **kwargs)
-            if self.recording:
-                self._after_step(which)
+            self._after_step(which)
             return result
 
         # A bound method, because learning-rate schedules take it apart.
@@ -968,7 +970,7 @@ class Recorder:
         if self.iteration < 0:
             self.begin()
         self._updated = True
-        own = self._policies[0 if policy is None and len(self._policies) == 1 else self._find_policy(policy, create=True)]
+        own = self._policies[self._find_policy(policy, create=True)]
         if not self.recording:
             # Epochs are told apart by their rows in the iterations that are kept; the others follow the same plan.
             if epoch is None and minibatch is None and 0 < own.replayed < len(own.plan):
@@ -995,13 +997,14 @@ class Recorder:
         known["policy"] = own.index
         own.replayed += 1
         self._ended_rows += len(rows)
-        twice = again is not None and own.replayed <= _TWICE[self.iteration >= self.first]
-        if not (twice or self.strict or any(isinstance(value, (list, tuple)) for value in known.values())):
+        if own.replayed > _TWICE[self.iteration >= self.first]:
+            again = None
+        if again is None and not self.strict and not any(isinstance(value, (list, tuple)) for value in known.values()):
             copies = {name: value if type(value) is int else _array(value) for name, value in known.items()}
             step.replays.append(functools.partial(_chunk, "replays", copies, lead, counts))
             return
         chunk = _chunk("replays", known, lead, counts)
-        if again is not None and twice:
+        if again is not None:
             logp, logits = _twice(again)
             chunk["again_logp"] = logp.reshape(-1)
             step.again.append((chunk, again, logits))
@@ -1022,7 +1025,7 @@ class Recorder:
         if self.iteration < 0:
             self.begin()
         self._updated = True
-        own = self._policies[0 if policy is None and len(self._policies) == 1 else self._find_policy(policy, create=True)]
+        own = self._policies[self._find_policy(policy, create=True)]
         step = self._at(own, "step", epoch, minibatch, None)
         report = step.report
         for name, value in known.items():
@@ -1315,8 +1318,6 @@ class Recorder:
         for own in self._policies:
             self._next_step(own, 0, 0)
         self._end_steps()
-        for watch in self._watches:
-            watch.settle()
         for watch in {watch.policy: watch for watch in self._watches}.values():
             own = self._policies[watch.policy]
             if own.updates and "updates.policy" not in self._counted:

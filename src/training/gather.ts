@@ -44,15 +44,20 @@ export class Runs {
 /** Copies whole rows of `width` values, run after run, to row `at` and on. */
 export function copyRows(into: ColumnArray, at: number, from: ColumnArray, runs: Runs, width: number): void {
   if (width === 0 || runs.count === 0) return;
-  if (into instanceof Float32Array) copyFloats(into, at, from as Float32Array, runs, width);
-  else if (into instanceof Int32Array) copyInts(into, at, from as Int32Array, runs, width);
-  else if (into instanceof Uint8Array) copyBytes(into, at, from as Uint8Array, runs, width);
-  else copyDoubles(into, at, from as Float64Array, runs, width);
+  if (into instanceof Uint8Array) copyBytes(into, at * width, from as Uint8Array, runs, width);
+  else {
+    const words = (width * into.BYTES_PER_ELEMENT) / 4;
+    copyWords(wordsOf(into), at * words, wordsOf(from), runs, words);
+  }
 }
 
-function copyFloats(into: Float32Array, at: number, from: Float32Array, runs: Runs, width: number): void {
+/** The same memory as words of four bytes, which a copy need not understand. */
+function wordsOf({ buffer, byteOffset, byteLength }: ColumnArray): Int32Array {
+  return new Int32Array(buffer, byteOffset, byteLength / 4);
+}
+
+function copyWords(into: Int32Array, target: number, from: Int32Array, runs: Runs, width: number): void {
   const { starts, lengths, count } = runs;
-  let target = at * width;
   for (let run = 0; run < count; run++) {
     const source = starts[run] * width;
     const values = lengths[run] * width;
@@ -62,33 +67,8 @@ function copyFloats(into: Float32Array, at: number, from: Float32Array, runs: Ru
   }
 }
 
-function copyInts(into: Int32Array, at: number, from: Int32Array, runs: Runs, width: number): void {
+function copyBytes(into: Uint8Array, target: number, from: Uint8Array, runs: Runs, width: number): void {
   const { starts, lengths, count } = runs;
-  let target = at * width;
-  for (let run = 0; run < count; run++) {
-    const source = starts[run] * width;
-    const values = lengths[run] * width;
-    if (values >= longSpan) into.set(from.subarray(source, source + values), target);
-    else for (let i = 0; i < values; i++) into[target + i] = from[source + i];
-    target += values;
-  }
-}
-
-function copyBytes(into: Uint8Array, at: number, from: Uint8Array, runs: Runs, width: number): void {
-  const { starts, lengths, count } = runs;
-  let target = at * width;
-  for (let run = 0; run < count; run++) {
-    const source = starts[run] * width;
-    const values = lengths[run] * width;
-    if (values >= longSpan) into.set(from.subarray(source, source + values), target);
-    else for (let i = 0; i < values; i++) into[target + i] = from[source + i];
-    target += values;
-  }
-}
-
-function copyDoubles(into: Float64Array, at: number, from: Float64Array, runs: Runs, width: number): void {
-  const { starts, lengths, count } = runs;
-  let target = at * width;
   for (let run = 0; run < count; run++) {
     const source = starts[run] * width;
     const values = lengths[run] * width;
