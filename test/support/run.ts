@@ -48,6 +48,12 @@ export function findPython(...modules: string[]): string | undefined {
   });
 }
 
+/** The Python of an environment that `npm test` makes (scripts/python.mjs), if it could. */
+export function findVenv(name: string): string | undefined {
+  const folder = join(root, 'build', 'venv', name);
+  return existsSync(join(folder, 'ready')) ? join(folder, 'bin', 'python') : undefined;
+}
+
 /** A Chromium to open pages in, if there is one. */
 export function findChromium(): string | undefined {
   return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
