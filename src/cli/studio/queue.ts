@@ -46,9 +46,9 @@ export class QueueWatch {
   }
 
   private async ask(): Promise<QueueNews> {
-    // Loaded here, so that a studio without a queue does not wait for the queue's libraries.
-    const { queueStatus } = await import('../../sweep/redis/status.ts');
     try {
+      // Loaded here, so that a studio without a queue does not wait for the queue's libraries.
+      const { queueStatus } = await import('../../sweep/redis/status.ts');
       return { status: await queueStatus(this.address, this.name) };
     } catch (error) {
       return { error: (error as Error).message };

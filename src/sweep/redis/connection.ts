@@ -42,20 +42,46 @@ export function shownAddress({ url }: RedisAddress): string {
   return `${parsed.protocol}//${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`;
 }
 
-/** Says in a sentence why Redis cannot be reached, before anybody waits for it. */
-export async function connect(address: RedisAddress): Promise<Redis> {
-  const client = new Redis({ ...redisOptions(address), lazyConnect: true, retryStrategy: () => null });
+/** How long an answer may take before Redis counts as gone, in milliseconds: a network that swallows packets sends no error. */
+const usualPatience = 10_000;
+
+function cannotBeUsed(address: RedisAddress, error: unknown): BadInput {
+  return new BadInput(`Redis at ${shownAddress(address)} cannot be used: ${(error as Error).message}`);
+}
+
+/**
+ * Does something with a connection that never waits for a Redis that is gone: whatever is under way when the connection ends,
+ * or gets no answer, fails with one sentence.
+ */
+export async function askOnce<T>(
+  address: RedisAddress,
+  ask: (client: Redis) => Promise<T>,
+  patience = usualPatience,
+): Promise<T> {
+  const client = new Redis({
+    ...redisOptions(address),
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: patience,
+    commandTimeout: patience,
+  });
   // Every failure is also an event, and one that nobody hears would end the program.
   client.on('error', () => undefined);
   try {
     await client.connect();
     const version = /redis_version:(\d+)/.exec(await client.info('server'))?.[1];
     if (Number(version) < 7) throw new Error(`it is version ${version}, and 7 or later is needed`);
+    return await ask(client);
   } catch (error) {
+    throw cannotBeUsed(address, error);
+  } finally {
     client.disconnect();
-    throw new BadInput(`Redis at ${shownAddress(address)} cannot be used: ${(error as Error).message}`);
   }
-  client.disconnect();
+}
+
+/** A connection that outlives a restart of Redis. Says in a sentence why Redis cannot be reached, before anybody waits for it. */
+export async function connect(address: RedisAddress): Promise<Redis> {
+  await askOnce(address, async () => undefined);
   const lasting = new Redis(redisOptions(address));
   lasting.on('error', () => undefined);
   return lasting;

@@ -1,6 +1,7 @@
 /** How a queue stands: jobs by state, machines, throughput and time left. */
 import { Queue } from 'bullmq';
-import { connect, type RedisAddress, redisOptions } from './connection.ts';
+import type { Redis } from 'ioredis';
+import { askOnce, type RedisAddress } from './connection.ts';
 import { checkName, machinesKey, type QueuedData, type QueuedProgress, queueName } from './names.ts';
 import { believed, type Machine } from './worker.ts';
 
@@ -19,10 +20,14 @@ export interface QueueStatus {
 /** Completed jobs that the throughput is taken from. */
 const recent = 100;
 
+/** Says in a sentence when Redis is gone, before the first answer or between two. */
 export async function queueStatus(address: RedisAddress, queue: string): Promise<QueueStatus> {
   const name = checkName(queue);
-  const redis = await connect(address);
-  const held = new Queue<QueuedData, null>(queueName(name), { connection: redisOptions(address) });
+  return askOnce(address, (redis) => readStatus(redis, name));
+}
+
+async function readStatus(redis: Redis, name: string): Promise<QueueStatus> {
+  const held = new Queue<QueuedData, null>(queueName(name), { connection: redis });
   held.on('error', () => undefined);
   try {
     const counts = await held.getJobCounts('waiting', 'active', 'delayed', 'completed', 'failed');
@@ -62,7 +67,7 @@ export async function queueStatus(address: RedisAddress, queue: string): Promise
       secondsLeft: perMinute ? (left / perMinute) * 60 : null,
     };
   } finally {
-    await held.close();
-    redis.disconnect();
+    // The connection is not the queue's own; where it has ended, so has the queue.
+    await held.close().catch(() => undefined);
   }
 }
