@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HopModule } from '../src/agents/hop/settings.ts';
+import type { HopModule } from '../src/algorithms/hop/settings.ts';
 import { RandomStream } from '../src/math/random.ts';
 import { interquartileInterval } from '../src/math/robust.ts';
 import { mean } from '../src/math/statistics.ts';

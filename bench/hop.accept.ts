@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ModuleErrors } from '../src/agents/hop/agent.ts';
+import type { ModuleErrors } from '../src/algorithms/hop/agent.ts';
 import { diagnose } from '../src/doctor/diagnose.ts';
 import { gameMaker } from '../src/games/index.ts';
 import { mean } from '../src/math/statistics.ts';

@@ -10,8 +10,8 @@ import { NodeLaboratory } from '../src/symmetry/node.ts';
 import { makePlan } from '../src/symmetry/plan.ts';
 import type { Plan } from '../src/symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../src/symmetry/stages/explanation.ts';
+import { agentNames } from '../src/training/collect/seating.ts';
 import { mergeSettings, recommendedSettings } from '../src/training/recommended.ts';
-import { agentNames } from '../src/training/seating.ts';
 import { readSettings } from '../src/training/settings.ts';
 import { type Figure, figure, median } from './support.ts';
 

@@ -8,12 +8,12 @@ const rooms: Record<string, readonly string[]> = {
   math: [],
   net: ['math'],
   games: ['math', 'net'],
-  agents: ['math', 'net'],
+  algorithms: ['math', 'net'],
   doctor: ['recording', 'math'],
-  training: ['recording', 'math', 'net', 'games', 'agents', 'doctor'],
-  faults: ['recording', 'math', 'net', 'games', 'agents', 'doctor', 'training'],
-  sweep: ['recording', 'math', 'net', 'games', 'agents', 'doctor', 'training', 'faults'],
-  symmetry: ['recording', 'math', 'net', 'games', 'agents', 'doctor', 'training', 'faults', 'sweep'],
+  training: ['recording', 'math', 'net', 'games', 'algorithms', 'doctor'],
+  faults: ['recording', 'math', 'net', 'games', 'algorithms', 'doctor', 'training'],
+  sweep: ['recording', 'math', 'net', 'games', 'algorithms', 'doctor', 'training', 'faults'],
+  symmetry: ['recording', 'math', 'net', 'games', 'algorithms', 'doctor', 'training', 'faults', 'sweep'],
 };
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(

@@ -11,10 +11,10 @@ import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
+import { policyPlayer } from '../training/collect/policy-player.ts';
+import { isLearning } from '../training/collect/seating.ts';
 import { HopTable } from '../training/hop-player.ts';
 import { loadTrainer } from '../training/node.ts';
-import { policyPlayer } from '../training/policy-player.ts';
-import { isLearning } from '../training/seating.ts';
 import { asBadInput, json, print, wholeNumber, words } from './options.ts';
 import { parseSet } from './settings.ts';
 

@@ -18,7 +18,7 @@ import { keepBudget, makePlan, projectTime, type Speed, trainingTime } from '../
 import { rungsOf } from '../symmetry/rungs.ts';
 import type { Investigation, Plan, StageReport } from '../symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../symmetry/stages/explanation.ts';
-import { agentNames } from '../training/seating.ts';
+import { agentNames } from '../training/collect/seating.ts';
 import { describeSettings, type Settings } from '../training/settings.ts';
 import { exitStatusOf } from './diagnose.ts';
 import { interruptible } from './interrupt.ts';

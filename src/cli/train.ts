@@ -1,12 +1,12 @@
 /** `trueline train`: trains into a folder, shows the readings as it goes, and says at the end what was learnt and where it is. */
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { hopModules } from '../agents/hop/settings.ts';
+import { hopModules } from '../algorithms/hop/settings.ts';
 import { type AppliedFault, applyFault, findFault } from '../faults/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number } from '../report/table.ts';
-import { GuardStop } from '../training/guard.ts';
+import { GuardStop } from '../training/guard/guard.ts';
 import { resumeFrom, trainInto } from '../training/node.ts';
 import type { ProgressReport, TrainHooks, TrainResult } from '../training/run.ts';
 import { describeSettings, type Settings, settingsJsonSchema } from '../training/settings.ts';

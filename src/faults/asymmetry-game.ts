@@ -4,7 +4,7 @@ import type { Batch } from '../training/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, rounded, type Strength } from './fault.ts';
 import { type Glasses, wrapGame } from './games.ts';
-import { rowsOfOther } from './rows.ts';
+import { rowsOfOther } from './row-order.ts';
 import { chance } from './scope.ts';
 
 type Stream = Parameters<Fault['make']>[0];

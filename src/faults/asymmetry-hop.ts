@@ -1,7 +1,7 @@
 /** Asymmetry faults of HOP+ agents: modules, logs, buffers and imagination that serve some agents only. They show in the run's counters and in its imagined rows. */
-import type { Place } from '../agents/hop/agent.ts';
-import type { Diary } from '../agents/hop/diary.ts';
-import type { HopStages } from '../agents/hop/stages.ts';
+import type { Place } from '../algorithms/hop/agent.ts';
+import type { Diary } from '../algorithms/hop/modules/diary.ts';
+import type { HopStages } from '../algorithms/hop/stages.ts';
 import { between, type Fault, rounded, type Strength, whole } from './fault.ts';
 import { chance } from './scope.ts';
 

@@ -1,10 +1,10 @@
 /** Asymmetry faults of training: equal agents get unequal settings, updates, data or places in the order. */
-import type { Learner, TrainJob } from '../agents/ppo.ts';
+import type { Learner, TrainJob } from '../algorithms/ppo/update.ts';
 import type { Batch } from '../training/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, type FaultContext, magnitude, rounded, type Strength, whole } from './fault.ts';
 import { Lists } from './lists.ts';
-import { iterationOf, withColumns } from './rows.ts';
+import { iterationOf, withColumns } from './row-order.ts';
 import { chance } from './scope.ts';
 
 type Stream = Parameters<Fault['make']>[0];

@@ -1,5 +1,5 @@
 /** Faults that give a row an advantage that is not its own: shuffled, shifted in time, taken from another agent. */
-import type { LearnerRows, TrainJob } from '../agents/ppo.ts';
+import type { LearnerRows, TrainJob } from '../algorithms/ppo/update.ts';
 import { type Fault, type FaultContext, type Strength, whole } from './fault.ts';
 import {
   changePrepared,
@@ -14,7 +14,7 @@ import {
   rowsOfOther,
   turned,
   withColumns,
-} from './rows.ts';
+} from './row-order.ts';
 import { Scope, type ScopeOptions } from './scope.ts';
 import type { Need } from './traits.ts';
 

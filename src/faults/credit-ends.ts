@@ -1,11 +1,12 @@
 /** Faults of the credit pass in time: rewards, ends and returns that belong to another step, and values in other units. */
-import { ValueNormaliser } from '../agents/normaliser.ts';
-import type { Learner } from '../agents/ppo.ts';
-import type { PpoSettings } from '../agents/settings.ts';
+
+import type { PpoSettings } from '../algorithms/ppo/settings.ts';
+import type { Learner } from '../algorithms/ppo/update.ts';
+import { ValueNormaliser } from '../algorithms/ppo/value-normaliser.ts';
 import type { Batch } from '../training/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { type Fault, magnitude, rounded } from './fault.ts';
-import { changePrepared, iterationOf, laggedRows, nextRows, previousRows, struck } from './rows.ts';
+import { changePrepared, iterationOf, laggedRows, nextRows, previousRows, struck } from './row-order.ts';
 import { Scope } from './scope.ts';
 import type { Need } from './traits.ts';
 

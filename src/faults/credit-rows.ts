@@ -1,5 +1,5 @@
 /** Faults of which rows are trained on: rows that no decision made, padding, another agent's rows, and a critic that sees another row. */
-import type { LearnerRows } from '../agents/ppo.ts';
+import type { LearnerRows } from '../algorithms/ppo/update.ts';
 import { localPolicy, localPolicyBuffer, sampleIndex } from '../math/local-policy.ts';
 import type { Batch } from '../training/batch.ts';
 import { type Fault, type FaultContext, type Strength, whole } from './fault.ts';
@@ -14,7 +14,7 @@ import {
   rowsOfOther,
   turned,
   withColumns,
-} from './rows.ts';
+} from './row-order.ts';
 import { chance, Scope } from './scope.ts';
 import type { Need } from './traits.ts';
 

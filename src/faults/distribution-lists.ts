@@ -3,7 +3,7 @@ import type { Batch } from '../training/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { type Fault, type FaultContext, type Strength, whole } from './fault.ts';
 import { Lists } from './lists.ts';
-import { changeBatch, laggedRows, nextRows, rowsOfOther, struck, turned } from './rows.ts';
+import { changeBatch, laggedRows, nextRows, rowsOfOther, struck, turned } from './row-order.ts';
 import { Scope } from './scope.ts';
 import type { Need } from './traits.ts';
 

@@ -1,5 +1,5 @@
 /** Faults of a forward pass that draws lots: noise or dropout is on where it should be off, so no pass gives the same twice. */
-import type { LearnerRows, TrainJob } from '../agents/ppo.ts';
+import type { LearnerRows, TrainJob } from '../algorithms/ppo/update.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { Policy } from '../net/types.ts';
 import type { Stages } from '../training/stages.ts';

@@ -1,5 +1,5 @@
 /** Faults of the stored log-probability and of the temperature: sampling and update do not speak of the same distribution. */
-import type { Learner } from '../agents/ppo.ts';
+import type { Learner } from '../algorithms/ppo/update.ts';
 import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../math/local-policy.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { ActOutputs, DecisionRows, RowOutputs } from '../net/types.ts';

@@ -1,9 +1,9 @@
 /** Faults of the update's rows: old log-probabilities taken anew, and rows of an earlier iteration. */
-import type { TrainJob } from '../agents/ppo.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
 import { Batch } from '../training/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, rounded, whole } from './fault.ts';
-import { changePrepared, iterationOf } from './rows.ts';
+import { changePrepared, iterationOf } from './row-order.ts';
 import { Scope } from './scope.ts';
 import { currentLogp, replaceSurrogate } from './surrogate.ts';
 

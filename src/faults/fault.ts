@@ -1,5 +1,5 @@
 /** What a fault of the zoo is: one stage of the flow broken from outside, in one way, with a strength that its seed draws. A recording never names it. */
-import type { NetworkSettings, PpoSettings } from '../agents/settings.ts';
+import type { NetworkSettings, PpoSettings } from '../algorithms/ppo/settings.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { Settings } from '../training/settings.ts';
 import type { Stages } from '../training/stages.ts';

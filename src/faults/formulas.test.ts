@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TrainJob } from '../agents/ppo.ts';
-import { ppoSchema } from '../agents/settings.ts';
+import { ppoSchema } from '../algorithms/ppo/settings.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import type { Recording } from '../recording/index.ts';

@@ -1,5 +1,5 @@
 /** Faults between the loss and the parameters: gradients that are cut off, parameters that no optimiser holds, losses of another size or shape. */
-import type { TrainJob } from '../agents/ppo.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
 import type { Role, UpdateSettings } from '../net/types.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, type FaultContext, rounded, type SettingsChange } from './fault.ts';

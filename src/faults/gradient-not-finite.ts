@@ -3,7 +3,7 @@ import type { RandomStream } from '../math/random.ts';
 import type { Batch } from '../training/batch.ts';
 import { afterActing } from './distribution-old.ts';
 import { type Fault, whole } from './fault.ts';
-import { changePrepared, copied, iterationOf, preparedStruck } from './rows.ts';
+import { changePrepared, copied, iterationOf, preparedStruck } from './row-order.ts';
 import { Scope } from './scope.ts';
 
 /** A few rows, at least one of each batch. */

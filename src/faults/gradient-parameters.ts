@@ -1,10 +1,10 @@
 /** Faults that move parameters other than by the gradient: reloaded, drawn anew, copied, decayed. */
-import type { Learner, TrainJob } from '../agents/ppo.ts';
+import type { Learner, TrainJob } from '../algorithms/ppo/update.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { Policy } from '../net/types.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, type FaultContext, magnitude, rounded, whole } from './fault.ts';
-import { iterationOf } from './rows.ts';
+import { iterationOf } from './row-order.ts';
 import { Scope } from './scope.ts';
 
 const readAll = (policy: Policy) => policy.parameters.map((_, index) => policy.read(index));

@@ -1,6 +1,7 @@
 /** Faults that are mostly a number: step sizes, the KL stop, coefficients of the loss. The range drawn from is where the number does its harm whatever the game. */
-import type { TrainJob } from '../agents/ppo.ts';
-import type { PpoSettings } from '../agents/settings.ts';
+
+import type { PpoSettings } from '../algorithms/ppo/settings.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
 import type { Role, UpdateSettings } from '../net/types.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, type FaultContext, magnitude, rounded } from './fault.ts';

@@ -20,7 +20,7 @@ import { flowFaults } from './gradient-flow.ts';
 import { notFiniteFaults } from './gradient-not-finite.ts';
 import { parameterFaults } from './gradient-parameters.ts';
 import { settingFaults } from './gradient-settings.ts';
-import { networkFaults } from './network.ts';
+import { networkFaults } from './network-signal.ts';
 import { readingFaults } from './reading.ts';
 import { expectedIterations, findTraits, unmetNeeds } from './traits.ts';
 

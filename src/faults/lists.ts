@@ -1,6 +1,6 @@
 /** The candidate lists of a batch as columns that may be changed: identifiers, features, masks, lengths. The action keeps its place in the list. */
 import type { Batch } from '../training/batch.ts';
-import type { BatchColumns } from './rows.ts';
+import type { BatchColumns } from './row-order.ts';
 
 export class Lists {
   readonly candidates: Int32Array;

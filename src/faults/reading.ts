@@ -1,5 +1,5 @@
 /** Faults of the report alone: training is sound, and the figure that the user sees is not what the rows give. */
-import type { TrainJob } from '../agents/ppo.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
 import type { StepReport } from '../net/types.ts';
 import type { ReportedStep } from '../training/stages.ts';
 import { between, type Fault, type FaultContext, rounded, type SettingsChange, type Strength, whole } from './fault.ts';

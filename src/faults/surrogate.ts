@@ -1,5 +1,5 @@
 /** Other policy losses than the engine has, made from the one it has: a loss is given by its slope in each row's log-probability. */
-import type { TrainJob } from '../agents/ppo.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
 import type { Stages } from '../training/stages.ts';
 
 /** The log-probabilities of a job's rows under the policy as it is now, by row of the whole update; other rows keep their old ones. */

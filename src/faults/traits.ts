@@ -3,7 +3,7 @@ import type { GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import { randomPlayer } from '../games/players.ts';
 import { RandomStream } from '../math/random.ts';
-import { agentNames, isLearning, learning } from '../training/seating.ts';
+import { agentNames, isLearning, learning } from '../training/collect/seating.ts';
 import type { Settings } from '../training/settings.ts';
 
 export interface Traits {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RandomStream } from '../math/random.ts';
 import { createEngine } from './engine.ts';
-import { defaults, distance, identity, randomRows, rowOutputs } from './fixtures/rows.ts';
+import { defaults, distance, identity, randomRows, rowOutputs } from './fixtures/golden-rows.ts';
 import { platform } from './node.ts';
 import { pagePlatform } from './platform.ts';
 import type { Engine, EngineOptions, PolicyShape } from './types.ts';

@@ -11,7 +11,7 @@ import {
   goldenTensors,
   identity,
   single,
-} from './fixtures/rows.ts';
+} from './fixtures/golden-rows.ts';
 import { ReferencePolicy } from './reference/policy.ts';
 import type { Engine, StepReport, UpdateSettings } from './types.ts';
 

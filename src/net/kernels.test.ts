@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localPolicy, localPolicyBuffer } from '../math/local-policy.ts';
 import { RandomStream } from '../math/random.ts';
 import { createEngine } from './engine.ts';
-import { defaults, identity, randomRows, rowOutputs } from './fixtures/rows.ts';
+import { defaults, identity, randomRows, rowOutputs } from './fixtures/golden-rows.ts';
 import { ReferenceEngine } from './reference/engine.ts';
 import type { Engine, MlpShape, PolicyShape, UpdateSettings } from './types.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../math/random.ts';
-import { defaults, identity, randomRows } from './fixtures/rows.ts';
+import { defaults, identity, randomRows } from './fixtures/golden-rows.ts';
 import { orthogonal } from './parameters.ts';
 import { ReferencePolicy } from './reference/policy.ts';
 import type { PolicyShape, UpdateSettings } from './types.ts';

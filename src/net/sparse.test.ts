@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { RandomStream } from '../math/random.ts';
 import { createEngine } from './engine.ts';
-import { defaults, identity, randomRows, rowOutputs } from './fixtures/rows.ts';
+import { defaults, identity, randomRows, rowOutputs } from './fixtures/golden-rows.ts';
 import { ReferenceEngine } from './reference/engine.ts';
 import type { Engine, MlpShape, PolicyShape, Rows } from './types.ts';
 

@@ -3,7 +3,7 @@ import { causes } from '../doctor/causes.ts';
 import { type Limit, limits } from '../doctor/limits.ts';
 import { faults } from '../faults/index.ts';
 import { type ColumnSpec, tables } from '../recording/columns.ts';
-import { readings } from '../training/readings.ts';
+import { readings } from '../training/record/readings.ts';
 import { describeSettings } from '../training/settings.ts';
 import { causePage } from './causes.ts';
 import { bandText } from './page-pictures.ts';
@@ -69,7 +69,7 @@ function readingsPage(): string {
     '# What do the readings mean?',
     '',
     'Each is recomputed from the rows over all minibatches of an update. A band is where healthy runs usually are; it informs, and being outside of it is not a',
-    'fault: many healthy runs sit below it. This page is made from the table that the program uses (`src/training/readings.ts`) by `node scripts/docs.mjs`.',
+    'fault: many healthy runs sit below it. This page is made from the table that the program uses (`src/training/record/readings.ts`) by `node scripts/docs.mjs`.',
     '',
     '| reading | unit | how it is computed | usual band | what it tells |',
     '| --- | --- | --- | --- | --- |',

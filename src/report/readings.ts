@@ -1,7 +1,7 @@
 /** A run's returns and readings over time as one picture, each beside its band. A band informs; a curve outside of it is not a fault. */
 import type { NumberColumn } from '../recording/column.ts';
 import type { Recording } from '../recording/recording.ts';
-import { type Reading, readings } from '../training/readings.ts';
+import { type Reading, readings } from '../training/record/readings.ts';
 import { svgChart } from './standalone.ts';
 
 /** One curve: a policy's reading, or an agent's mean return, by iteration. */

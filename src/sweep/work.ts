@@ -7,7 +7,7 @@ import { applyFault, findFault } from '../faults/index.ts';
 import { gameMaker } from '../games/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
-import { playLearnt } from '../training/evaluate.ts';
+import { playLearnt } from '../training/collect/evaluate.ts';
 import { latestCheckpoint, resumeFrom, trainInto } from '../training/node.ts';
 import type { TrainResult } from '../training/run.ts';
 import type { SettingsInput } from '../training/settings.ts';

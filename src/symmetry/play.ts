@@ -1,5 +1,5 @@
 /** Random play of the very game that a run plays: through its stages, so that whatever they do to the game, or to whom, is in the returns. */
-import { ownView } from '../agents/mappo.ts';
+import { ownView } from '../algorithms/mappo/critic-view.ts';
 import type { Game, GameMaker } from '../games/game.ts';
 import { GridGame } from '../games/grid/grid.ts';
 import { randomPlay } from '../games/grid/random-play.ts';
@@ -7,7 +7,7 @@ import { playEpisodes } from '../games/play.ts';
 import { randomPlayer } from '../games/players.ts';
 import { addBlock, BlockCounter, emptySums } from '../math/block-sums.ts';
 import { Batch, batchShape } from '../training/batch.ts';
-import { Collector } from '../training/collect.ts';
+import { Collector } from '../training/collect/collector.ts';
 import { cleanStages, type Stages } from '../training/stages.ts';
 import type { PlayedSums, ViewSums } from './stage.ts';
 

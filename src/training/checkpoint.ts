@@ -1,9 +1,9 @@
 /** Everything that a run needs to go on as if it had never stopped, as one block of bytes. Between iterations no row is open, so none is kept. */
-import type { Learner } from '../agents/ppo.ts';
+import type { Learner } from '../algorithms/ppo/update.ts';
 import type { PolicySave } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { fromBytes, toBytes } from './blob.ts';
-import type { Collector } from './collect.ts';
+import type { Collector } from './collect/collector.ts';
 import type { SavedHop } from './hop.ts';
 import type { Settings } from './settings.ts';
 

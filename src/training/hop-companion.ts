@@ -1,15 +1,15 @@
 /** HOP+ agents at play: keeps each place's history, shows policies what the modules infer from it, and writes the agents' diaries. Players are always numbered from the seat that looks. */
-import type { HopAgent } from '../agents/hop/agent.ts';
-import type { Diary } from '../agents/hop/diary.ts';
-import type { Planes, StateArray } from '../agents/hop/planes.ts';
-import { copyRow } from '../agents/hop/ring.ts';
-import { cleanHopStages, type HopStages } from '../agents/hop/stages.ts';
+import type { HopAgent } from '../algorithms/hop/agent.ts';
+import type { Diary } from '../algorithms/hop/modules/diary.ts';
+import type { Planes, StateArray } from '../algorithms/hop/modules/planes.ts';
+import { copyRow } from '../algorithms/hop/modules/ring.ts';
+import { cleanHopStages, type HopStages } from '../algorithms/hop/stages.ts';
 import type { Game } from '../games/game.ts';
 import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../math/local-policy.ts';
 import type { Batch } from './batch.ts';
-import type { Collector } from './collect.ts';
-import type { Companion } from './companion.ts';
-import type { Decisions } from './decisions.ts';
+import type { Collector } from './collect/collector.ts';
+import type { Companion } from './collect/companion.ts';
+import type { Decisions } from './collect/decisions.ts';
 
 export interface HopPlayers {
   readonly planes: Planes;

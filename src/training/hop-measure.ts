@@ -1,10 +1,10 @@
 /** How good a run's modules are on fresh play that nothing is learnt from: of its own policies, or of players that choose at random. */
-import type { ModuleErrors } from '../agents/hop/agent.ts';
-import { ownView } from '../agents/mappo.ts';
+import type { ModuleErrors } from '../algorithms/hop/agent.ts';
+import { ownView } from '../algorithms/mappo/critic-view.ts';
 import type { GameMaker } from '../games/game.ts';
 import { Batch, batchShape } from './batch.ts';
-import { Collector } from './collect.ts';
-import { makeSeating } from './seating.ts';
+import { Collector } from './collect/collector.ts';
+import { makeSeating } from './collect/seating.ts';
 import { cleanStages, type Stages } from './stages.ts';
 import type { Trainer } from './trainer.ts';
 

@@ -1,13 +1,13 @@
 /** Learnt HOP+ agents as players among scripted ones, one decision at a time. Everybody at the table is watched, because what an agent infers depends on what all have done. */
 
-import { copyRow } from '../agents/hop/ring.ts';
-import type { Learner } from '../agents/ppo.ts';
+import { copyRow } from '../algorithms/hop/modules/ring.ts';
+import type { Learner } from '../algorithms/ppo/update.ts';
 import type { Game } from '../games/game.ts';
 import type { Player } from '../games/players.ts';
 import type { RandomStream } from '../math/random.ts';
+import { policyPlayer } from './collect/policy-player.ts';
 import type { HopCrew } from './hop.ts';
 import { legalBits, seen } from './hop-companion.ts';
-import { policyPlayer } from './policy-player.ts';
 
 export class HopTable {
   /** Per place: decisions of the current episode, the latest two actions, what it saw last, and the trace of its history. */

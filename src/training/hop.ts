@@ -1,18 +1,18 @@
 /** The HOP+ agents of a run: they accompany play, add imagined rows to the batch, and learn from what they saw. Without modules there is no crew, and the run is plain PPO. */
-import { HopAgent, type ModuleReport, type SavedHopAgent } from '../agents/hop/agent.ts';
-import { Diary, type DiaryWidths } from '../agents/hop/diary.ts';
-import { allowedLength, Imagination, type ImaginedPlay, nextLength } from '../agents/hop/imagination.ts';
-import { Planes } from '../agents/hop/planes.ts';
-import { hopModules } from '../agents/hop/settings.ts';
-import { cleanHopStages, type HopStages } from '../agents/hop/stages.ts';
-import type { Learner } from '../agents/ppo.ts';
+import { HopAgent, type ModuleReport, type SavedHopAgent } from '../algorithms/hop/agent.ts';
+import { Diary, type DiaryWidths } from '../algorithms/hop/modules/diary.ts';
+import { allowedLength, Imagination, type ImaginedPlay, nextLength } from '../algorithms/hop/modules/imagination.ts';
+import { Planes } from '../algorithms/hop/modules/planes.ts';
+import { hopModules } from '../algorithms/hop/settings.ts';
+import { cleanHopStages, type HopStages } from '../algorithms/hop/stages.ts';
+import type { Learner } from '../algorithms/ppo/update.ts';
 import type { Game } from '../games/game.ts';
 import { RandomStream } from '../math/random.ts';
 import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { Batch } from './batch.ts';
+import type { LearnerPlan } from './collect/seating.ts';
 import { HopCompanion, type HopPlayers } from './hop-companion.ts';
-import type { LearnerPlan } from './seating.ts';
 import type { Settings } from './settings.ts';
 import type { Stages } from './stages.ts';
 

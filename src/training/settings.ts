@@ -1,9 +1,9 @@
 /** Every setting of a training run, with its default and one sentence. The schema is the only list: help text, JSON Schema and checks read it. */
 import { z } from 'zod';
-import { hopSchema } from '../agents/hop/settings.ts';
-import { networkSchema, ppoSchema } from '../agents/settings.ts';
+import { hopSchema } from '../algorithms/hop/settings.ts';
+import { networkSchema, ppoSchema } from '../algorithms/ppo/settings.ts';
 import { BadInput } from '../recording/bad-input.ts';
-import { probeSchema } from './probes.ts';
+import { probeSchema } from './update/diagnostic-probes.ts';
 
 const whole = (low: number, high: number) => z.number().int().min(low).max(high);
 

@@ -21,16 +21,16 @@
  * One thing to know when replacing `loss`: the engine may hold a copy of `job.rows`, so a stage that changes a column returns a job with
  * a new rows object (`{ ...job, rows: { ...job.rows, advantage } }`) and leaves the old arrays alone.
  */
-import { cleanHopStages, type HopStages } from '../agents/hop/stages.ts';
-import type { Learner, LearnerRows, TrainJob, UpdateStages } from '../agents/ppo.ts';
-import type { PpoSettings } from '../agents/settings.ts';
+import { cleanHopStages, type HopStages } from '../algorithms/hop/stages.ts';
+import type { PpoSettings } from '../algorithms/ppo/settings.ts';
+import type { Learner, LearnerRows, TrainJob, UpdateStages } from '../algorithms/ppo/update.ts';
 import type { Game } from '../games/game.ts';
 import type { ActJob, ActOutputs, DecisionRows, Engine, StepReport } from '../net/types.ts';
 import type { Batch } from './batch.ts';
-import { type Collector, collect } from './collect.ts';
-import { assignCredit } from './credit.ts';
-import type { Decisions } from './decisions.ts';
-import { prepareRows, selectRows } from './prepare.ts';
+import { type Collector, collect } from './collect/collector.ts';
+import type { Decisions } from './collect/decisions.ts';
+import { assignCredit } from './credit/assign-credit.ts';
+import { prepareRows, selectRows } from './update/learner-rows.ts';
 
 /** A step's figures as the trainer gives them to its user; the recording's `steps` table holds these. */
 export interface ReportedStep {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TrainJob } from '../agents/ppo.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
 import type { Game } from '../games/game.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
-import { GuardStop } from './guard.ts';
+import { GuardStop } from './guard/guard.ts';
 import type { SettingsInput } from './settings.ts';
 import { cleanStages } from './stages.ts';
 import { type IterationReport, Trainer, type TrainerOptions } from './trainer.ts';

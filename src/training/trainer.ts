@@ -1,8 +1,14 @@
 /** A training run, one iteration at a time: collect, credit, batch, replay, loss, step. Every number passes through the stages and nowhere else. */
 
-import { makeLearner, policyShape, reinitialiseHead } from '../agents/learner.ts';
-import { centralView, ownView } from '../agents/mappo.ts';
-import { type Learner, type LearnerRows, ppoUpdate, type UpdatePart, type UpdatePlan } from '../agents/ppo.ts';
+import { makeLearner, policyShape, reinitialiseHead } from '../algorithms/learner.ts';
+import { centralView, ownView } from '../algorithms/mappo/critic-view.ts';
+import {
+  type Learner,
+  type LearnerRows,
+  ppoUpdate,
+  type UpdatePart,
+  type UpdatePlan,
+} from '../algorithms/ppo/update.ts';
 import type { Game, GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import { RandomStream } from '../math/random.ts';
@@ -18,22 +24,22 @@ import {
   requireSameSettings,
   saveLearner,
 } from './checkpoint.ts';
-import { Collector } from './collect.ts';
-import { assignCredit } from './credit.ts';
-import type { AgentReturn } from './episodes.ts';
-import { Guard, type GuardKind } from './guard.ts';
+import { Collector } from './collect/collector.ts';
+import type { AgentReturn } from './collect/episodes.ts';
+import { agentNames, makeSeating, planLearners, type Seating } from './collect/seating.ts';
+import { assignCredit } from './credit/assign-credit.ts';
+import { Guard, type GuardKind } from './guard/guard.ts';
+import { LiveDoctor } from './guard/live-doctor.ts';
+import { Replay } from './guard/replay-check.ts';
+import { Watch } from './guard/step-watch.ts';
 import { HopCrew, hasModules } from './hop.ts';
-import { LiveDoctor } from './live-doctor.ts';
-import { firstTensors, makeManifest } from './manifest.ts';
-import { calibrateValues, emptyRows } from './prepare.ts';
-import { applyProbes } from './probes.ts';
-import type { Readings } from './readings.ts';
-import { Recorder, type RecordingSink } from './record.ts';
-import { Replay } from './replay.ts';
-import { agentNames, makeSeating, planLearners, type Seating } from './seating.ts';
+import { firstTensors, makeManifest } from './record/declare.ts';
+import type { Readings } from './record/readings.ts';
+import { Recorder, type RecordingSink } from './record/recorder.ts';
 import { checkSettings, readSettings, type Settings, type SettingsInput } from './settings.ts';
 import { actTogether, cleanStages, type Stages } from './stages.ts';
-import { Watch } from './watch.ts';
+import { applyProbes } from './update/diagnostic-probes.ts';
+import { calibrateValues, emptyRows } from './update/learner-rows.ts';
 
 export const version = '0.1.0';
 

@@ -15,7 +15,7 @@ import type {
   StepReport,
   UpdateJob,
 } from '../types.ts';
-import { loadNetworks, ReferenceNetwork, rowOf, saveNetworks } from './network.ts';
+import { loadNetworks, ReferenceNetwork, rowOf, saveNetworks } from './mlp.ts';
 import { ReferencePolicy } from './policy.ts';
 
 export class ReferenceMlp implements Mlp {

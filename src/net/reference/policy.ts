@@ -4,7 +4,7 @@ import type { RandomStream } from '../../math/random.ts';
 import { checkPolicyShape, mlpParameters } from '../parameters.ts';
 import { clipScales, noSums, type RoleSquares, stepReport } from '../report.ts';
 import type { Parameter, Policy, PolicySave, PolicyShape, StepReport, UpdateSettings } from '../types.ts';
-import { loadNetworks, ReferenceNetwork, rowOf, saveNetworks } from './network.ts';
+import { loadNetworks, ReferenceNetwork, rowOf, saveNetworks } from './mlp.ts';
 
 /** The rows of `types.ts`, with columns of either precision. */
 export interface ReferenceDecisions {

@@ -4,8 +4,8 @@ import { checkMlpShape, initialValues, mlpParameters } from '../parameters.ts';
 import { clipScale } from '../report.ts';
 import type { Mlp, MlpShape, Optimizer, OptimizerMember, Parameter, PolicySave } from '../types.ts';
 import type { Kernels } from './kernels.ts';
+import { KernelNetwork } from './layout.ts';
 import { Region } from './memory.ts';
-import { KernelNetwork } from './network.ts';
 import { put, take } from './staging.ts';
 import { BLOCK, jobFields, LANES, passFields, taskKinds } from './structs.ts';
 

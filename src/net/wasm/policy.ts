@@ -12,8 +12,8 @@ import type {
   Rows,
 } from '../types.ts';
 import type { Kernels } from './kernels.ts';
+import { KernelNetwork } from './layout.ts';
 import { Region } from './memory.ts';
-import { KernelNetwork } from './network.ts';
 import { type Columns, emptyColumns, type HeldRows, put, Stage, take } from './staging.ts';
 import { FORWARD_ROWS, jobFields, MOST_LANES, STATISTICS, taskKinds } from './structs.ts';
 import { Visit } from './visit.ts';

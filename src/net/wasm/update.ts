@@ -2,7 +2,7 @@
 import { checkJobs, clipScales, type LossSums, noSums, type RoleSquares, stepReport } from '../report.ts';
 import type { StepReport, TensorReport, UpdateJob, UpdateSettings } from '../types.ts';
 import type { Kernels } from './kernels.ts';
-import { type KernelNetwork, RESULTS } from './network.ts';
+import { type KernelNetwork, RESULTS } from './layout.ts';
 import { checkTemperature, KernelPolicy } from './policy.ts';
 import { jobFields, laneCount, MOST_LANES, STATISTICS, taskKinds } from './structs.ts';
 

@@ -3,7 +3,7 @@ import type { Iteration } from '../../doctor/iteration.ts';
 import { recomputedAdvantages } from '../../doctor/proof-credit.ts';
 import type { Run } from '../../doctor/run.ts';
 import { Pairs, spread } from '../../math/statistics.ts';
-import { readings as table } from '../../training/readings.ts';
+import { readings as table } from '../../training/record/readings.ts';
 import type { Curves } from './curves.ts';
 import { mostOnLine, type Place, type ReadingSeries, thinLine } from './picture.ts';
 

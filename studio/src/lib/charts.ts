@@ -1,6 +1,6 @@
 /** Which pictures runs give: one for each named number, a line for each run and agent, or a band for each setting where seeds are put together. */
 import type { Manifest } from '../../../src/recording/manifest.ts';
-import { readings } from '../../../src/training/readings.ts';
+import { readings } from '../../../src/training/record/readings.ts';
 import { bandOf } from './bands.ts';
 import type { Curve } from './curves.ts';
 import type { Drawn } from './export.ts';

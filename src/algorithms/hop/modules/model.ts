@@ -1,0 +1,102 @@
+/** A network with its optimiser and its rows: what every module is made of. Inputs are cleared by `begin`, because features are mostly zeros. */
+import { RandomStream } from '../../../math/random.ts';
+import type { Engine, Mlp, Optimizer, PolicySave } from '../../../net/types.ts';
+
+export const modelAdam = { beta1: 0.9, beta2: 0.999, eps: 1e-6 };
+/** The longest gradient of a module that is let through. */
+const maxGradNorm = 1;
+
+/** A rate that settles stays for the first steps, then falls as their number grows, to a tenth. */
+const quick = 100;
+const slowest = 0.1;
+
+export interface ModelRate {
+  readonly learningRate: number;
+  readonly settles: boolean;
+}
+
+export interface ModelShape {
+  readonly inputs: number;
+  readonly hidden: readonly number[];
+  readonly outputs: number;
+}
+
+export class Model {
+  readonly mlp: Mlp;
+  /** Rows of inputs, outputs and the loss's gradient by the outputs. */
+  x = new Float32Array(0);
+  y = new Float32Array(0);
+  gradient = new Float32Array(0);
+  private readonly optimizer: Optimizer;
+  private readonly group = { learningRate: 0, weightDecay: 0 };
+  private steps = 0;
+
+  constructor(
+    engine: Engine,
+    readonly shape: ModelShape,
+    private readonly rate: ModelRate,
+    seed: number,
+    ...name: (string | number)[]
+  ) {
+    this.mlp = engine.mlp(
+      { ...shape, activation: 'tanh', outputGain: 0.1 },
+      RandomStream.of(seed, 'initialise', 'hop', ...name),
+    );
+    this.optimizer = engine.adam([{ mlp: this.mlp, group: this.group }], modelAdam);
+  }
+
+  /** Makes room for so many rows, with inputs of 0. */
+  begin(rows: number): Float32Array {
+    const { inputs, outputs } = this.shape;
+    this.reserve(rows * outputs);
+    if (this.x.length < rows * inputs) this.x = new Float32Array(rows * inputs);
+    else this.x.fill(0, 0, rows * inputs);
+    return this.x;
+  }
+
+  /** Of the rows that were begun, or of rows that several networks share. */
+  forward(rows: number, x: Float32Array = this.x): Float32Array {
+    this.reserve(rows * this.shape.outputs);
+    this.mlp.forward(x, rows, this.y);
+    return this.y;
+  }
+
+  private reserve(outputs: number): void {
+    if (this.y.length >= outputs) return;
+    this.y = new Float32Array(outputs);
+    this.gradient = new Float32Array(outputs);
+  }
+
+  /** One optimiser step; `loss` reads the outputs, adds to the gradient and returns the loss. */
+  learn(rows: number, loss: (outputs: Float32Array, gradient: Float32Array) => number): number {
+    if (rows === 0) return 0;
+    this.forward(rows);
+    this.gradient.fill(0, 0, rows * this.shape.outputs);
+    const value = loss(this.y, this.gradient);
+    this.mlp.backward(this.gradient, rows);
+    this.step();
+    return value;
+  }
+
+  /** Takes one step with the gradients that `backward` has gathered. */
+  step(): void {
+    const { learningRate, settles } = this.rate;
+    this.steps++;
+    this.group.learningRate = learningRate * (settles ? Math.max(slowest, Math.min(1, quick / this.steps)) : 1);
+    this.optimizer.step(maxGradNorm);
+  }
+
+  /** Forgets gradients that were gathered on the way to another network. */
+  forget(): void {
+    this.optimizer.clear();
+  }
+
+  save(): PolicySave {
+    return this.mlp.save();
+  }
+
+  load(saved: PolicySave): void {
+    this.mlp.load(saved);
+    this.steps = saved.steps;
+  }
+}

@@ -1,0 +1,77 @@
+/** A learning policy: its networks, its value normaliser and what it has adapted. Its name, not its number, chooses its random streams. */
+import { RandomStream } from '../math/random.ts';
+import type { Engine, Policy, PolicyShape } from '../net/types.ts';
+import type { NetworkSettings, PpoSettings } from './ppo/settings.ts';
+import { ValueNormaliser } from './ppo/value-normaliser.ts';
+
+/** A policy that learns, and whom it plays for. */
+export interface Learner {
+  readonly index: number;
+  /** Names its random streams, so a policy does not depend on its number. */
+  readonly name: string;
+  /** The agents whose rows it learns from: one of its own, or all that share it. */
+  readonly agents: readonly number[];
+  readonly policy: Policy;
+  readonly normaliser: ValueNormaliser;
+  /** What adaptiveKl has made of the learning rates. */
+  rateFactor: number;
+  /** Updates that took at least one optimiser step. */
+  updates: number;
+}
+
+/** What the networks must fit; every game has it. */
+export interface DecisionShape {
+  readonly observation: number;
+  readonly actions: number;
+  readonly features: number;
+}
+
+export function policyShape(game: DecisionShape, criticInputs: number, network: NetworkSettings): PolicyShape {
+  const head = network.head === 'auto' ? (game.features > 0 ? 'pointer' : 'fixed') : network.head;
+  const common = { activation: network.activation, hiddenGain: network.gain };
+  return {
+    head,
+    features: head === 'pointer' ? game.features : 0,
+    actor: {
+      ...common,
+      inputs: game.observation + (head === 'pointer' ? game.features : 0),
+      hidden: network.hidden,
+      outputs: head === 'pointer' ? 1 : game.actions,
+      outputGain: network.headGain,
+    },
+    critic: {
+      ...common,
+      inputs: criticInputs,
+      hidden: network.criticHidden ?? network.hidden,
+      outputs: 1,
+      outputGain: network.criticGain,
+    },
+  };
+}
+
+export function makeLearner(
+  engine: Engine,
+  shape: PolicyShape,
+  who: { index: number; name: string; agents: readonly number[] },
+  ppo: PpoSettings,
+  seed: number,
+): Learner {
+  const policy = engine.policy(shape, RandomStream.of(seed, 'initialise', who.name));
+  return { ...who, policy, normaliser: new ValueNormaliser(ppo.valueNormalisation), rateFactor: 1, updates: 0 };
+}
+
+/** Draws the policy head anew with another gain; trunk and critic stay. */
+export function reinitialiseHead(
+  engine: Engine,
+  learner: Learner,
+  gain: number,
+  seed: number,
+  iteration: number,
+): void {
+  const { shape } = learner.policy;
+  const stream = RandomStream.of(seed, 'reinitialise', learner.name, iteration);
+  const fresh = engine.policy({ ...shape, actor: { ...shape.actor, outputGain: gain } }, stream);
+  learner.policy.parameters.forEach((parameter, index) => {
+    if (parameter.role === 'head') learner.policy.write(index, fresh.read(index));
+  });
+}

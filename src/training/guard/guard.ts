@@ -1,0 +1,239 @@
+/** The live guard. In `warn` it reports each kind once and counts; in `strict` it stops with a sentence that names the row, the columns and the numbers. */
+import type { LearnerRows, TrainJob } from '../../algorithms/ppo/update.ts';
+import type { Role, StepReport } from '../../net/types.ts';
+import type { Batch } from '../batch.ts';
+import type { StepMeasures } from '../record/tally.ts';
+import type { Replay } from './replay-check.ts';
+
+export type GuardMode = 'off' | 'warn' | 'strict';
+
+export type GuardKind =
+  | 'rows-not-sorted'
+  | 'not-finite'
+  | 'log-probability-above-0'
+  | 'action-not-possible'
+  | 'replay-differs'
+  | 'minibatch-skipped'
+  | 'no-gradient'
+  | 'not-bound-once'
+  | 'parameters-not-moved'
+  | 'logits-not-moved'
+  | 'cause-named'
+  | 'value-loss-blown-up';
+
+export class GuardStop extends Error {
+  constructor(
+    readonly kind: GuardKind,
+    sentence: string,
+  ) {
+    super(sentence);
+    this.name = 'GuardStop';
+  }
+}
+
+/** Single precision rounds a certain choice's log-probability to within this of 0. */
+const aboveZero = 1e-5;
+/** Below this entropy a choice is as good as certain, and its gradient may vanish. */
+const undecided = 1e-3;
+
+export class Guard {
+  readonly counts = new Map<GuardKind, number>();
+  private readonly named = new Set<string>();
+
+  constructor(
+    readonly mode: GuardMode,
+    private readonly names: readonly string[],
+    private readonly say: (kind: GuardKind, sentence: string) => void,
+  ) {}
+
+  get on(): boolean {
+    return this.mode !== 'off';
+  }
+
+  /** After collecting and sorting: order, finite columns, log-probabilities, actions. */
+  checkBatch(batch: Batch): void {
+    if (!this.on) return;
+    const unsorted = batch.firstUnsorted();
+    if (unsorted >= 0) {
+      this.report(
+        'rows-not-sorted',
+        `${this.row(batch, unsorted)} does not come after ${this.row(batch, unsorted - 1)}: rows must be sorted by (episode, t, agent) before credit is assigned.`,
+      );
+    }
+    const columns = { old_logp: batch.oldLogp, value: batch.value, reward: batch.reward, next_value: batch.nextValue };
+    for (const [name, column] of Object.entries(columns)) this.finite(batch, name, column, 1);
+    this.finite(batch, 'obs', batch.observation, batch.shape.observation);
+    for (let row = 0; row < batch.rows; row++) {
+      if (batch.oldLogp[row] > aboveZero) {
+        this.report(
+          'log-probability-above-0',
+          `${this.row(batch, row)}: old_logp is ${batch.oldLogp[row]}, but a log-probability is at most 0.`,
+        );
+        break;
+      }
+    }
+    for (let row = 0; row < batch.rows; row++) {
+      const action = batch.action[row];
+      const possible =
+        action >= 0 && action < batch.count[row] && batch.legal[row * batch.shape.candidates + action] === 1;
+      if (possible) continue;
+      this.report(
+        'action-not-possible',
+        `${this.row(batch, row)}: action is ${action}, which is not one of its ${batch.count[row]} candidates or is not legal.`,
+      );
+      break;
+    }
+  }
+
+  checkCredit(batch: Batch): void {
+    if (!this.on) return;
+    this.finite(batch, 'advantage', batch.advantage, 1);
+    this.finite(batch, 'return', batch.return, 1);
+  }
+
+  checkReplay(batch: Batch, rows: LearnerRows, replay: Replay): void {
+    if (!this.on || replay.failed === 0) return;
+    const row = replay.firstFailed;
+    const stored = replay.job?.rows.oldLogp[replay.job.order[row]] ?? Number.NaN;
+    const again = replay.out.logp[row];
+    this.report(
+      'replay-differs',
+      `${this.row(batch, rows.sample[row])}: new_logp is ${again} before any step but old_logp is ${stored}; they differ by ${Math.abs(again - stored)} where 0.0001 is allowed, in ${replay.failed} of ${rows.length} rows.`,
+      replay.failed,
+    );
+  }
+
+  skipped(job: TrainJob): void {
+    if (!this.on) return;
+    const all = job.end - job.from;
+    this.report(
+      'minibatch-skipped',
+      `${this.step(job)}: only ${job.to - job.from} of ${all} rows gave their old_logp again, below 90 %; the minibatch was skipped.`,
+    );
+  }
+
+  /** A critic's loss that is many times what it used to be. */
+  valueLossBlownUp(policy: string, iteration: number, loss: number, usual: number): void {
+    if (!this.on) return;
+    this.report(
+      'value-loss-blown-up',
+      `policy ${policy}, iteration ${iteration}: value_loss is ${loss} where it used to be about ${usual}; look at the rewards and at imagined rows, or lower ppo.criticLearningRate.`,
+    );
+  }
+
+  checkStep(job: TrainJob, report: StepReport, measured: StepMeasures): void {
+    if (!this.on) return;
+    if (!report.finite) {
+      this.report(
+        'not-finite',
+        `${this.step(job)}: loss is ${report.loss} and grad_norm ${report.gradNorm}; the parameters were left as they were.`,
+      );
+      return;
+    }
+    for (let i = 0; i < job.to - job.from; i++) {
+      if (job.out.logp[i] <= aboveZero) continue;
+      const row = job.order[job.from + i];
+      this.report(
+        'log-probability-above-0',
+        `${this.step(job)}, sample ${job.rows.sample[row]}: new_logp is ${job.out.logp[i]}, but a log-probability is at most 0.`,
+      );
+      break;
+    }
+    if (report.tensors) this.checkTensors(job, report, measured);
+  }
+
+  /** Only where a gradient must be there: in the first step no ratio is clipped yet, and some row is undecided and has credit. */
+  private checkTensors(job: TrainJob, report: StepReport, measured: StepMeasures): void {
+    const { parameters } = job.policy;
+    for (let i = 0; i < parameters.length; i++) {
+      if (job.bound[i] === 1) continue;
+      this.report(
+        'not-bound-once',
+        `${this.step(job)}: ${job.bound[i]} optimiser groups hold ${parameters[i].name}, but exactly one must.`,
+      );
+      break;
+    }
+    if (job.epoch > 0 || job.minibatch > 0) return;
+    const choosing = this.choosing(job);
+    for (const role of ['trunk', 'head', 'critic'] as const) {
+      if (role !== 'critic' && !choosing) continue;
+      const rate = job.settings.groups[role].learningRate;
+      const { gradNonzero, delta, gradNorm } = sums(job, report, role);
+      if (gradNonzero === 0 && hasRole(job, role)) {
+        if (role !== 'critic' || report.valueLoss > 0)
+          this.report(
+            'no-gradient',
+            `${this.step(job)}: no entry of the ${role}'s gradient differs from 0, though advantages and choices vary.`,
+          );
+      } else if (delta === 0 && rate > 0 && gradNonzero > 0) {
+        this.report(
+          'parameters-not-moved',
+          `${this.step(job)}: the ${role}'s gradient has length ${gradNorm} and its learning rate is ${rate}, but no parameter changed.`,
+        );
+      }
+    }
+    const { trunk, head } = job.settings.groups;
+    if (choosing && measured.deltaLogits === 0 && trunk.learningRate + head.learningRate > 0)
+      this.report(
+        'logits-not-moved',
+        `${this.step(job)}: delta_logits is 0: the step did not change the logits of its own minibatch.`,
+      );
+  }
+
+  private choosing(job: TrainJob): boolean {
+    const { rows, order, from, to, out } = job;
+    for (let i = from; i < to; i++)
+      if (out.entropy[i - from] > undecided && Math.abs(rows.advantage[order[i]]) > undecided) return true;
+    return false;
+  }
+
+  /** x times 0 is 0 for every finite x and NaN for the rest, so one sum tells whether there is any to look for. */
+  private finite(batch: Batch, name: string, column: Float32Array, width: number): void {
+    const length = batch.rows * width;
+    let sum = 0;
+    for (let i = 0; i < length; i++) sum += column[i] * 0;
+    if (sum === 0) return;
+    const at = column.subarray(0, length).findIndex((value) => !Number.isFinite(value));
+    this.report('not-finite', `${this.row(batch, Math.floor(at / width))}: ${name} is ${column[at]}.`);
+  }
+
+  /** What the doctor found in the recording so far: each cause is told once. */
+  nameCause(cause: string, sentence: string): void {
+    this.counts.set('cause-named', (this.counts.get('cause-named') ?? 0) + 1);
+    if (this.mode === 'strict') throw new GuardStop('cause-named', `Guard (${cause}): ${sentence}`);
+    if (!this.named.has(cause)) this.say('cause-named', `${cause}: ${sentence}`);
+    this.named.add(cause);
+  }
+
+  private report(kind: GuardKind, sentence: string, count = 1): void {
+    const before = this.counts.get(kind) ?? 0;
+    this.counts.set(kind, before + count);
+    if (this.mode === 'strict') throw new GuardStop(kind, `Guard (${kind}): ${sentence}`);
+    if (before === 0) this.say(kind, sentence);
+  }
+
+  private row(batch: Batch, row: number): string {
+    return `samples row ${row} (iteration ${batch.iteration[row]}, episode ${batch.episode[row]}, t ${batch.t[row]}, agent ${this.names[batch.agent[row]]})`;
+  }
+
+  private step(job: TrainJob): string {
+    return `policy ${job.learner.name}, iteration ${job.iteration}, epoch ${job.epoch}, minibatch ${job.minibatch}`;
+  }
+}
+
+function hasRole(job: TrainJob, role: Role): boolean {
+  return job.policy.parameters.some((parameter) => parameter.role === role);
+}
+
+function sums(job: TrainJob, report: StepReport, role: Role): { gradNonzero: number; delta: number; gradNorm: number } {
+  let gradNonzero = 0;
+  let delta = 0;
+  let squares = 0;
+  report.tensors?.forEach((tensor, i) => {
+    if (job.policy.parameters[i].role !== role) return;
+    gradNonzero += tensor.gradNonzero;
+    delta += tensor.delta;
+    squares += tensor.gradNorm ** 2;
+  });
+  return { gradNonzero, delta, gradNorm: Math.sqrt(squares) };
+}

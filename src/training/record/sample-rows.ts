@@ -1,0 +1,83 @@
+/** The batch as columns of the `samples` table, in the trainer's own storage order. */
+import type { ColumnData } from '../../recording/writer.ts';
+import type { Batch } from '../batch.ts';
+
+export function sampleColumns(batch: Batch): Record<string, ColumnData> {
+  const { rows, shape } = batch;
+  const lists = packCandidates(batch);
+  const columns: Record<string, ColumnData> = {
+    iteration: batch.iteration.subarray(0, rows),
+    episode: batch.episode.subarray(0, rows),
+    t: batch.t.subarray(0, rows),
+    agent: batch.agent.subarray(0, rows),
+    old_logp: batch.oldLogp.subarray(0, rows),
+    action: batch.action.subarray(0, rows),
+    num_actions: batch.count.subarray(0, rows),
+    subset: { values: lists.subset, offsets: lists.offsets },
+    legal: { values: lists.legal, offsets: lists.offsets },
+    logits: { values: lists.logits, offsets: lists.offsets },
+    temperature: batch.temperature.subarray(0, rows),
+    obs: {
+      values: batch.observation.subarray(0, rows * shape.observation),
+      offsets: evenOffsets(rows, shape.observation),
+    },
+    reward: batch.reward.subarray(0, rows),
+    env_reward: batch.envReward.subarray(0, rows),
+    terminated: batch.terminated.subarray(0, rows),
+    truncated: batch.truncated.subarray(0, rows),
+    value: batch.value.subarray(0, rows),
+    next_value: batch.nextValue.subarray(0, rows),
+    advantage: batch.advantage.subarray(0, rows),
+    return: batch.return.subarray(0, rows),
+    env: batch.env.subarray(0, rows),
+    seat: batch.seat.subarray(0, rows),
+    imagined: batch.imagined.subarray(0, rows),
+  };
+  if (batch.group.subarray(0, rows).some((group) => group >= 0)) columns.group = batch.group.subarray(0, rows);
+  if (shape.features > 0) {
+    const offsets = Int32Array.from(lists.offsets, (offset) => offset * shape.features);
+    columns.candidate_features = { values: lists.features, offsets };
+  }
+  shape.extras.forEach(({ name, width }, k) => {
+    columns[name] = width === 1 ? batch.extras[k].subarray(0, rows) : packExtra(batch, k, width);
+  });
+  return columns;
+}
+
+function packCandidates(batch: Batch) {
+  const { rows, shape } = batch;
+  const offsets = new Int32Array(rows + 1);
+  for (let row = 0; row < rows; row++) offsets[row + 1] = offsets[row] + batch.count[row];
+  const total = offsets[rows];
+  const subset = new Int32Array(total);
+  const legal = new Uint8Array(total);
+  const logits = new Float32Array(total);
+  const features = new Float32Array(total * shape.features);
+  for (let row = 0; row < rows; row++) {
+    const first = row * shape.candidates;
+    const at = offsets[row];
+    const count = batch.count[row];
+    for (let c = 0; c < count; c++) {
+      subset[at + c] = batch.candidates[first + c];
+      legal[at + c] = batch.legal[first + c];
+      logits[at + c] = batch.logits[first + c];
+    }
+    for (let f = 0; f < count * shape.features; f++)
+      features[at * shape.features + f] = batch.features[first * shape.features + f];
+  }
+  return { offsets, subset, legal, logits, features };
+}
+
+function packExtra(batch: Batch, k: number, width: number): ColumnData {
+  const lengths = batch.extraLengths[k];
+  const offsets = new Int32Array(batch.rows + 1);
+  for (let row = 0; row < batch.rows; row++) offsets[row + 1] = offsets[row] + lengths[row];
+  const values = new Float64Array(offsets[batch.rows]);
+  for (let row = 0; row < batch.rows; row++)
+    for (let i = 0; i < lengths[row]; i++) values[offsets[row] + i] = batch.extras[k][row * width + i];
+  return { values, offsets };
+}
+
+function evenOffsets(rows: number, width: number): Int32Array {
+  return Int32Array.from({ length: rows + 1 }, (_, row) => row * width);
+}

@@ -1,0 +1,163 @@
+/** From the batch to one learner's rows in the units of its loss. Rows are copied whole, by one list of indices, so no column can slip against another. */
+
+import type { PpoSettings } from '../../algorithms/ppo/settings.ts';
+import { clampAdvantages, type Learner, type LearnerRows, normaliseAdvantages } from '../../algorithms/ppo/update.ts';
+import type { Batch } from '../batch.ts';
+import { assignCredit } from '../credit/assign-credit.ts';
+import { copyRows, Runs } from '../gather.ts';
+
+/** The rows of the learner's own agents, in batch order. */
+export function selectRows(batch: Batch, learner: Learner, rows: Int32Array): number {
+  const own = learner.agents;
+  let count = 0;
+  for (let row = 0; row < batch.rows; row++) if (own.includes(batch.agent[row])) rows[count++] = row;
+  return count;
+}
+
+/**
+ * Before the first update a normaliser has seen nothing: it takes the returns of the first batch, and the batch's values become what the critic
+ * would have said in those units, so that the first iteration is like every other.
+ */
+export function calibrateValues(batch: Batch, learner: Learner, gamma: number): void {
+  const { normaliser } = learner;
+  if (!normaliser.fresh) return;
+  const { rows, episode, agent, reward, terminated, truncated } = batch;
+  const nothing = new Float32Array(rows);
+  const sums = new Float32Array(rows);
+  const columns = { rows, episode, agent, reward, terminated, truncated, value: nothing, nextValue: nothing };
+  assignCredit({ ...columns, advantage: new Float32Array(rows), return: sums }, gamma, 1);
+  const own: number[] = [];
+  for (let row = 0; row < rows; row++) if (learner.agents.includes(agent[row])) own.push(row);
+  normaliser.learn(
+    Float32Array.from(own, (row) => sums[row]),
+    own.length,
+  );
+  const { mean, spread } = normaliser;
+  for (const row of own) {
+    batch.value[row] = batch.value[row] * spread + mean;
+    if (terminated[row] === 0) batch.nextValue[row] = batch.nextValue[row] * spread + mean;
+  }
+}
+
+export function emptyRows(): LearnerRows {
+  const floats = () => new Float32Array(0);
+  const ints = () => new Int32Array(0);
+  return {
+    length: 0,
+    obs: floats(),
+    state: floats(),
+    offsets: ints(),
+    subset: ints(),
+    legal: new Uint8Array(0),
+    features: floats(),
+    action: ints(),
+    oldLogp: floats(),
+    advantage: floats(),
+    returns: floats(),
+    oldValue: floats(),
+    iteration: ints(),
+    sample: ints(),
+    agent: ints(),
+    logCount: floats(),
+  };
+}
+
+function reserve(into: LearnerRows, batch: Batch, rows: number, candidates: number, pointer: boolean): void {
+  const { shape } = batch;
+  const floats = (old: Float32Array, size: number) => (old.length >= size ? old : new Float32Array(size));
+  const ints = (old: Int32Array, size: number) => (old.length >= size ? old : new Int32Array(size));
+  into.obs = floats(into.obs, rows * shape.observation);
+  into.state = shape.criticState > 0 ? floats(into.state, rows * shape.criticState) : into.obs;
+  into.offsets = ints(into.offsets, rows + 1);
+  into.subset = ints(into.subset, candidates);
+  into.legal = into.legal.length >= candidates ? into.legal : new Uint8Array(candidates);
+  into.features = floats(into.features, pointer ? candidates * shape.features : 0);
+  into.action = ints(into.action, rows);
+  into.oldLogp = floats(into.oldLogp, rows);
+  into.advantage = floats(into.advantage, rows);
+  into.returns = floats(into.returns, rows);
+  into.oldValue = floats(into.oldValue, rows);
+  into.iteration = ints(into.iteration, rows);
+  into.sample = ints(into.sample, rows);
+  into.agent = ints(into.agent, rows);
+  into.logCount = floats(into.logCount, rows);
+}
+
+const found = new Runs();
+
+export function prepareRows(
+  batch: Batch,
+  rows: Int32Array,
+  count: number,
+  learner: Learner,
+  ppo: PpoSettings,
+  into: LearnerRows,
+): LearnerRows {
+  const { shape } = batch;
+  const pointer = learner.policy.shape.head === 'pointer';
+  let candidates = 0;
+  for (let i = 0; i < count; i++) candidates += batch.count[rows[i]];
+  reserve(into, batch, count, candidates, pointer);
+  into.length = count;
+  const runs = found.find(rows, count);
+  copyRows(into.obs, 0, batch.observation, runs, shape.observation);
+  copyRows(into.state, 0, batch.criticState, runs, shape.criticState);
+  copyRows(into.action, 0, batch.action, runs, 1);
+  copyRows(into.oldLogp, 0, batch.oldLogp, runs, 1);
+  copyRows(into.advantage, 0, batch.advantage, runs, 1);
+  copyRows(into.returns, 0, batch.return, runs, 1);
+  copyRows(into.oldValue, 0, batch.value, runs, 1);
+  copyRows(into.iteration, 0, batch.iteration, runs, 1);
+  copyRows(into.sample, 0, batch.sample, runs, 1);
+  copyRows(into.agent, 0, batch.agent, runs, 1);
+  packLists(batch, rows, count, into);
+  if (pointer) packFeatures(batch, rows, count, into.features);
+  learner.normaliser.toCritic(into.returns, count, into.returns);
+  learner.normaliser.toCritic(into.oldValue, count, into.oldValue);
+  if (ppo.advantageNormalisation === 'batch') {
+    normaliseAdvantages(into.advantage, into.agent, identity(count), 0, count, ppo.advantageClamp, into.advantage);
+  } else if (ppo.advantageNormalisation === 'none' && ppo.advantageClamp !== null) {
+    clampAdvantages(identity(count), 0, count, ppo.advantageClamp, into.advantage);
+  }
+  return into;
+}
+
+let kept = new Int32Array(0);
+
+/** 0, 1, 2 and so on, at least so many. */
+export function identity(count: number): Int32Array {
+  if (kept.length < count) kept = Int32Array.from({ length: Math.max(count, kept.length * 2) }, (_, i) => i);
+  return kept;
+}
+
+/** Candidate lists and masks, one row's after the other's. */
+function packLists(batch: Batch, rows: Int32Array, count: number, into: LearnerRows): void {
+  const { candidates, legal } = batch;
+  const { offsets, subset, logCount } = into;
+  const mask = into.legal;
+  let at = 0;
+  offsets[0] = 0;
+  for (let i = 0; i < count; i++) {
+    const first = rows[i] * batch.shape.candidates;
+    const choices = batch.count[rows[i]];
+    let possible = 0;
+    for (let c = 0; c < choices; c++) {
+      subset[at + c] = candidates[first + c];
+      mask[at + c] = legal[first + c];
+      possible += legal[first + c];
+    }
+    at += choices;
+    offsets[i + 1] = at;
+    logCount[i] = Math.log(possible);
+  }
+}
+
+function packFeatures(batch: Batch, rows: Int32Array, count: number, into: Float32Array): void {
+  const { features, shape } = batch;
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    const first = rows[i] * shape.candidates * shape.features;
+    const end = first + batch.count[rows[i]] * shape.features;
+    for (let f = first; f < end; f++) into[at++] = features[f];
+  }
+}
