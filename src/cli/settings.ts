@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { parse as parseYaml } from 'yaml';
 import { gameSettings } from '../games/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
+import { parseJson } from '../recording/json.ts';
 import { number, table } from '../report/table.ts';
 import { mergeSettings, recommendedSettings } from '../training/recommended.ts';
 import { describeSettings, readSettings, type Settings } from '../training/settings.ts';
@@ -29,8 +30,9 @@ export async function readConfig(path: string): Promise<Record<string, unknown>>
   });
   let data: unknown;
   try {
-    data = /\.ya?ml$/.test(path) ? parseYaml(text) : JSON.parse(text);
+    data = /\.ya?ml$/.test(path) ? parseYaml(text) : parseJson(text);
   } catch (error) {
+    if (error instanceof BadInput) throw error.within({ file: path });
     throw new BadInput(
       `is not valid ${/\.ya?ml$/.test(path) ? 'YAML' : 'JSON'} (${(error as Error).message.split('\n')[0]})`,
       { file: path },

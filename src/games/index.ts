@@ -121,7 +121,8 @@ export function gameEntry(name: string): GameEntry {
 export function gameSettings(name: string, given: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const { entry, preset } = find(name);
   const named = { ...(preset !== undefined && { preset }), ...given };
-  const chosen = typeof named.preset === 'string' ? entry.presets[named.preset] : undefined;
+  const known = typeof named.preset === 'string' && Object.hasOwn(entry.presets, named.preset);
+  const chosen = known ? entry.presets[named.preset as string] : undefined;
   const result = entry.schema.safeParse({ ...chosen, ...named });
   if (result.success) return result.data;
   throw new GameRefusal(`${entry.name}: ${result.error.issues.map((issue) => explain(entry, issue)).join('; ')}.`);
@@ -150,7 +151,7 @@ function find(name: string): { entry: GameEntry; preset: string | undefined } {
   const preset = slash < 0 ? undefined : name.slice(slash + 1);
   const entry = entries.find((e) => e.name === base);
   if (!entry) throw new GameRefusal(`There is no game "${base}"; the games are ${gameNames().join(', ')}.`);
-  if (preset !== undefined && !(preset in entry.presets)) {
+  if (preset !== undefined && !Object.hasOwn(entry.presets, preset)) {
     const known = Object.keys(entry.presets);
     const remedy = known.length > 0 ? `its presets are ${known.join(', ')}` : 'it has no presets';
     throw new GameRefusal(`The game ${base} has no preset "${preset}"; ${remedy}.`);

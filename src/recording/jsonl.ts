@@ -3,8 +3,9 @@ import { BadInput } from './bad-input.ts';
 import type { Chunk, Column, NumberColumn } from './column.ts';
 import { columnSpec, type Kind, tableSpec } from './columns.ts';
 import { unknownBool } from './conform.ts';
+import { parsePythonJson } from './json.ts';
 import type { Budget, ByteSource } from './source.ts';
-import { lines, parseJson } from './text-lines.ts';
+import { lines } from './text-lines.ts';
 
 const rowsPerChunk = 65536;
 
@@ -35,8 +36,9 @@ export async function* readJsonl(
 function parseLine(text: string, line: number, file: string, table: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = parseJson(text);
+    value = parsePythonJson(text);
   } catch (error) {
+    if (error instanceof BadInput) throw new BadInput(`line ${line}: ${error.what}`, { file, table });
     throw new BadInput(`line ${line} is not JSON (${(error as Error).message.slice(0, 120)})`, { file, table });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

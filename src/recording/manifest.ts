@@ -1,6 +1,7 @@
 /** manifest.json: what a run declared. Everything but the format is optional, and what is not known here is kept. */
 import { z } from 'zod';
 import { BadInput } from './bad-input.ts';
+import { parseJson } from './json.ts';
 
 export const format = 'trueline/1';
 
@@ -38,8 +39,9 @@ export type Manifest = z.infer<typeof manifestSchema>;
 export function parseManifest(bytes: Uint8Array, file: string): Manifest {
   let data: unknown;
   try {
-    data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    data = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
+    if (error instanceof BadInput) throw error.within({ file });
     const why = bytes.length === 0 ? 'it is empty' : (error as Error).message;
     throw new BadInput(`is not valid JSON (${why}); write it again, or take it from another copy of the run`, { file });
   }

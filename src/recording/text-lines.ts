@@ -1,4 +1,4 @@
-/** Lines of a text file, plain or gzipped, read piece by piece; and JSON as Python writes it. A byte order mark at the start is not part of the first line. */
+/** Lines of a text file, plain or gzipped, read piece by piece. A byte order mark at the start is not part of the first line. */
 import { BadInput } from './bad-input.ts';
 import { codec } from './codec.ts';
 import type { Budget, ByteSource } from './source.ts';
@@ -40,17 +40,4 @@ export async function* lines(source: ByteSource, budget: Budget): AsyncGenerator
 async function* pieces(source: ByteSource): AsyncGenerator<Uint8Array> {
   const step = 1 << 20;
   for (let at = 0; at < source.size; at += step) yield await source.read(at, Math.min(source.size, at + step));
-}
-
-/** Python's bare NaN and Infinity become the texts "NaN" and "Infinity". Throws a SyntaxError on anything else that is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const quoted = text.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|\bNaN\b/g, (token) =>
-      token[0] === '"' ? token : `"${token}"`,
-    );
-    if (quoted === text) throw error;
-    return JSON.parse(quoted);
-  }
 }

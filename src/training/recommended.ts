@@ -1,4 +1,5 @@
 /** Settings that fit a game better than the general defaults. What a user sets himself always wins. */
+import { BadInput } from '../recording/bad-input.ts';
 import type { SettingsInput } from './settings.ts';
 
 const small = { steps: 60_000, worlds: 32, rollout: 32 };
@@ -44,6 +45,7 @@ export function mergeSettings(...layers: readonly Record<string, unknown>[]): Re
   const merged: Record<string, unknown> = {};
   for (const layer of layers) {
     for (const [key, value] of Object.entries(layer)) {
+      if (key === '__proto__') throw new BadInput('there is no setting "__proto__"; remove it');
       if (value === undefined) continue;
       const before = merged[key];
       merged[key] = isObject(before) && isObject(value) ? mergeSettings(before, value) : value;

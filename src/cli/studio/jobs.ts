@@ -1,4 +1,7 @@
-/** What the studio was asked to start: trainings and investigations, each a process of its own, so that a long one neither slows the page nor dies with it. */
+/**
+ * What the studio was asked to start: trainings and investigations, each a process of its own, so that a long one neither slows the page nor dies with it.
+ * What a request says reaches that process in a file, or as `--option=value` after it was checked: never as a word that could be taken for an option.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -6,7 +9,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { findFault } from '../../faults/index.ts';
 import { gameMaker } from '../../games/index.ts';
+import { refuseProto } from '../../recording/json.ts';
 import { readSettings, type SettingsInput } from '../../training/settings.ts';
+import { checkGame } from '../settings.ts';
 
 export interface Job {
   id: string;
@@ -19,12 +24,13 @@ export interface Job {
 /** Becomes the name of a folder. */
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i);
 const nameRule = 'a name of letters, digits, dots and dashes';
+const fault = z.string().max(100).optional();
 
-const trainingRequest = z.object({ name, settings: z.record(z.string(), z.unknown()), fault: z.string().optional() });
+const trainingRequest = z.object({ name, settings: z.record(z.string(), z.unknown()), fault });
 const investigationRequest = z.object({
   name,
   game: z.string(),
-  fault: z.string().optional(),
+  fault,
   algorithm: z.enum(['ppo', 'mappo', 'hop']).optional(),
   seeds: z.int().min(2).max(1000).optional(),
   steps: z.int().min(1000).optional(),
@@ -58,17 +64,20 @@ export class Jobs {
     const { name, settings, fault } = asked.data;
     let game: string;
     try {
+      refuseProto(body);
       this.requireRoom(name);
-      game = readSettings(settings as SettingsInput).game;
+      const whole = readSettings(settings as SettingsInput);
+      checkGame(whole);
+      game = whole.game;
       if (fault !== undefined) findFault(fault);
     } catch (error) {
       return { error: (error as Error).message };
     }
     await mkdir(this.folder, { recursive: true });
     const config = join(this.folder, `.${name}.settings.json`);
-    await writeFile(config, JSON.stringify(settings));
-    const args = ['train', game, '--config', config, '--clock', ...(fault ? ['--fault', fault] : [])];
-    return this.launch('training', name, args, () => void rm(config, { force: true }));
+    await writeFile(config, JSON.stringify({ ...settings, game }));
+    const args = ['train', '--clock', `--config=${config}`, ...(fault === undefined ? [] : [`--fault=${fault}`])];
+    return this.launch('training', name, args, [], () => void rm(config, { force: true }));
   }
 
   async investigate(body: unknown): Promise<Job | { error: string }> {
@@ -83,13 +92,12 @@ export class Jobs {
     } catch (error) {
       return { error: (error as Error).message };
     }
-    const options = { fault, algorithm, seeds, steps };
-    const args = ['symmetry', game, '--json'];
-    for (const [option, value] of Object.entries(options))
-      if (value !== undefined) args.push(`--${option}`, `${value}`);
+    const args = ['symmetry', '--json'];
+    for (const [option, value] of Object.entries({ fault, algorithm, seeds, steps }))
+      if (value !== undefined) args.push(`--${option}=${value}`);
     if (quick) args.push('--quick');
     if (all) args.push('--all');
-    return this.launch('investigation', name, args);
+    return this.launch('investigation', name, args, [game]);
   }
 
   /** As Ctrl-C would: the iteration is finished and saved. */
@@ -117,8 +125,9 @@ export class Jobs {
       throw new Error('Two are running already; wait for one of them or stop it.');
   }
 
-  private launch(kind: Job['kind'], name: string, args: string[], ended?: () => void): Job {
-    const process = spawn(globalThis.process.execPath, [this.program, ...args, '--out', join(this.folder, name)], {
+  private launch(kind: Job['kind'], name: string, options: string[], words: string[], ended?: () => void): Job {
+    const args = [...options, `--out=${join(this.folder, name)}`, '--', ...words];
+    const process = spawn(globalThis.process.execPath, [this.program, ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const job: Job = { id: name, kind, state: 'running' };

@@ -1,7 +1,8 @@
 /** Logs of one object per line (JSON, or a Python dictionary as TRL prints it, or verl's console lines), and trainer_state.json. Nested objects become names with slashes. */
 import { BadInput } from '../bad-input.ts';
+import { parsePythonJson } from '../json.ts';
 import type { Budget, ByteSource } from '../source.ts';
-import { lines, parseJson } from '../text-lines.ts';
+import { lines } from '../text-lines.ts';
 import { type Log, toNumber } from './log.ts';
 import { stepColumn, timeColumn } from './steps.ts';
 
@@ -42,9 +43,10 @@ function parseLogLine(text: string): Row | undefined {
   if (text[0] === '{') {
     for (const attempt of [text, fromPython(text)]) {
       try {
-        const value = parseJson(attempt);
+        const value = parsePythonJson(attempt);
         if (isRow(value)) return value;
-      } catch {
+      } catch (error) {
+        if (error instanceof BadInput) throw error;
         // Not this notation.
       }
     }
@@ -74,8 +76,9 @@ async function readWhole(source: ByteSource, log: Log): Promise<void> {
   if (source.size > largestWhole) throw bad('is one JSON value of more than 256 MiB; one object per line was expected');
   let value: unknown;
   try {
-    value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(await source.read(0, source.size)));
+    value = parsePythonJson(new TextDecoder('utf-8', { fatal: true }).decode(await source.read(0, source.size)));
   } catch (error) {
+    if (error instanceof BadInput) throw error.within({ file: source.name });
     throw bad(`is not JSON, nor one object per line (${(error as Error).message.slice(0, 120)})`);
   }
   readHistory(value, log, source.name);
