@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../math/random.ts';
-import { causes } from './causes.ts';
-import { checks } from './checks/index.ts';
 import { diagnose } from './diagnose.ts';
-import { flowOrder } from './explain.ts';
 import { type SimulationOptions, simulate } from './testing.ts';
 import { creditFaults, endFaults, neighbour, repair, replayFaults, type Spoil } from './testing-faults.ts';
 import { gradientFaults } from './testing-faults-gradient.ts';
@@ -213,23 +210,5 @@ describe('a diagnosis', () => {
       before.causes.map(({ id, agents, transform }) => ({ id, agents, transform })),
     );
     expect(before.causes[0].agents).toEqual(['agent-0']);
-  });
-});
-
-describe('the table of causes', () => {
-  it('has every cause that a check may name, with a remedy in words and in code', () => {
-    for (const cause of checks.flatMap((check) => check.causes)) {
-      const entry = causes.find(({ id }) => id === cause);
-      expect(entry, cause).toBeDefined();
-      expect(entry!.remedy.endsWith('.'), cause).toBe(true);
-      expect(entry!.pytorch.length * entry!.trueline.length, cause).toBeGreaterThan(0);
-    }
-  });
-
-  it('ranks every cause of groups A to E once, and can name each', () => {
-    const named = new Set(checks.flatMap((check) => check.causes));
-    const wanted = causes.filter(({ group }) => group !== 'F').map(({ id }) => id);
-    expect([...flowOrder].sort()).toEqual([...wanted].sort());
-    expect(wanted.filter((id) => !named.has(id))).toEqual([]);
   });
 });

@@ -129,7 +129,7 @@ function report(run: Run, check: Check, pass: Pass, reports: CheckReport[], find
   if (missing.length > 0) reports.pop();
   const { status, measured, expected, note } = outcome;
   reports.push({ id: check.id, status, needs, measured, expected, ...(note ? { note } : {}) });
-  findings.push(...outcome.findings.filter(({ cause }) => causeById(cause) !== undefined));
+  findings.push(...outcome.findings);
 }
 
 /** Too little could be checked where neither the replay nor the credit nor the gradient could. */

@@ -4,7 +4,6 @@ export type { Check } from './check.ts';
 export { checks } from './checks/index.ts';
 export { type DiagnoseOptions, diagnose } from './diagnose.ts';
 export type { Cause, CheckReport, Diagnosis, Evidence, Figures, Status, Verdict } from './diagnosis.ts';
-export { explains } from './explain.ts';
 export { onnxRuntime } from './onnx.ts';
 export type { OpenPolicy, PolicyInput, PolicySession } from './policy-replay.ts';
 export { type Proof, prove } from './proof.ts';

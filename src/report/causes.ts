@@ -1,5 +1,8 @@
 /** The page of one cause, for `trueline explain` and for docs/causes/: both are made from the doctor's table and the zoo's. */
-import type { CauseEntry } from '../doctor/causes.ts';
+
+import { accountsFor } from '../doctor/causes/cause.ts';
+import { type CauseEntry, causes } from '../doctor/causes.ts';
+import { checks } from '../doctor/checks/index.ts';
 import type { Fault } from '../faults/index.ts';
 
 export function causePage(cause: CauseEntry, reproducing: readonly Fault[]): string {
@@ -14,6 +17,13 @@ export function causePage(cause: CauseEntry, reproducing: readonly Fault[]): str
     `What tells it from its neighbours: ${lowerFirst(cause.toldApart)}`,
     '',
   );
+  const finders = checks.filter((check) => check.causes.includes(cause.id));
+  for (const { id, question, needs } of finders)
+    lines.push(`- \`${id}\`: ${question} It needs ${needs.map((columns) => columns.join(' or ')).join(', ')}.`);
+  if (finders.length > 0) lines.push('');
+  const symptoms = causes.filter((other) => other !== cause && accountsFor(cause, other));
+  if (symptoms.length > 0)
+    lines.push(`Where it is found, these are read as its symptoms: ${symptoms.map(({ id }) => id).join(', ')}.`, '');
   lines.push(
     '## What to change',
     '',

@@ -1,0 +1,22 @@
+/** Each agent uses another agent's advantage. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const advantageAgentSwapped: CauseEntry = {
+  id: 'advantage-agent-swapped',
+  group: 'B',
+  place: 160,
+  family: 'pairing',
+  decidedBy: ['samples.reward', 'samples.value'],
+  meaning: "Each agent uses another agent's advantage.",
+  toldApart: 'Agreement at the same (episode, t) with another agent.',
+  symptoms: ['one agent learns what is good for the other', 'agents that should be alike drift apart'],
+  proof:
+    'The advantages that the loss used are recomputed from rewards, values and ends, and agree only after the transform named.',
+  remedy: 'Index advantages by agent as well as by step, and check (episode, t, agent) before the update.',
+  pytorch: 'advantage = advantages[:, agent]               # (T, agents), the same axis as log_probs',
+  trueline: 'a Batch is re-ordered and sliced only whole; no column has an order of its own',
+  chinese: {
+    meaning: '每个智能体使用了另一个智能体的优势值。',
+    remedy: '优势值既按步也按智能体索引，更新前核对 (episode, t, agent)。',
+  },
+};

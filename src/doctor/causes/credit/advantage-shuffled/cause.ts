@@ -1,0 +1,20 @@
+/** Advantages follow another permutation than the log-probabilities. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const advantageShuffled: CauseEntry = {
+  id: 'advantage-shuffled',
+  group: 'B',
+  place: 190,
+  family: 'pairing',
+  decidedBy: ['samples.reward', 'samples.value'],
+  meaning: 'Advantages follow another permutation than the log-probabilities.',
+  toldApart:
+    'The used advantages are all drawn from the recomputed ones, the pairing does not agree, and no lag or swap restores it.',
+  symptoms: ['the policy hardly improves though everything moves', 'KL and gradients look normal'],
+  proof: 'Sorted, both columns are the same; row by row they are not.',
+  remedy: 'Draw one permutation per epoch and index every column with it.',
+  pytorch: `perm = torch.randperm(n)                       # one permutation for every column
+batch = {name: column[perm] for name, column in batch.items()}`,
+  trueline: 'a Batch is re-ordered and sliced only whole; no column has an order of its own',
+  chinese: { meaning: '优势值的排列与对数概率的排列不同。', remedy: '每轮只抽取一个排列，并用它索引所有列。' },
+};

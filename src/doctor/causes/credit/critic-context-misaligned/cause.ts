@@ -1,0 +1,22 @@
+/** The critic's input or target belongs to another agent or step. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const criticContextMisaligned: CauseEntry = {
+  id: 'critic-context-misaligned',
+  group: 'B',
+  place: 240,
+  decidedBy: ['replays.value'],
+  meaning: "The critic's input or target belongs to another agent or step.",
+  toldApart:
+    'Before the first step the value of the update disagrees with the stored one on the same row and agrees at a lag or at another agent.',
+  symptoms: ['explained variance near 0 for some agents', 'value loss does not fall'],
+  proof: "The critic's values (or targets) of the update equal the stored ones of other rows.",
+  remedy:
+    "Build the central critic's input from the row's own (episode, t) and agent, and sort by the triple before the update.",
+  pytorch: 'context = states[episode, t]                   # the same keys as obs and action',
+  trueline: 'batch.criticState is a column of the row',
+  chinese: {
+    meaning: '评论家的输入或目标属于另一个智能体或另一步。',
+    remedy: '用该行自己的 (episode, t) 与智能体构造评论家的输入，更新前按这三者排序。',
+  },
+};

@@ -1,0 +1,24 @@
+/** The episode end is read one step early or late in the credit pass. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const doneTimeShifted: CauseEntry = {
+  id: 'done-time-shifted',
+  group: 'B',
+  place: 120,
+  family: 'pairing',
+  decidedBy: ['samples.env', 'samples.next_value'],
+  meaning: 'The episode end is read one step early or late in the credit pass.',
+  toldApart: 'Recomputed advantages agree with the end moved by one.',
+  symptoms: ['values near episode ends are wrong', 'credit leaks from the first step of the next episode'],
+  proof:
+    'The advantages that the loss used are recomputed from rewards, values and ends, and agree only after the transform named.',
+  remedy: 'Use done[t] of the transition t, the one whose next state is terminal, in delta and in the trace.',
+  pytorch: `mask = 1 - terminated[t]                        # a truncation is not a termination
+delta = reward[t] + gamma * next_value[t] * mask - value[t]
+last = delta + gamma * lam * (1 - ended[t]) * last`,
+  trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
+  chinese: {
+    meaning: '计算优势时，回合的结束被提前或推迟了一步。',
+    remedy: '在 delta 与迹中都使用转移 t 的 done[t]，即其下一状态为终止的那一个。',
+  },
+};

@@ -1,0 +1,24 @@
+/** A policy is updated with another agent's rows. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const trainedOnOtherAgent: CauseEntry = {
+  id: 'trained-on-other-agent',
+  group: 'B',
+  place: 10,
+  family: 'ratio',
+  explainsFamilies: ['ratio'],
+  explains: ['critic-context-misaligned', 'value-scale-mismatch', 'loss-summed'],
+  decidedBy: ['replays.policy'],
+  meaning: "A policy is updated with another agent's rows.",
+  toldApart: 'The policy of the replay against the agent of the sample.',
+  symptoms: ['ratios far from 1 for one policy', 'value loss sane for one agent only'],
+  proof: 'The rows of the update belong to agents that another policy plays for.',
+  remedy: "Select rows by agent before the update, and assert that every row's agent is the policy's own.",
+  pytorch: `own = batch['agent'] == agent
+update(policy[agent], {k: v[own] for k, v in batch.items()})`,
+  trueline: 'selectRows(batch, learner, rows)',
+  chinese: {
+    meaning: '某个策略用另一个智能体的行来更新。',
+    remedy: '更新前按智能体选行，并断言每一行的智能体就是该策略自己的。',
+  },
+};

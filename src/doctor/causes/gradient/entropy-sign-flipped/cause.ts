@@ -1,0 +1,18 @@
+/** Entropy is minimised. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const entropySignFlipped: CauseEntry = {
+  id: 'entropy-sign-flipped',
+  group: 'C',
+  place: 300,
+  explains: ['policy-collapsed', 'policy-detached'],
+  decidedBy: ['steps.loss', 'steps.value_loss'],
+  meaning: 'Entropy is minimised.',
+  toldApart: 'The whole loss agrees with policy + c value plus e entropy; falling entropy alone is healthy.',
+  symptoms: ['the policy becomes certain at once', 'exploration ends early'],
+  proof: 'The coefficient of the entropy, recovered from the whole loss and its parts, is of the wrong sign.',
+  remedy: 'Subtract the entropy bonus from the loss.',
+  pytorch: 'loss = policy_loss + c_v * value_loss - c_e * entropy',
+  trueline: 'ppo: { entropyCoefficient: 0.01 }',
+  chinese: { meaning: '熵被最小化了。', remedy: '从损失中减去熵奖励。' },
+};

@@ -1,0 +1,26 @@
+/** The loss is a sum over the minibatch instead of a mean. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const lossSummed: CauseEntry = {
+  id: 'loss-summed',
+  group: 'C',
+  place: 280,
+  explains: [
+    'learning-rate-too-large',
+    'metric-misreported',
+    'value-loss-dominates',
+    'policy-collapsed',
+    'policy-detached',
+    'entropy-sign-flipped',
+    'entropy-bonus-dominates',
+  ],
+  decidedBy: ['steps.policy_loss', 'replays.advantage'],
+  meaning: 'The loss is a sum over the minibatch instead of a mean.',
+  toldApart: 'The reported loss is N times the recomputed mean; gradients scale with the minibatch.',
+  symptoms: ['gradients are always clipped', 'the best learning rate depends on the batch size'],
+  proof: 'The reported loss equals the sum of its rows, step after step.',
+  remedy: 'Take the mean over rows.',
+  pytorch: 'loss = per_row_loss.mean()                     # not .sum()',
+  trueline: 'losses are means over the total weight',
+  chinese: { meaning: '损失是小批次上的和，而不是均值。', remedy: '对行取均值。' },
+};

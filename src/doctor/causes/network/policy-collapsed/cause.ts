@@ -1,0 +1,29 @@
+/** Entropy is at 0 early, and one action is always chosen. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const policyCollapsed: CauseEntry = {
+  id: 'policy-collapsed',
+  group: 'D',
+  place: 350,
+  follows: ['ratio'],
+  explains: [
+    'learning-rate-too-small',
+    'learning-rate-too-large',
+    'policy-detached',
+    'optimizer-unbound',
+    'advantage-sign-flipped',
+    'metric-misreported',
+  ],
+  decidedBy: ['samples.logits', 'replays.entropy'],
+  meaning: 'Entropy is at 0 early, and one action is always chosen.',
+  toldApart: 'Entropy and action counts before anything could be learnt.',
+  symptoms: ['the same action always', 'KL and gradients near 0', 'returns do not change'],
+  proof: 'In the first iteration the choices are already certain.',
+  remedy: 'Initialise the head small (gain 0.01), and keep an entropy bonus until returns rise.',
+  pytorch: 'nn.init.orthogonal_(actor.head.weight, gain=0.01); nn.init.zeros_(actor.head.bias)',
+  trueline: 'network: { headGain: 0.01 }',
+  chinese: {
+    meaning: '熵过早为 0，总是选择同一个动作。',
+    remedy: '最后一层用小的初值（gain 0.01），并在回报上升之前保留熵奖励。',
+  },
+};

@@ -1,0 +1,22 @@
+/** The reported KL is the mean of old - new and is mostly noise at this batch size. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const klEstimatorCancels: CauseEntry = {
+  id: 'kl-estimator-cancels',
+  group: 'E',
+  place: 440,
+  follows: ['ratio'],
+  decidedBy: ['steps.approx_kl'],
+  meaning: 'The reported KL is the mean of old - new and is mostly noise at this batch size.',
+  toldApart: "The reported KL equals k1, and k1's standard error exceeds half of k2 while the policy visibly moves.",
+  symptoms: ['KL reads 0 or negative', 'a KL stop that fires at random'],
+  proof: 'The reported number equals k1 step by step, and its noise exceeds what it measures.',
+  remedy: 'Report k3 = mean(ratio - 1 - log ratio).',
+  pytorch: `log_ratio = new_logp - old_logp
+approx_kl = (log_ratio.exp() - 1 - log_ratio).mean()`,
+  trueline: 'the reading k3',
+  chinese: {
+    meaning: '所报告的 KL 是 old - new 的均值，在此批次大小下大多是噪声。',
+    remedy: '改为报告 k3 = mean(ratio - 1 - log ratio)。',
+  },
+};

@@ -1,0 +1,27 @@
+/** Illegal candidates have probability in the update, or legal ones have none. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const maskNotReplayed: CauseEntry = {
+  id: 'mask-not-replayed',
+  group: 'A',
+  place: 60,
+  family: 'ratio',
+  explains: ['non-finite', 'subset-not-replayed'],
+  decidedBy: ['samples.legal', 'samples.logits'],
+  meaning: 'Illegal candidates have probability in the update, or legal ones have none.',
+  toldApart:
+    'new_logp agrees with the unmasked distribution; the error grows with the number of illegal candidates and is 0 where all are legal.',
+  symptoms: [
+    'ratio below 1 for nearly every row before the first step',
+    'entropy in the update above that of sampling',
+  ],
+  proof: 'new_logp equals the distribution without the mask, or with the mask that the update recorded.',
+  remedy: 'Store the legal mask with every row and apply it to the logits in the update exactly as in sampling.',
+  pytorch: `logits = actor(obs)[rows, subset_ids]          # the same gather in sampling and in the update
+dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
+  trueline: 'localPolicy(logits, candidates, legal, temperature, out)   // the one function for both paths',
+  chinese: {
+    meaning: '更新中非法候选有概率，或合法候选没有概率。',
+    remedy: '随每一行保存合法掩码，更新时与采样时完全一样地作用于 logits。',
+  },
+};

@@ -1,0 +1,29 @@
+/** The stored old_logp is not the log-probability of that action under the sampling logits. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const oldLogpWrong: CauseEntry = {
+  id: 'old-logp-wrong',
+  group: 'A',
+  place: 380,
+  family: 'ratio',
+  explains: ['non-finite'],
+  decidedBy: ['samples.logits', 'samples.action'],
+  meaning: 'The stored old_logp is not the log-probability of that action under the sampling logits.',
+  toldApart: 'old_logp disagrees with the sampling logits while the update agrees with them.',
+  symptoms: [
+    'the ratio is a constant or noise before any step',
+    'clip fraction near 1',
+    'KL of several nats at epoch 0',
+  ],
+  proof:
+    "Recomputed from the row's own logits, mask and action, the log-probability equals new_logp and not the stored old_logp.",
+  remedy:
+    'Store dist.log_prob(action) of the very distribution and action that were executed, at the moment of sampling.',
+  pytorch: `action = dist.sample()
+old_logp = dist.log_prob(action).detach()    # before any clipping or mapping of the action`,
+  trueline: 'learner.policy.act(rows, uniforms, 1, out)   // fills action and logp together',
+  chinese: {
+    meaning: '保存的 old_logp 不是该动作在采样 logits 下的对数概率。',
+    remedy: '在采样的那一刻，保存实际执行的分布与动作的 dist.log_prob(action)。',
+  },
+};

@@ -1,0 +1,34 @@
+/** The update uses rows of an earlier iteration's policy. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const staleSamples: CauseEntry = {
+  id: 'stale-samples',
+  group: 'A',
+  place: 20,
+  family: 'ratio',
+  explains: [
+    'old-logp-wrong',
+    'stochastic-forward',
+    'return-inconsistent',
+    'critic-context-misaligned',
+    'advantage-time-shifted',
+    'advantage-shuffled',
+    'old-logp-recomputed',
+  ],
+  decidedBy: ['replays.source_iteration'],
+  meaning: "The update uses rows of an earlier iteration's policy.",
+  toldApart: 'old_logp in the update matches rows of an earlier iteration; rows repeat across iterations.',
+  symptoms: [
+    'ratios far from 1 before the first step of later iterations',
+    'clip fraction that grows with the learning rate',
+  ],
+  proof: 'The rows of the update are found, number by number, among the samples of an earlier iteration.',
+  remedy: 'Empty the buffer after every update, and check that every row carries the current iteration.',
+  pytorch: `buffer.clear()                                # after every update
+assert (batch['iteration'] == iteration).all()`,
+  trueline: 'guard: strict',
+  chinese: {
+    meaning: '更新使用了更早迭代的策略所产生的行。',
+    remedy: '每次更新后清空缓冲区，并检查每一行都属于当前迭代。',
+  },
+};

@@ -1,0 +1,21 @@
+/** Sampling and update divide the logits by different temperatures. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const temperatureMismatch: CauseEntry = {
+  id: 'temperature-mismatch',
+  group: 'A',
+  place: 70,
+  family: 'ratio',
+  explains: ['old-logp-wrong'],
+  decidedBy: ['samples.logits', 'samples.temperature'],
+  meaning: 'Sampling and update divide the logits by different temperatures.',
+  toldApart:
+    'One scale of the logits, the same for all rows, makes new_logp and old_logp agree; named before old-logp-wrong where both fit.',
+  symptoms: ['ratios leave 1 before the first step', 'clip fraction that grows as the policy becomes decided'],
+  proof: 'One temperature, fitted once for all rows, removes the disagreement.',
+  remedy: 'Use one temperature on both paths, and store it with the row if it changes.',
+  pytorch: `logits = actor(obs)[rows, subset_ids]          # the same gather in sampling and in the update
+dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
+  trueline: 'localPolicy(logits, candidates, legal, temperature, out)   // the one function for both paths',
+  chinese: { meaning: '采样与更新用不同的温度去除 logits。', remedy: '两处使用同一个温度；若温度会变化，就随行保存。' },
+};

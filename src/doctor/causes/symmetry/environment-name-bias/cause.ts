@@ -1,0 +1,16 @@
+/** The environment treats a name or index specially. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const environmentNameBias: CauseEntry = {
+  id: 'environment-name-bias',
+  group: 'F',
+  place: 1010,
+  meaning: 'The environment treats a name or index specially.',
+  toldApart: 'The advantage follows the name when seats are permuted.',
+  symptoms: ['returns ordered by agent number across seeds'],
+  proof: 'Returns by name differ under a random policy with seats dealt.',
+  remedy: 'Remove what reads the name or the index from the rules of the environment.',
+  pytorch: '# no branch on agent_id in step()',
+  trueline: 'checkGame(() => game)',
+  chinese: { meaning: '环境对某个名称或编号另眼相待。', remedy: '从环境规则中去掉读取名称或编号的部分。' },
+};

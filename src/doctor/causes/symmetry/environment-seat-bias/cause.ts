@@ -1,0 +1,19 @@
+/** A physical seat (start, view, tie-break by seat) is better. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const environmentSeatBias: CauseEntry = {
+  id: 'environment-seat-bias',
+  group: 'F',
+  place: 1000,
+  meaning: 'A physical seat (start, view, tie-break by seat) is better.',
+  toldApart: 'Random play; the advantage stays with the seat when names are permuted.',
+  symptoms: ['returns ordered by agent number across seeds'],
+  proof: 'Returns by seat differ under a random policy.',
+  remedy: 'Make starts, views and tie-breaks independent of the seat, or deal agents to seats anew in every episode.',
+  pytorch: 'order = rng.permutation(n_agents)              # tie-breaks by chance, not by index',
+  trueline: 'deal: true',
+  chinese: {
+    meaning: '某个实际位置（起点、视角、按位置裁决平局）更有利。',
+    remedy: '让起点、视角与平局裁决与位置无关，或每回合重新分配位置。',
+  },
+};

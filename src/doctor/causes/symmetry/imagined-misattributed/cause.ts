@@ -1,0 +1,16 @@
+/** Imagined episodes are filed under the wrong agent or environment. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const imaginedMisattributed: CauseEntry = {
+  id: 'imagined-misattributed',
+  group: 'F',
+  place: 1080,
+  meaning: 'Imagined episodes are filed under the wrong agent or environment.',
+  toldApart: 'Imagined against real statistics per agent.',
+  symptoms: ['returns ordered by agent number across seeds'],
+  proof: "An agent's imagined rows look like another agent's real ones.",
+  remedy: 'Carry agent and environment along with every imagined row.',
+  pytorch: '',
+  trueline: '',
+  chinese: { meaning: '想象的回合记到了错误的智能体或环境名下。', remedy: '让每一条想象的行都带着智能体与环境。' },
+};

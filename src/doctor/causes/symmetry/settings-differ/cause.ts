@@ -1,0 +1,16 @@
+/** Agents' settings are not the same. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const settingsDiffer: CauseEntry = {
+  id: 'settings-differ',
+  group: 'F',
+  place: 1030,
+  meaning: "Agents' settings are not the same.",
+  toldApart: "The settings' difference.",
+  symptoms: ['returns ordered by agent number across seeds'],
+  proof: 'agent_settings differ between agents.',
+  remedy: 'Build all agents from one settings object.',
+  pytorch: 'agents = [Agent(config) for _ in names]',
+  trueline: 'one settings file for all agents',
+  chinese: { meaning: '各智能体的设置不相同。', remedy: '用同一个设置对象构造所有智能体。' },
+};

@@ -1,0 +1,16 @@
+/** The world model causes the ranking. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const worldModelBias: CauseEntry = {
+  id: 'world-model-bias',
+  group: 'F',
+  place: 1100,
+  meaning: 'The world model causes the ranking.',
+  toldApart: 'The difference in trend between rungs of the ablation ladder, paired by seed.',
+  symptoms: ['returns ordered by agent number across seeds'],
+  proof: 'The trend disappears without the world model.',
+  remedy: "Train the world model on all agents' rows equally.",
+  pytorch: '',
+  trueline: '',
+  chinese: { meaning: '世界模型造成了排名。', remedy: '用所有智能体的行同等地训练世界模型。' },
+};
