@@ -14,6 +14,12 @@ const tensor = z.looseObject({
   size: z.int().min(0).optional(),
 });
 
+/** What a recorder says of itself: whether it had to stop before the run did, and what it warned of. */
+const recorder = z.looseObject({
+  stopped: z.looseObject({ iteration: z.int().min(0), reason: z.string() }).optional(),
+  warnings: z.array(z.looseObject({ iteration: z.int().min(0), text: z.string() })).optional(),
+});
+
 export const manifestSchema = z.looseObject({
   format: z.literal(format),
   name: z.string().optional(),
@@ -28,6 +34,7 @@ export const manifestSchema = z.looseObject({
   writer: z
     .looseObject({ name: z.string().optional(), version: z.string().optional(), kernel: z.string().optional() })
     .optional(),
+  recorder: recorder.optional(),
   /** How the run ended; absent while it is being written, and where the writer did not say. */
   ended: z.string().optional(),
   /** Lists that text columns kept as indices point into, by "table.column". */
