@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { metrics } from './names.ts';
-import { knownSettings, parseMaps, plainName, recognise } from './recognise.ts';
+import { joinedName, knownSettings, parseMaps, recognise } from './recognise.ts';
 
 const one = (name: string, values: number[] = [], beside: string[] = []) => {
   const [row] = recognise([name, ...beside], () => values);
@@ -8,10 +9,9 @@ const one = (name: string, values: number[] = [], beside: string[] = []) => {
 };
 
 describe('the table of names', () => {
-  it('holds every name once, in the plain form', () => {
-    const all = metrics.flatMap(({ sources }) => sources.map((source) => source.replace(/^[-?]/, '')));
+  it('holds every name once, by its words', () => {
+    const all = metrics.flatMap(({ sources }) => sources.map((source) => joinedName(source.replace(/^[-?]/, ''))));
     expect(all.filter((name, i) => all.indexOf(name) !== i)).toEqual([]);
-    expect(all.filter((name) => plainName(name) !== name)).toEqual([]);
   });
 });
 
@@ -115,6 +115,97 @@ describe('names as programs write them', () => {
   it('levels that alone tell columns of one metric apart are agents', () => {
     const rows = recognise(['IND/return', 'EDU/return', 'train/loss', 'eval/loss'], () => []);
     expect(rows.map(({ agent }) => agent)).toEqual(['IND', 'EDU', null, null]);
+  });
+});
+
+describe('words, whatever surrounds them', () => {
+  const figures = [
+    ['approx_kl', 'kl'],
+    ['clip_fraction', 'clip_fraction'],
+    ['entropy', 'entropy'],
+    ['policy_loss', 'policy_loss'],
+    ['value_loss', 'value_loss'],
+    ['explained_variance', 'explained_variance'],
+    ['learning_rate', 'learning_rate'],
+    ['grad_norm', 'grad_norm'],
+    ['advantage_mean', 'advantage_mean'],
+    ['episode_return', 'return'],
+  ] as const;
+  const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  const cases = [
+    (name: string) => name,
+    (name: string) => name.toUpperCase(),
+    camel,
+    (name: string) => camel(`_${name}`),
+    (name: string) => name.replaceAll('_', ' '),
+    (name: string) => name.replaceAll('_', '-'),
+    (name: string) => name.replaceAll('_', '.'),
+  ];
+
+  it('a figure is found behind any prefix, before any suffix, in any case', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...figures),
+        fc.constantFrom(...cases),
+        fc.constantFrom('', 'avg_', 'mean_', 'final_', 'train/', 'losses/', 'run-7/metrics/', 'train/mean_', 'Loss / '),
+        fc.constantFrom('', '_mean', '_avg', '/mean', ' (avg)', '_per_epoch'),
+        ([name, metric], spelt, prefix, suffix) => {
+          expect(one(`${prefix}${spelt(name)}${suffix}`, [0.5])).toBe(metric);
+        },
+      ),
+    );
+  });
+
+  it("an agent's name before or after it is the agent's, where several columns differ in it alone", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...figures),
+        fc.uniqueArray(fc.constantFrom('IND', 'EDU', 'fox', 'hen', 'alpha', 'beta'), { minLength: 2, maxLength: 4 }),
+        fc.constantFrom(
+          (name: string, who: string) => `${who}_${name}`,
+          (name: string, who: string) => `${name}_${who}`,
+          (name: string, who: string) => `${who}/avg_${name}`,
+          (name: string, who: string) => `train/${name}/${who}`,
+        ),
+        ([name, metric], agents, place) => {
+          const rows = recognise(
+            agents.map((who) => place(name, who)),
+            () => [0.5],
+          );
+          expect(rows.map(({ metric: found, agent }) => [found, agent])).toEqual(agents.map((who) => [metric, who]));
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ['熵', 'entropy'],
+    ['平均策略损失', 'policy_loss'],
+    ['价值损失', 'value_loss'],
+    ['优势均值', 'advantage_mean'],
+    ['训练/回报', 'return'],
+    ['KL散度', 'kl'],
+    ['智能体1回报', 'return of 智能体1'],
+    ['avg_entropy', 'entropy'],
+    ['avgValueLoss', 'value_loss'],
+    ['final_avg_kl', 'kl'],
+    ['reward_agent_3', 'return of agent_3'],
+    ['eval/avg_return', 'evaluation_return'],
+    ['update_id', 'null'],
+    ['kl_max', 'null'],
+    ['target_kl', 'null'],
+    ['world_model_loss', 'null'],
+  ])('%s is %s', (name, expected) => {
+    expect(one(name)).toBe(expected);
+  });
+
+  it('a name that is not understood comes with what it may be, and a count does not', () => {
+    const guesses = (name: string) => recognise([name], () => [])[0].guesses;
+    expect(guesses('my_kl_thing')).toContain('kl');
+    expect(guesses('polcy_los')[0]).toBe('policy_loss');
+    expect(guesses('zzz')).toEqual([]);
+    expect(recognise(['update_id'], () => [])[0].note).toBe('speed, time or counts');
+    expect(recognise(['kl_max'], () => [])[0].note).toBe('least, greatest or spread of kl');
   });
 });
 
