@@ -1,8 +1,10 @@
 /** Which of several transforms explains the rows that disagree. A row may be explained by several; the one that explains most is taken, then the next for what is left. */
 
+import type { Transform } from './transforms/transform.ts';
+
 export interface Hypothesis {
   cause: string;
-  transform: string;
+  transform: Transform;
 }
 
 export interface Explained<H extends Hypothesis> {

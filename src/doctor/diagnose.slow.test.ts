@@ -6,6 +6,7 @@ import { type SimulationOptions, simulate } from './testing.ts';
 import { creditFaults, endFaults, neighbour, repair, replayFaults, type Spoil } from './testing-faults.ts';
 import { gradientFaults } from './testing-faults-gradient.ts';
 import { numbers, record } from './testing-tables.ts';
+import { Lag } from './transforms/credit/lag.ts';
 
 async function afterSpoiling(spoil: Spoil, options: SimulationOptions = {}, without: string[] = []) {
   const made = simulate(options);
@@ -73,7 +74,7 @@ describe('a diagnosis', () => {
 
   it('proves a lag by the transform that undoes it, with the residual before and after', async () => {
     const { causes: found } = await afterSpoiling((tables) => repair(tables, neighbour(tables, 1)));
-    expect(found[0].transform).toBe('lag 1 within (episode, agent)');
+    expect(found[0].transform).toEqual(new Lag(1, 'episode'));
     expect(found[0].residual_before).toBeGreaterThan(0.5);
     expect(found[0].residual_after).toBeLessThan(0.02);
     expect(found[0].confidence).toBeGreaterThan(0.9);

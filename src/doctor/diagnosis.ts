@@ -1,6 +1,7 @@
 /** What a diagnosis is made of, as `trueline diagnose --json` prints it. Keys are those of the format `trueline/diagnosis/1` and never change their meaning. */
 
 import type { ScalarReading } from './scalars/scalars.ts';
+import type { Transform, TransformValue } from './transforms/transform.ts';
 
 export type Verdict = 'healthy' | 'faulty' | 'not-enough-evidence';
 export type Status = 'pass' | 'warn' | 'fail' | 'not-checked';
@@ -24,8 +25,8 @@ export interface Cause {
   onset: number;
   /** Rows that show it, among those looked at. */
   rows: number;
-  /** What undoes the fault. */
-  transform?: string;
+  /** What undoes the fault: its id and parameters; `describeTransform` puts it into words. */
+  transform?: TransformValue;
   residual_before?: number;
   residual_after?: number;
   summary: string;
@@ -66,7 +67,7 @@ export interface Finding {
   agents: number[];
   onset: number;
   rows: number;
-  transform?: string;
+  transform?: Transform;
   before?: number;
   after?: number;
   summary: string;

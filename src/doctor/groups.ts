@@ -1,8 +1,10 @@
 /** Labels by which a trainer may wrongly treat rows apart. */
 import type { Iteration } from './iteration.ts';
 
+export type Grouping = 'action' | 'place' | 'group';
+
 /** A number per row: the global id of its action (the local one without lists), its place in the row's list, or the recorded group. */
-export function groupKeys(iteration: Iteration, by: 'action' | 'place' | 'group'): Float64Array | null {
+export function groupKeys(iteration: Iteration, by: Grouping): Float64Array | null {
   const { samples } = iteration;
   if (!samples) return null;
   if (by === 'group') {

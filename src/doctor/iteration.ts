@@ -110,11 +110,11 @@ export class Iteration {
 
   /**
    * Advantages under an end rule. Where a bootstrap was not recorded it is taken from the recorded advantage, so the row itself proves
-   * nothing but the rows before it do.
+   * nothing but the rows before it do. `reward` stands in for the recorded rewards.
    */
-  advantages(rule: EndRule, gamma: number, lambda: number): Float64Array | null {
-    const { credit } = this;
-    if (!credit) return null;
+  advantages(rule: EndRule, gamma: number, lambda: number, reward?: ArrayLike<number>): Float64Array | null {
+    if (!this.credit) return null;
+    const credit = reward ? { ...this.credit, reward } : this.credit;
     const out = new Float64Array(credit.chains.rows);
     const kept = this.flows.get(rule) ?? flow(credit, rule);
     this.flows.set(rule, kept);

@@ -1,7 +1,7 @@
 /** Which transform turns the rows' own credit into the credit that the loss used. A line per cell stands for any normalisation, so a transform is tried on every level at which a batch may be normalised. */
 import { lagged } from '../math/chains.ts';
 import { fewestRows } from './check.ts';
-import { endRules, lags } from './checks/credit.ts';
+import { endRules } from './checks/credit.ts';
 import { type Clamp, cellsOf, consensus, isOn, type Line } from './consensus.ts';
 import type { Cover, Hypothesis } from './cover.ts';
 import type { CreditRule } from './credit-rule.ts';
@@ -10,23 +10,31 @@ import type { Iteration } from './iteration.ts';
 import { alike, demeaned, fromPool, LineOf, nearest, normalised, swapped } from './pairing-vectors.ts';
 import { gather } from './rows.ts';
 import type { Run } from './run.ts';
+import { Absolute } from './transforms/credit/absolute.ts';
+import { EarlierIteration } from './transforms/credit/earlier-iteration.ts';
+import { GroupMean } from './transforms/credit/group-mean.ts';
+import { Lag, lags } from './transforms/credit/lag.ts';
+import { OtherAgent } from './transforms/credit/other-agent.ts';
+import { Permutation } from './transforms/credit/permutation.ts';
+import { ReturnForAdvantage } from './transforms/credit/return-for-advantage.ts';
+import { Sign } from './transforms/credit/sign.ts';
 
 const shifts = [1, 2, 3, 4, 5, 6, 7];
 
 export const hypotheses: readonly Hypothesis[] = [
-  { cause: 'advantage-sign-flipped', transform: 'sign' },
-  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: `lag ${lag} within (episode, agent)` })),
-  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: `lag ${lag} within the (env, agent) stream` })),
-  { cause: 'advantage-agent-swapped', transform: 'another agent at the same (episode, t)' },
-  { cause: 'return-inconsistent', transform: "the earlier iteration's advantages" },
-  { cause: 'advantage-degenerate', transform: 'absolute value' },
-  { cause: 'advantage-degenerate', transform: 'the return in place of the advantage' },
-  ...endRules.map(({ cause, transform }) => ({ cause, transform })),
-  ...['mean per action', "mean per place in the row's list", 'mean per group'].flatMap((transform) => [
-    { cause: 'advantage-group-demeaned', transform: `${transform}, each with its own scale` },
-    { cause: 'advantage-group-demeaned', transform },
+  { cause: 'advantage-sign-flipped', transform: new Sign() },
+  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
+  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
+  { cause: 'advantage-agent-swapped', transform: new OtherAgent() },
+  { cause: 'return-inconsistent', transform: new EarlierIteration() },
+  { cause: 'advantage-degenerate', transform: new Absolute() },
+  { cause: 'advantage-degenerate', transform: new ReturnForAdvantage() },
+  ...endRules,
+  ...(['action', 'place', 'group'] as const).flatMap((by) => [
+    { cause: 'advantage-group-demeaned', transform: new GroupMean(by, true) },
+    { cause: 'advantage-group-demeaned', transform: new GroupMean(by) },
   ]),
-  { cause: 'advantage-shuffled', transform: 'a permutation of the rows' },
+  { cause: 'advantage-shuffled', transform: new Permutation() },
 ];
 
 /** Rows of one epoch that transforms are tried on. */
@@ -142,8 +150,8 @@ export function search(question: Question, cover: Cover<Hypothesis>): void {
   test(earlier ? Float64Array.from(reference, (_, row) => earlier[row] ?? Number.NaN) : null);
   test(Float64Array.from(reference, Math.abs), 1, epoch.levels, true);
   test(iteration.samples!.column('return'), 1, epoch.levels, true);
-  for (const { rule: ends } of endRules)
-    test(rule && iteration.credit ? iteration.advantages(ends, rule.gamma, rule.lambda) : null);
+  for (const { transform } of endRules)
+    test(rule && iteration.credit ? iteration.advantages(transform.rule, rule.gamma, rule.lambda) : null);
   const agents = new Set(rows.map((row) => agent[sample[row]]));
   const struck = (row: number) => agents.has(agent[sample[row]]);
   // Agents of a shared policy may have been normalised each by itself before.

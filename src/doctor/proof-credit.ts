@@ -3,7 +3,7 @@ import { advantages, flow } from '../math/advantages.ts';
 import { lagged } from '../math/chains.ts';
 import { spread } from '../math/statistics.ts';
 import { creditTolerance } from './check.ts';
-import { affineValues, endRules, otherAgent } from './checks/credit.ts';
+import { endRules } from './checks/credit.ts';
 import { cellsOf, consensus, findClamp, type Line } from './consensus.ts';
 import { type CreditRule, findCreditRule } from './credit-rule.ts';
 import { groupKeys } from './groups.ts';
@@ -11,6 +11,9 @@ import type { Iteration } from './iteration.ts';
 import { LineOf, swapped } from './pairing-vectors.ts';
 import { everyRow, known, type ProofColumns } from './proof-columns.ts';
 import type { Run } from './run.ts';
+import { AffineValues } from './transforms/credit/affine-values.ts';
+import type { CreditTransform } from './transforms/credit/credit-rows.ts';
+import { OtherAgent } from './transforms/credit/other-agent.ts';
 
 type Numbers = ArrayLike<number>;
 
@@ -21,8 +24,10 @@ export function creditProof(iteration: Iteration, transform: string, earlier: Nu
   const truth = iteration.advantages('asRecorded', rule.gamma, rule.lambda)!;
   const vector = alternative(iteration, transform, truth, rule, earlier);
   let after: Float64Array | null = vector ? Float64Array.from(vector) : null;
-  if (transform.startsWith('another agent')) after = otherAgent(iteration, truth, recorded);
-  if (transform === 'affine map of the values') after = affineValues(iteration, rule.gamma, rule.lambda, recorded);
+  const fitted = (known: CreditTransform, own: Float64Array) =>
+    known.apply({ iteration, own, target: recorded, wrong: [], slack: 0, rule, earlier });
+  if (transform.startsWith('another agent')) after = fitted(new OtherAgent(), truth);
+  if (transform === 'affine map of the values') after = fitted(new AffineValues(), truth);
   const by = grouping(transform);
   const rows = everyRow(truth.length);
   if (by) after = lineByGroup(iteration, by, rows, rows, truth, Float64Array.from(recorded));
@@ -90,7 +95,7 @@ function ruleOf(iteration: Iteration): CreditRule | null {
   const { run } = iteration;
   const kept = rules.get(run);
   if (kept) return kept;
-  const found = findCreditRule(run, iteration, ['asRecorded', ...endRules.map(({ rule }) => rule)]);
+  const found = findCreditRule(run, iteration, ['asRecorded', ...endRules.map((end) => end.transform.rule)]);
   if (found) rules.set(run, found);
   return found;
 }
@@ -116,8 +121,8 @@ function alternative(
   if (transform === 'the return in place of the advantage') return iteration.samples!.column('return');
   if (transform === "the earlier iteration's advantages")
     return earlier && truth.map((_, row) => earlier[row] ?? Number.NaN);
-  const end = endRules.find((item) => item.transform === transform);
-  if (end && rule && iteration.credit) return iteration.advantages(end.rule, rule.gamma, rule.lambda);
+  const end = endRules.find((item) => item.transform.describe('en') === transform);
+  if (end && rule && iteration.credit) return iteration.advantages(end.transform.rule, rule.gamma, rule.lambda);
   const rewards = /^rewards at lag (-?\d+)/.exec(transform);
   if (rewards && rule && iteration.credit && chains) {
     const reward = lagged(iteration.credit.reward, chains.next, chains.previous, Number(rewards[1])).map((value) =>

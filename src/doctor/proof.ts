@@ -6,6 +6,7 @@ import type { Iteration } from './iteration.ts';
 import { everyRow, known, type ProofColumns } from './proof-columns.ts';
 import { creditProof, pairingProof } from './proof-credit.ts';
 import { replayProof } from './proof-replay.ts';
+import { describeTransform } from './transforms/index.ts';
 
 export interface Proof extends ProofColumns {
   /** The check that found it. */
@@ -19,7 +20,7 @@ export function prove(
   earlier: ArrayLike<number> | null,
 ): Proof | null {
   if (!iteration.samples) return null;
-  const transform = cause.transform ?? '';
+  const transform = cause.transform ? describeTransform(cause.transform) : '';
   for (const { check } of cause.evidence) {
     const found =
       check === 'pairing'

@@ -2,34 +2,44 @@
 import type { Hypothesis } from './cover.ts';
 import type { Iteration } from './iteration.ts';
 import { Distribution, type Scores } from './scoring.ts';
+import { FirstK } from './transforms/replay/first-k.ts';
+import { ListOf } from './transforms/replay/list-of.ts';
+import { Mask } from './transforms/replay/mask.ts';
+import { OldLogp } from './transforms/replay/old-logp.ts';
+import { Order } from './transforms/replay/order.ts';
+import { OwnList } from './transforms/replay/own-list.ts';
+import { Prefix } from './transforms/replay/prefix.ts';
+import { SecondPass } from './transforms/replay/second-pass.ts';
+import { Temperature } from './transforms/replay/temperature.ts';
+import { OwnAgents } from './transforms/rows/own-agents.ts';
 
 /** Specific before general: an earlier one wins where two explain the same rows. */
 export const replayHypotheses = [
-  { key: 'otherAgent', cause: 'trained-on-other-agent', transform: "rows of the policy's own agents" },
-  { key: 'again', cause: 'stochastic-forward', transform: 'none: a second forward pass gives other numbers' },
-  { key: 'maskUsed', cause: 'mask-not-replayed', transform: "the mask of the update in place of the row's own" },
-  { key: 'unmasked', cause: 'mask-not-replayed', transform: 'unmasked distribution' },
-  { key: 'temperatureNew', cause: 'temperature-mismatch', transform: 'logits of the update' },
-  { key: 'temperatureOld', cause: 'temperature-mismatch', transform: 'logits of sampling' },
-  { key: 'defaultCount', cause: 'num-actions-defaulted', transform: 'first K candidates' },
-  { key: 'sorted', cause: 'subset-not-replayed', transform: 'candidate list sorted by id' },
-  { key: 'descending', cause: 'subset-not-replayed', transform: 'candidate list sorted by id, descending' },
-  { key: 'reversed', cause: 'subset-not-replayed', transform: 'candidate list reversed' },
-  { key: 'prefix', cause: 'subset-not-replayed', transform: 'prefix of the global logits' },
-  { key: 'prefixSampled', cause: 'subset-not-replayed', transform: 'prefix of the global logits, in sampling' },
-  { key: 'borrowAgent', cause: 'subset-borrowed', transform: 'list of another agent at the same (episode, t)' },
-  { key: 'borrowBefore', cause: 'subset-borrowed', transform: 'list of the row stored before' },
-  { key: 'borrowAfter', cause: 'subset-borrowed', transform: 'list of the row stored after' },
-  { key: 'borrowLag', cause: 'subset-borrowed', transform: 'list of a neighbouring step within (episode, agent)' },
-  { key: 'borrowAny', cause: 'subset-borrowed', transform: 'list of another row of the batch' },
-  { key: 'reordered', cause: 'subset-not-replayed', transform: 'candidate list in another order' },
-  { key: 'oldZero', cause: 'old-logp-wrong', transform: 'old_logp is 0' },
-  { key: 'oldUniform', cause: 'old-logp-wrong', transform: 'old_logp is that of a uniform choice' },
-  { key: 'oldUnmasked', cause: 'old-logp-wrong', transform: 'old_logp is that of the unmasked distribution' },
-  { key: 'oldOtherAction', cause: 'old-logp-wrong', transform: "old_logp is that of another of the row's actions" },
-  { key: 'oldOtherRow', cause: 'old-logp-wrong', transform: 'old_logp is that of another row' },
-  { key: 'oldAny', cause: 'old-logp-wrong', transform: 'log-probability recomputed from the sampling logits' },
-  { key: 'otherList', cause: 'subset-not-replayed', transform: "the row's own candidate list" },
+  { key: 'otherAgent', cause: 'trained-on-other-agent', transform: new OwnAgents() },
+  { key: 'again', cause: 'stochastic-forward', transform: new SecondPass() },
+  { key: 'maskUsed', cause: 'mask-not-replayed', transform: new Mask('update') },
+  { key: 'unmasked', cause: 'mask-not-replayed', transform: new Mask('none') },
+  { key: 'temperatureNew', cause: 'temperature-mismatch', transform: new Temperature('update', Number.NaN) },
+  { key: 'temperatureOld', cause: 'temperature-mismatch', transform: new Temperature('sampling', Number.NaN) },
+  { key: 'defaultCount', cause: 'num-actions-defaulted', transform: new FirstK(Number.NaN) },
+  { key: 'sorted', cause: 'subset-not-replayed', transform: new Order('ascending') },
+  { key: 'descending', cause: 'subset-not-replayed', transform: new Order('descending') },
+  { key: 'reversed', cause: 'subset-not-replayed', transform: new Order('reversed') },
+  { key: 'prefix', cause: 'subset-not-replayed', transform: new Prefix('update') },
+  { key: 'prefixSampled', cause: 'subset-not-replayed', transform: new Prefix('sampling') },
+  { key: 'borrowAgent', cause: 'subset-borrowed', transform: new ListOf('other-agent') },
+  { key: 'borrowBefore', cause: 'subset-borrowed', transform: new ListOf('stored-before') },
+  { key: 'borrowAfter', cause: 'subset-borrowed', transform: new ListOf('stored-after') },
+  { key: 'borrowLag', cause: 'subset-borrowed', transform: new ListOf('neighbouring-step') },
+  { key: 'borrowAny', cause: 'subset-borrowed', transform: new ListOf('any-row') },
+  { key: 'reordered', cause: 'subset-not-replayed', transform: new Order('any') },
+  { key: 'oldZero', cause: 'old-logp-wrong', transform: new OldLogp('zero') },
+  { key: 'oldUniform', cause: 'old-logp-wrong', transform: new OldLogp('uniform') },
+  { key: 'oldUnmasked', cause: 'old-logp-wrong', transform: new OldLogp('unmasked') },
+  { key: 'oldOtherAction', cause: 'old-logp-wrong', transform: new OldLogp('other-action') },
+  { key: 'oldOtherRow', cause: 'old-logp-wrong', transform: new OldLogp('other-row') },
+  { key: 'oldAny', cause: 'old-logp-wrong', transform: new OldLogp('other-number') },
+  { key: 'otherList', cause: 'subset-not-replayed', transform: new OwnList() },
 ] as const satisfies readonly (Hypothesis & { key: string })[];
 
 export type ReplayKey = (typeof replayHypotheses)[number]['key'];

@@ -85,7 +85,7 @@ describe('policies that are run again', () => {
     const store = await record(echo);
     const shifted = await shiftedSnapshots(store);
     const diagnosis = await read(shifted);
-    expect(diagnosis.causes[0]).toMatchObject({ id: 'stale-samples', transform: 'the policy of 1 iterations before' });
+    expect(diagnosis.causes[0]).toMatchObject({ id: 'stale-samples', transform: { id: 'snapshot', before: 1 } });
   });
 
   it("show that an agent's rows were sampled from another agent's policy", async () => {

@@ -1,6 +1,7 @@
 /** A diagnosis for the terminal: the verdict in one sentence, the evidence with a small plot, the remedy as code, then what was checked and what could not be. */
 import { causeById } from '../doctor/causes.ts';
 import type { Cause, CheckReport, Diagnosis, Figures } from '../doctor/diagnosis.ts';
+import { describeTransform } from '../doctor/transforms/index.ts';
 import type { Pictures } from './pictures/picture.ts';
 import { fold, plotText } from './plot.ts';
 import { printable } from './safe-text.ts';
@@ -57,7 +58,8 @@ function causeLines(
   ];
   if (cause.agents.length > 0) facts.push(`agents ${cause.agents.join(', ')}`);
   lines.push(...text(facts.join(', ')).map(paint.dim));
-  if (cause.transform !== undefined) lines.push(...text(`undone by: ${cause.transform}`), ...residuals(cause, paint));
+  if (cause.transform !== undefined)
+    lines.push(...text(`undone by: ${describeTransform(cause.transform)}`), ...residuals(cause, paint));
   const rows = cause.evidence.flatMap((item) => evidenceRows(item.check, item.measured, item.expected));
   if (rows.length > 0) lines.push(indent(table(['evidence', 'measured', 'expected'].map(paint.dim), rows)));
   const [picture] = pictures?.proofs.find((proof) => proof.cause === cause.id)?.pictures ?? [];

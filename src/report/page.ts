@@ -2,6 +2,7 @@
 import { type CauseEntry, causeById } from '../doctor/causes.ts';
 import { checks as checkList } from '../doctor/checks/index.ts';
 import type { Cause, CheckReport, Diagnosis, Figures } from '../doctor/diagnosis.ts';
+import { describeTransform } from '../doctor/transforms/index.ts';
 import type { Manifest } from '../recording/manifest.ts';
 import { number } from './number.ts';
 import { pictureFigure, readingCards } from './page-pictures.ts';
@@ -111,7 +112,7 @@ function transform(cause: Cause): string {
     return `<span>${label}</span><span class="bar"><i class="${kind}" style="width:${width.toFixed(1)}%"></i></span><span>${safeText(number(value))}</span>`;
   };
   const bars = bar('Before', 'before', cause.residual_before) + bar('After undoing it', 'after', cause.residual_after);
-  return `<h3>What undoes it</h3><p><strong>${safeText(cause.transform ?? '')}</strong></p>${bars ? `<div class="bars">${bars}</div><p class="kicker">Disagreement, by orders of magnitude.</p>` : ''}`;
+  return `<h3>What undoes it</h3><p><strong>${safeText(cause.transform ? describeTransform(cause.transform) : '')}</strong></p>${bars ? `<div class="bars">${bars}</div><p class="kicker">Disagreement, by orders of magnitude.</p>` : ''}`;
 }
 
 function evidence(cause: Cause): string {

@@ -1,67 +1,55 @@
 /** Advantages recomputed from rewards, values and ends, against those that the trainer computed. */
-import { advantages, type EndRule, flow } from '../../math/advantages.ts';
-import { lagged } from '../../math/chains.ts';
+import type { EndRule } from '../../math/advantages.ts';
 import { type Check, confidence, fewestRows, noticedShare, type Pass } from '../check.ts';
-import { Cover, type Hypothesis } from '../cover.ts';
+import { Cover } from '../cover.ts';
 import { type CreditRule, creditSlack, findCreditRule } from '../credit-rule.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
-import { groupKeys } from '../groups.ts';
 import type { Iteration } from '../iteration.ts';
-import { near } from '../replay-transforms.ts';
 import type { Run } from '../run.ts';
+import { AffineValues } from '../transforms/credit/affine-values.ts';
+import { Constant } from '../transforms/credit/constant.ts';
+import type { CreditRows, CreditTransform } from '../transforms/credit/credit-rows.ts';
+import { EarlierIteration } from '../transforms/credit/earlier-iteration.ts';
+import { Ends } from '../transforms/credit/ends.ts';
+import { GroupMean } from '../transforms/credit/group-mean.ts';
+import { Lag, lags } from '../transforms/credit/lag.ts';
+import { OtherAgent } from '../transforms/credit/other-agent.ts';
+import { Permutation } from '../transforms/credit/permutation.ts';
+import { RewardLag } from '../transforms/credit/reward-lag.ts';
+import { Sign } from '../transforms/credit/sign.ts';
 
-export const endRules: readonly { rule: EndRule; cause: string; transform: string }[] = [
-  {
-    rule: 'truncationTerminates',
-    cause: 'truncation-treated-as-termination',
-    transform: 'truncations read as terminations',
-  },
-  {
-    rule: 'cutTerminates',
-    cause: 'truncation-treated-as-termination',
-    transform: "the rollout's end read as a termination",
-  },
-  {
-    rule: 'allTerminate',
-    cause: 'truncation-treated-as-termination',
-    transform: 'truncations and the rollout end read as terminations',
-  },
-  { rule: 'lateWithin', cause: 'done-time-shifted', transform: 'ends one step late within (episode, agent)' },
-  { rule: 'earlyWithin', cause: 'done-time-shifted', transform: 'ends one step early within (episode, agent)' },
-  { rule: 'late', cause: 'done-time-shifted', transform: 'ends one step late' },
-  { rule: 'early', cause: 'done-time-shifted', transform: 'ends one step early' },
-  { rule: 'ignored', cause: 'return-crosses-episodes', transform: 'ends ignored' },
-  { rule: 'carryIgnored', cause: 'return-crosses-episodes', transform: 'credit carried across ends' },
-  {
-    rule: 'valueIgnored',
-    cause: 'return-crosses-episodes',
-    transform: "the next episode's value bootstrapped at ends",
-  },
-  {
-    rule: 'terminationBootstraps',
-    cause: 'return-crosses-episodes',
-    transform: 'terminations bootstrapped like truncations',
-  },
-];
+const endCauses: Readonly<Record<Exclude<EndRule, 'asRecorded'>, string>> = {
+  truncationTerminates: 'truncation-treated-as-termination',
+  cutTerminates: 'truncation-treated-as-termination',
+  allTerminate: 'truncation-treated-as-termination',
+  lateWithin: 'done-time-shifted',
+  earlyWithin: 'done-time-shifted',
+  late: 'done-time-shifted',
+  early: 'done-time-shifted',
+  ignored: 'return-crosses-episodes',
+  carryIgnored: 'return-crosses-episodes',
+  valueIgnored: 'return-crosses-episodes',
+  terminationBootstraps: 'return-crosses-episodes',
+};
 
-export const lags = [-1, 1, -2, 2, -3, 3, -4, 4];
+export const endRules: readonly { cause: string; transform: Ends }[] = Object.entries(endCauses).map(
+  ([rule, cause]) => ({ cause, transform: new Ends(rule as EndRule) }),
+);
 
-const hypotheses: readonly Hypothesis[] = [
-  ...endRules.map(({ cause, transform }) => ({ cause, transform })),
-  ...lags
-    .slice(0, 4)
-    .map((lag) => ({ cause: 'reward-time-shifted', transform: `rewards at lag ${lag} within (episode, agent)` })),
-  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: `lag ${lag} within (episode, agent)` })),
-  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: `lag ${lag} within the (env, agent) stream` })),
-  { cause: 'advantage-agent-swapped', transform: 'another agent at the same (episode, t)' },
-  { cause: 'advantage-sign-flipped', transform: 'sign' },
-  { cause: 'return-inconsistent', transform: "the earlier iteration's advantages" },
-  { cause: 'value-scale-mismatch', transform: 'affine map of the values' },
-  { cause: 'advantage-group-demeaned', transform: 'mean per action' },
-  { cause: 'advantage-group-demeaned', transform: "mean per place in the row's list" },
-  { cause: 'advantage-group-demeaned', transform: 'mean per group' },
-  { cause: 'advantage-degenerate', transform: 'constant' },
-  { cause: 'advantage-shuffled', transform: 'a permutation of the rows' },
+const hypotheses: readonly { cause: string; transform: CreditTransform }[] = [
+  ...endRules,
+  ...lags.slice(0, 4).map((lag) => ({ cause: 'reward-time-shifted', transform: new RewardLag(lag) })),
+  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
+  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
+  { cause: 'advantage-agent-swapped', transform: new OtherAgent() },
+  { cause: 'advantage-sign-flipped', transform: new Sign() },
+  { cause: 'return-inconsistent', transform: new EarlierIteration() },
+  { cause: 'value-scale-mismatch', transform: new AffineValues() },
+  { cause: 'advantage-group-demeaned', transform: new GroupMean('action') },
+  { cause: 'advantage-group-demeaned', transform: new GroupMean('place') },
+  { cause: 'advantage-group-demeaned', transform: new GroupMean('group') },
+  { cause: 'advantage-degenerate', transform: new Constant() },
+  { cause: 'advantage-shuffled', transform: new Permutation() },
 ];
 
 export const credit: Check = {
@@ -92,7 +80,10 @@ class CreditPass implements Pass {
     const recorded = iteration.samples?.column('advantage');
     if (!recorded || !iteration.credit) return;
     if (!this.rule)
-      this.rule = findCreditRule(this.run, iteration, ['asRecorded', ...endRules.map(({ rule }) => rule)]);
+      this.rule = findCreditRule(this.run, iteration, [
+        'asRecorded',
+        ...endRules.map(({ transform }) => transform.rule),
+      ]);
     if (!this.rule) return;
     const truth = iteration.advantages('asRecorded', this.rule.gamma, this.rule.lambda)!;
     const slack = creditSlack(iteration, truth);
@@ -130,29 +121,18 @@ class CreditPass implements Pass {
     recorded: ArrayLike<number>,
     slack: number,
   ): void {
-    const { gamma, lambda } = this.rule!;
     const stride = Math.max(1, Math.ceil(wrong.length / triedRows));
     const rows = wrong.filter((_, i) => i % stride === 0);
-    const vectors = alternatives(iteration, truth, gamma, lambda, this.earlier, recorded);
-    const sorted = Float64Array.from(truth)
-      .filter((value) => !Number.isNaN(value))
-      .sort();
+    const { rule, earlier } = this;
+    const context: CreditRows = { iteration, own: truth, target: recorded, wrong: rows, slack, rule, earlier };
+    const vectors = hypotheses.map(({ transform }) => transform.apply(context));
     const agent = iteration.samples!.column('agent')!;
-    const groups = (['action', 'place', 'group'] as const)
-      .map((by) => groupKeys(iteration, by))
-      .map((keys) => (keys ? groupOffsets(keys, truth, recorded, slack) : null));
     const matches = new Uint8Array(hypotheses.length);
     for (const row of rows) {
-      matches.fill(0);
-      let h = 0;
-      for (const vector of vectors) {
-        const gap = vector ? Math.abs(vector[row] - recorded[row]) : Number.POSITIVE_INFINITY;
-        matches[h++] = Number.isNaN(gap) ? 1 : gap <= slack ? 2 : 0;
-      }
-      for (const offsets of groups)
-        matches[h++] = offsets && Math.abs(recorded[row] - truth[row] - offsets[row]) <= slack ? 2 : 0;
-      matches[h++] = recorded[row] === recorded[rows[0]] ? 2 : 0;
-      matches[h] = near(sorted, recorded[row], 1e-2 * slack) ? 2 : 0;
+      hypotheses.forEach(({ transform }, h) => {
+        const gap = Math.abs((vectors[h]?.[row] ?? Number.POSITIVE_INFINITY) - recorded[row]);
+        matches[h] = Number.isNaN(gap) ? 1 : gap <= slack * (transform.strictness ?? 1) ? 2 : 0;
+      });
       this.cover.add(matches, agent[row], iteration.number);
     }
   }
@@ -187,7 +167,7 @@ class CreditPass implements Pass {
         transform: hypothesis.transform,
         before: residual,
         after: residual * Math.sqrt(Math.max(0, 1 - fit)),
-        summary: `${figure(100 * share)} % of the advantages are not what rewards, values and ends give; ${figure(100 * fit)} % of those agree with: ${hypothesis.transform}.`,
+        summary: `${figure(100 * share)} % of the advantages are not what rewards, values and ends give; ${figure(100 * fit)} % of those agree with: ${hypothesis.transform.describe('en')}.`,
         evidence: [{ check: 'credit', measured, expected }],
       });
     }
@@ -197,123 +177,4 @@ class CreditPass implements Pass {
         : undefined;
     return { status: findings.length > 0 ? 'fail' : 'warn', measured, expected, findings, ...(note ? { note } : {}) };
   }
-}
-
-/** One vector per hypothesis, in their order, up to the group means; null where the recording cannot tell. */
-function alternatives(
-  iteration: Iteration,
-  truth: Float64Array,
-  gamma: number,
-  lambda: number,
-  earlier: Float64Array | null,
-  recorded: ArrayLike<number>,
-): (Float64Array | null)[] {
-  const chains = iteration.chains!;
-  const credit = iteration.credit!;
-  return [
-    ...endRules.map(({ rule }) => iteration.advantages(rule, gamma, lambda)),
-    ...lags.slice(0, 4).map((lag) => {
-      const moved = lagged(credit.reward, chains.next, chains.previous, lag).map((value) =>
-        Number.isNaN(value) ? 0 : value,
-      );
-      const kept = iteration.credit!.reward;
-      credit.reward = moved;
-      const found = iteration.advantages('asRecorded', gamma, lambda);
-      credit.reward = kept;
-      return found;
-    }),
-    ...lags.map((lag) => lagged(truth, chains.next, chains.previous, lag)),
-    ...lags.map((lag) => lagged(truth, chains.streamNext, chains.streamPrevious, lag)),
-    otherAgent(iteration, truth, recorded),
-    truth.map((value) => -value),
-    earlier ? truth.map((_, row) => earlier[row] ?? Number.NaN) : null,
-    affineValues(iteration, gamma, lambda, recorded),
-  ];
-}
-
-/** The other agent's advantage that comes nearest, row by row. */
-export function otherAgent(
-  iteration: Iteration,
-  truth: ArrayLike<number>,
-  target: ArrayLike<number>,
-): Float64Array | null {
-  if (iteration.run.agentCount === 1) return null;
-  const out = new Float64Array(truth.length).fill(Number.NaN);
-  for (let i = 0; i < truth.length; i++)
-    for (const other of iteration.others(i))
-      if (!(Math.abs(out[i] - target[i]) <= Math.abs(truth[other] - target[i]))) out[i] = truth[other];
-  return out;
-}
-
-/** Credit is linear in the values: recorded = rewards' part + a values' part + b constants' part, with a and b by least squares. */
-export function affineValues(
-  iteration: Iteration,
-  gamma: number,
-  lambda: number,
-  recorded: ArrayLike<number>,
-): Float64Array | null {
-  const credit = iteration.credit!;
-  const { reward, value, nextValue } = credit;
-  const rows = value.length;
-  const solve = (r: ArrayLike<number>, v: ArrayLike<number>, n: ArrayLike<number> | null) => {
-    const part = { ...credit, reward: r, value: v, nextValue: n };
-    const out = new Float64Array(rows);
-    return partCredit(part, gamma, lambda, out);
-  };
-  const zero = new Float64Array(rows);
-  const one = new Float64Array(rows).fill(1);
-  const base = solve(reward, zero, zero);
-  const values = solve(zero, value, nextValue);
-  const constants = solve(zero, one, one);
-  let [vv, vc, cc, vy, cy] = [0, 0, 0, 0, 0];
-  for (let i = 0; i < rows; i++) {
-    const y = recorded[i] - base[i];
-    if (!Number.isFinite(y + values[i] + constants[i])) continue;
-    vv += values[i] ** 2;
-    vc += values[i] * constants[i];
-    cc += constants[i] ** 2;
-    vy += values[i] * y;
-    cy += constants[i] * y;
-  }
-  const determinant = vv * cc - vc * vc;
-  if (!(Math.abs(determinant) > 1e-12 * vv * cc)) return null;
-  const a = (vy * cc - cy * vc) / determinant;
-  const b = (cy * vv - vy * vc) / determinant;
-  return base.map((value, i) => value + a * values[i] + b * constants[i]);
-}
-
-function partCredit(
-  inputs: NonNullable<Iteration['credit']>,
-  gamma: number,
-  lambda: number,
-  out: Float64Array,
-): Float64Array {
-  return advantages(inputs, flow(inputs, 'asRecorded'), gamma, lambda, out);
-}
-
-/** Per row, the median difference within its group, where groups have enough rows; NaN elsewhere. */
-function groupOffsets(
-  keys: Float64Array,
-  truth: ArrayLike<number>,
-  recorded: ArrayLike<number>,
-  slack: number,
-): Float64Array | null {
-  const byGroup = new Map<number, number[]>();
-  for (let i = 0; i < keys.length; i++) {
-    const gap = recorded[i] - truth[i];
-    if (!Number.isFinite(gap)) continue;
-    const list = byGroup.get(keys[i]);
-    if (list) list.push(gap);
-    else byGroup.set(keys[i], [gap]);
-  }
-  if (byGroup.size < 2) return null;
-  const middle = new Map<number, number>();
-  for (const [key, gaps] of byGroup) {
-    if (gaps.length < 6) continue;
-    gaps.sort((a, b) => a - b);
-    middle.set(key, gaps[gaps.length >> 1]);
-  }
-  const offsets = [...middle.values()];
-  if (Math.max(...offsets) - Math.min(...offsets) <= slack) return null;
-  return keys.map((key) => middle.get(key) ?? Number.NaN);
 }

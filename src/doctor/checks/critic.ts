@@ -8,7 +8,10 @@ import type { Iteration } from '../iteration.ts';
 import { swapped } from '../pairing-vectors.ts';
 import { rowsWhere } from '../rows.ts';
 import type { Run } from '../run.ts';
-import { lags } from './credit.ts';
+import type { CreditTransform } from '../transforms/credit/credit-rows.ts';
+import { Lag, lags } from '../transforms/credit/lag.ts';
+import { OtherAgent } from '../transforms/credit/other-agent.ts';
+import { Affine } from '../transforms/rows/affine.ts';
 import { merge } from './wiring.ts';
 
 export const critic: Check = {
@@ -24,10 +27,10 @@ export const critic: Check = {
 };
 
 const shifts = [1, 2, 3, 4, 5, 6, 7];
-const names = [
-  ...lags.map((lag) => `lag ${lag} within (episode, agent)`),
-  ...lags.slice(0, 4).map((lag) => `lag ${lag} within the (env, agent) stream`),
-  ...shifts.map(() => 'another agent at the same (episode, t)'),
+const tried: readonly CreditTransform[] = [
+  ...lags.map((lag) => new Lag(lag, 'episode')),
+  ...lags.slice(0, 4).map((lag) => new Lag(lag, 'stream')),
+  ...shifts.map(() => new OtherAgent()),
 ];
 
 interface Side {
@@ -44,7 +47,7 @@ interface Side {
 const side = (): Side => ({
   looked: 0,
   wrong: 0,
-  explained: new Float64Array(names.length),
+  explained: new Float64Array(tried.length),
   onset: Number.POSITIVE_INFINITY,
   agents: new Set(),
   slopes: new Map(),
@@ -175,7 +178,7 @@ class CriticPass implements Pass {
     ] as const) {
       if (of.wrong < fewestRows) continue;
       let best = 0;
-      for (let v = 1; v < names.length; v++) if (of.explained[v] > of.explained[best] * 1.02) best = v;
+      for (let v = 1; v < tried.length; v++) if (of.explained[v] > of.explained[best] * 1.02) best = v;
       const fit = of.explained[best] / of.wrong;
       // Without a transform the value must be compared with the very parameters that made it.
       if (fit < 0.5 && (what === 'target' || this.replayed < 0.9 * (this.replayed + this.moved))) continue;
@@ -185,10 +188,10 @@ class CriticPass implements Pass {
         agents: [...of.agents].sort((a, b) => a - b),
         onset: of.onset,
         rows: of.wrong,
-        ...(fit >= 0.5 ? { transform: names[best] } : {}),
+        ...(fit >= 0.5 ? { transform: tried[best] } : {}),
         before: share(of),
         after: share(of) * (1 - Math.max(0, fit)),
-        summary: `The critic's ${what} does not follow the row's own on ${of.wrong} rows${fit >= 0.5 ? `; it follows that of ${names[best]}` : ' although the policy replays them exactly'}.`,
+        summary: `The critic's ${what} does not follow the row's own on ${of.wrong} rows${fit >= 0.5 ? `; it follows that of ${tried[best].describe('en')}` : ' although the policy replays them exactly'}.`,
         evidence: [{ check: 'critic', measured, expected }],
       });
       break;
@@ -220,7 +223,7 @@ class CriticPass implements Pass {
         agents: this.run.agentsOf(policy),
         onset: 0,
         rows,
-        transform: `affine map of the ${what}: slope ${figure(latest.slope)}, shift ${figure(latest.shift)} of its spread`,
+        transform: new Affine(what, Number(figure(latest.slope)), Number(figure(latest.shift))),
         before: Math.abs(latest.slope - 1) + Math.abs(latest.shift),
         after: 0,
         summary: `In the update the critic's ${what} is in other units than in the samples (slope ${figure(latest.slope)}, shifted by ${figure(latest.shift)} of its spread), while the other side is not.`,

@@ -7,6 +7,9 @@ import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { Distribution, Scores } from '../scoring.ts';
 import { defaultClip } from '../step-stats.ts';
+import { EntropyAlone } from '../transforms/loss/entropy-alone.ts';
+import { LossIs } from '../transforms/loss/loss-is.ts';
+import type { Transform } from '../transforms/transform.ts';
 import { merge } from './wiring.ts';
 
 export const headGradient: Check = {
@@ -205,7 +208,7 @@ class HeadPass implements Pass {
       const name = this.run.policies[policy] ?? `policy ${policy}`;
       for (const [kind, { count }] of counts) measured[`${name}.${kind}`] = count;
       const total = [...counts.values()].reduce((sum, { count }) => sum + count, 0);
-      const add = (kind: Kind, cause: string, summary: string) => {
+      const add = (kind: Kind, cause: string, transform: Transform, summary: string) => {
         const own = counts.get(kind);
         const since = own && own.onset > 0 ? total - (counts.get('whole')?.count ?? 0) : total;
         if (!own || own.count < 4 || own.count < 0.6 * since) return;
@@ -215,13 +218,7 @@ class HeadPass implements Pass {
           agents: this.run.agentsOf(policy),
           onset: own.onset,
           rows: own.count,
-          transform: {
-            entropyOnly: 'the entropy term alone',
-            entropyFlipped: 'sign of the entropy term',
-            summed: 'sum over the minibatch',
-            whole: '',
-            other: '',
-          }[kind],
+          transform,
           summary,
           evidence: [{ check: 'head-gradient', measured, expected }],
         });
@@ -229,14 +226,21 @@ class HeadPass implements Pass {
       add(
         'entropyOnly',
         'policy-detached',
+        new EntropyAlone(),
         `The gradient of ${name}'s head is that of the entropy bonus alone: the policy loss does not reach it.`,
       );
       add(
         'entropyFlipped',
         'entropy-sign-flipped',
+        new LossIs('negated', 'entropy'),
         `The gradient of ${name}'s head agrees with the entropy term only when its sign is turned.`,
       );
-      add('summed', 'loss-summed', `The gradient of ${name}'s head is that of the sum over the minibatch.`);
+      add(
+        'summed',
+        'loss-summed',
+        new LossIs('sum', 'policy'),
+        `The gradient of ${name}'s head is that of the sum over the minibatch.`,
+      );
     }
     if (this.steps === 0)
       return {

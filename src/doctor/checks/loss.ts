@@ -5,6 +5,7 @@ import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { reportedSteps, type StepStat } from '../step-stats.ts';
+import { LossIs } from '../transforms/loss/loss-is.ts';
 import { merge } from './wiring.ts';
 
 export const loss: Check = {
@@ -17,10 +18,10 @@ export const loss: Check = {
 };
 
 type Formula = 'mean' | 'unclipped' | 'sum' | 'outer' | 'negated' | 'other';
-const causes: Partial<Record<Formula, [string, string]>> = {
-  sum: ['loss-summed', 'sum over the minibatch'],
-  outer: ['broadcast-mismatch', 'mean over all pairs of a ratio and an advantage'],
-  negated: ['advantage-sign-flipped', 'sign of the policy loss'],
+const causes: Partial<Record<Formula, [string, LossIs]>> = {
+  sum: ['loss-summed', new LossIs('sum', 'policy')],
+  outer: ['broadcast-mismatch', new LossIs('all-pairs', 'policy')],
+  negated: ['advantage-sign-flipped', new LossIs('negated', 'policy')],
 };
 
 interface Count {
@@ -131,7 +132,7 @@ class LossPass implements Pass {
         agents: [...this.values.policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: this.values.onset,
         rows: this.values.rows,
-        transform: 'mean over all pairs of a value and a return',
+        transform: new LossIs('all-pairs', 'value'),
         summary: 'The value loss follows the mean over all pairs of a value and a return, not over rows.',
         evidence,
       });
@@ -160,7 +161,7 @@ class LossPass implements Pass {
         transform,
         before: Math.abs(own.measured / own.expected - 1),
         after: 0,
-        summary: `The reported policy loss is ${figure(own.measured)} where the mean over its rows gives ${figure(own.expected)}; on ${own.count} steps it agrees with: ${transform}.`,
+        summary: `The reported policy loss is ${figure(own.measured)} where the mean over its rows gives ${figure(own.expected)}; on ${own.count} steps it agrees with: ${transform.describe('en')}.`,
         evidence,
       });
     }

@@ -7,6 +7,8 @@ import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { resolution } from '../scoring.ts';
 import { reportedSteps, type StepStat } from '../step-stats.ts';
+import { K3ForK1 } from '../transforms/loss/k3-for-k1.ts';
+import { MetricForm, type MetricOver, type MetricQuantity } from '../transforms/loss/metric-form.ts';
 
 export const metrics: Check = {
   id: 'metrics',
@@ -31,7 +33,7 @@ interface Metric {
   /** Forms that say what they claim to. */
   right: Record<string, Pick>;
   /** Forms that are known to mislead. */
-  wrong: Record<string, Pick>;
+  wrong: readonly Form[];
   /** Whether a step tells the forms apart. */
   tells: (stat: StepStat, reported: number, noise: number) => boolean;
   slack: (stat: StepStat, noise: number) => number;
@@ -43,11 +45,14 @@ const means = (name: string, pick: (stat: StepStat) => number): Record<string, P
   [`${name}, mean of the update`]: (_, context) => context.mean(pick),
 });
 
-const edges = (name: string, pick: (stat: StepStat) => number): Record<string, Pick> => ({
-  [`${name} of the last minibatch only`]: (_, context) => pick(context.last),
-  [`${name} of the epoch's last minibatch only`]: (_, context) => pick(context.epochLast),
-  [`${name} before the first step`]: (_, context) => pick(context.first),
-});
+type Form = [MetricForm, Pick];
+const form = (quantity: MetricQuantity, pick: Pick, over?: MetricOver): Form => [new MetricForm(quantity, over), pick];
+
+const edges = (quantity: MetricQuantity, pick: (stat: StepStat) => number): Form[] => [
+  form(quantity, (_, context) => pick(context.last), 'last-minibatch'),
+  form(quantity, (_, context) => pick(context.epochLast), 'last-minibatch-of-epoch'),
+  form(quantity, (_, context) => pick(context.first), 'first-step'),
+];
 
 const table: readonly Metric[] = [
   {
@@ -60,15 +65,15 @@ const table: readonly Metric[] = [
       ...means('k2 after the step', (stat) => stat.after2),
       ...means('k1 after the step', (stat) => stat.after1),
     },
-    wrong: {
+    wrong: [
       ...edges('k3', (stat) => stat.k3),
       ...edges('k2', (stat) => stat.k2),
-      'half of k2': (stat) => stat.k2 / 2,
-      'k2 without its half': (stat) => stat.k2 * 2,
-      'twice k3': (stat) => stat.k3 * 2,
-      'k1 with the wrong sign': (stat) => -stat.k1,
-      'the sum over rows': (stat) => stat.k3 * stat.weight,
-    },
+      form('half-k2', (stat) => stat.k2 / 2),
+      form('doubled-k2', (stat) => stat.k2 * 2),
+      form('doubled-k3', (stat) => stat.k3 * 2),
+      form('negated-k1', (stat) => -stat.k1),
+      form('k3', (stat) => stat.k3 * stat.weight, 'sum'),
+    ],
     tells: (stat, _, noise) => !stat.before && stat.k2 > 5 * noise,
     slack: (_, noise) => noise,
   },
@@ -78,20 +83,20 @@ const table: readonly Metric[] = [
       ...means('share outside the clip range', (stat) => stat.clipFraction),
       ...means('share on which the clip binds', (stat) => stat.clipBinding),
     },
-    wrong: edges('clip fraction', (stat) => stat.clipFraction),
+    wrong: edges('clip-fraction', (stat) => stat.clipFraction),
     tells: (stat, reported) => !stat.before && (stat.clipFraction > 0 || reported > 0),
     slack: (stat) => 0.6 / stat.rows,
   },
   {
     column: 'entropy',
     right: means('entropy', (stat) => stat.entropy),
-    wrong: {
+    wrong: [
       ...edges('entropy', (stat) => stat.entropy),
-      'entropy in bits': (stat) => stat.entropy / Math.LN2,
-      'logarithm of the number of candidates': (stat) => stat.logCount,
-      'entropy with the wrong sign': (stat) => -stat.entropy,
-      'the sum over rows': (stat) => stat.entropy * stat.weight,
-    },
+      form('entropy-in-bits', (stat) => stat.entropy / Math.LN2),
+      form('log-count', (stat) => stat.logCount),
+      form('negated-entropy', (stat) => -stat.entropy),
+      form('entropy', (stat) => stat.entropy * stat.weight, 'sum'),
+    ],
     tells: (stat) => stat.entropy > 1e-3,
     slack: () => 1e-5,
   },
@@ -112,7 +117,7 @@ class Tally {
   steps = 0;
   /** Steps that each right form does not fit. */
   readonly misses = new Map<string, Misses>();
-  readonly wrongFits = new Map<string, number>();
+  readonly wrongFits = new Map<MetricForm, number>();
 
   miss(form: string, iteration: number, rows: number, reported: number, recomputed: number): void {
     const own = this.misses.get(form) ?? { wrong: 0, onset: iteration, rows: 0, reported: 0, recomputed: 0 };
@@ -195,8 +200,8 @@ class MetricsPass implements Pass {
       }
       if (metric.column === 'approx_kl') this.cancels(iteration, stat, value);
       if (right) continue;
-      for (const [name, pick] of Object.entries(metric.wrong))
-        if (close(pick(stat, context))) tally.wrongFits.set(name, (tally.wrongFits.get(name) ?? 0) + 1);
+      for (const [known, pick] of metric.wrong)
+        if (close(pick(stat, context))) tally.wrongFits.set(known, (tally.wrongFits.get(known) ?? 0) + 1);
     }
   }
 
@@ -237,7 +242,7 @@ class MetricsPass implements Pass {
         ...(fit > 0.5 ? { transform: best[0] } : {}),
         before: wrong / steps,
         after: (wrong / steps) * (1 - fit),
-        summary: `${column} is reported as ${figure(reported)} where the rows give ${figure(recomputed)}${fit > 0.5 ? `; it agrees with: ${best[0]}` : ''}.`,
+        summary: `${column} is reported as ${figure(reported)} where the rows give ${figure(recomputed)}${fit > 0.5 ? `; it agrees with: ${best[0].describe('en')}` : ''}.`,
         evidence: [
           {
             check: 'metrics',
@@ -256,7 +261,7 @@ class MetricsPass implements Pass {
           agents: this.run.agentsOf(policy),
           onset,
           rows,
-          transform: 'k3 in place of k1',
+          transform: new K3ForK1(),
           summary: `The reported KL is the mean of old - new; on ${noisy} of ${looked} steps its standard error exceeds half of k2, so it is mostly noise.`,
           evidence: [
             { check: 'metrics', measured: { equals_k1: equal, mostly_noise: noisy }, expected: { mostly_noise: 0 } },

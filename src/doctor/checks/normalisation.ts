@@ -8,6 +8,10 @@ import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import { gather, rowsWhere } from '../rows.ts';
 import type { Run } from '../run.ts';
+import { Constant } from '../transforms/credit/constant.ts';
+import { Normalised } from '../transforms/rows/normalised.ts';
+import { Offset } from '../transforms/rows/offset.ts';
+import type { Transform } from '../transforms/transform.ts';
 import { merge } from './wiring.ts';
 
 export const normalisation: Check = {
@@ -196,7 +200,7 @@ class NormalisationPass implements Pass {
     const { mean, std } = own.latest;
     const most = (kind: Kind) =>
       own[kind] > 0 && (own[kind] >= 0.5 * own.updates || (own.onset[kind] > 0 && own[kind] >= 2));
-    const add = (cause: string, kind: Kind, transform: string, summary: string, sure = 1) =>
+    const add = (cause: string, kind: Kind, transform: Transform, summary: string, sure = 1) =>
       findings.push({
         cause,
         confidence: Math.min(sure, confidence(1, (own.rows * own[kind]) / own.updates)),
@@ -211,28 +215,28 @@ class NormalisationPass implements Pass {
       add(
         'advantage-degenerate',
         'constant',
-        'constant',
+        new Constant(),
         'All advantages of an update are the same number: nothing tells a good action from a bad one.',
       );
     else if (most('oneSided'))
       add(
         'advantage-degenerate',
         'oneSided',
-        'offset',
+        new Offset(),
         `Advantages in the loss are all of one sign (mean ${figure(mean)}, spread ${figure(std)}).`,
       );
     if (most('unnormalised'))
       add(
         'advantage-not-normalised',
         'unnormalised',
-        'mean 0 and spread 1',
+        new Normalised(),
         `Normalisation is declared, but advantages enter the loss with mean ${figure(mean)} and spread ${figure(std)}.`,
       );
     else if (own.wild >= 0.5 * own.updates && own.wild > 0)
       add(
         'advantage-not-normalised',
         'wild',
-        'mean 0 and spread 1',
+        new Normalised(),
         `Advantages enter the loss with a spread of ${figure(std)}: the step follows the scale of the rewards.`,
         0.8,
       );

@@ -2,6 +2,7 @@
 import { type Check, confidence, fewestRows, logpTolerance, type Pass } from '../check.ts';
 import { figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { StoredOldLogp } from '../transforms/rows/stored-old-logp.ts';
 
 export const oldLogpRecomputed: Check = {
   id: 'old-logp-kept',
@@ -78,7 +79,7 @@ class OldLogpPass implements Pass {
           agents: affected.map(([agent]) => agent).sort((a, b) => a - b),
           onset: this.onset,
           rows: following,
-          transform: 'old_logp as stored when the action was sampled',
+          transform: new StoredOldLogp(),
           before: following / moved,
           after: 0,
           summary: `The policy moved on ${moved} rows of later steps, yet on ${following} of them old_logp equals new_logp: the ratio is 1 whatever the update does.`,

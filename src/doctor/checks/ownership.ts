@@ -3,6 +3,7 @@ import { type Check, confidence, fewestRows, type Pass } from '../check.ts';
 import { figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import type { Run } from '../run.ts';
+import { OwnAgents } from '../transforms/rows/own-agents.ts';
 
 export const ownership: Check = {
   id: 'ownership',
@@ -66,7 +67,7 @@ class OwnershipPass implements Pass {
           agents,
           onset: this.onset,
           rows: this.foreign,
-          transform: "rows of the policy's own agents",
+          transform: new OwnAgents(),
           before: share,
           after: 0,
           summary: `${this.foreign} rows in the updates of ${[...this.policies].map((policy) => this.run.policies[policy] ?? `policy ${policy}`).join(', ')} are of agents that another policy plays for.`,

@@ -194,7 +194,7 @@ class PairingPass implements Pass {
         transform: hypothesis.transform,
         before: share,
         after: share * (1 - fit),
-        summary: `${figure(100 * share)} % of the advantages in the loss are not those of their rows, however they were normalised; ${figure(100 * fit)} % of them agree with: ${hypothesis.transform}.`,
+        summary: `${figure(100 * share)} % of the advantages in the loss are not those of their rows, however they were normalised; ${figure(100 * fit)} % of them agree with: ${hypothesis.transform.describe('en')}.`,
         evidence: [{ check: 'pairing', measured, expected }],
       });
     }

@@ -2,6 +2,7 @@
 import { absurdLogp, type Check, confidence, fewestRows, noticedShare, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
+import { Snapshot } from '../transforms/replay/snapshot.ts';
 
 /** Another runtime sums in another order; what another policy gives is far beyond it. */
 export const replayTolerance = 2e-3;
@@ -122,17 +123,14 @@ class PolicyReplayPass implements Pass {
   private finding(key: string, tally: Tally, share: number, evidence: Finding['evidence']): Finding {
     const [kind, name, from] = key.split('\n');
     const cause = kind === 'earlier' ? 'stale-samples' : kind === 'other' ? 'trained-on-other-agent' : 'old-logp-wrong';
-    const transform =
-      kind === 'earlier'
-        ? `the policy of ${from} iterations before`
-        : kind === 'other'
-          ? `the policy of ${name}`
-          : 'the log-probability that the policy itself gives';
+    const transform = new Snapshot(
+      kind === 'earlier' ? { before: Number(from) } : kind === 'other' ? { policy: name } : {},
+    );
     const rows = `${figure(100 * share)} % of the rows`;
     const summary =
       kind === 'old'
         ? `Run again on the same rows, the policy that sampled gives the update's log-probabilities, and not the stored ones on ${rows}.`
-        : `Run again on the same rows, the policy of that iteration does not give the stored log-probabilities of ${rows}; ${transform} does.`;
+        : `Run again on the same rows, the policy of that iteration does not give the stored log-probabilities of ${rows}; ${transform.describe('en')} does.`;
     return {
       cause,
       confidence: confidence(1, tally.rows),

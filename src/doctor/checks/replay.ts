@@ -6,6 +6,9 @@ import type { Iteration } from '../iteration.ts';
 import { type Fitted, listKey, type ReplayRow, replayHypotheses, Transforms } from '../replay-transforms.ts';
 import type { Run } from '../run.ts';
 import { resolution, Scores } from '../scoring.ts';
+import { FirstK } from '../transforms/replay/first-k.ts';
+import { Temperature } from '../transforms/replay/temperature.ts';
+import type { Transform } from '../transforms/transform.ts';
 
 /** Rows per iteration that the transforms are tried on. */
 const triedRows = 2048;
@@ -178,7 +181,7 @@ class ReplayPass implements Pass {
         transform: this.transform(hypothesis.key, hypothesis.transform),
         before: share,
         after: share * (1 - fit),
-        summary: `Before the first step ${percent(share)} of the rows have another log-probability in the update than when they were sampled; ${percent(fit)} of those agree with: ${this.transform(hypothesis.key, hypothesis.transform)}.`,
+        summary: `Before the first step ${percent(share)} of the rows have another log-probability in the update than when they were sampled; ${percent(fit)} of those agree with: ${this.transform(hypothesis.key, hypothesis.transform).describe('en')}.`,
         evidence,
       });
     }
@@ -190,7 +193,7 @@ class ReplayPass implements Pass {
     return findings;
   }
 
-  private transform(key: string, text: string): string {
+  private transform(key: string, known: Transform): Transform {
     const middle = (pick: (fitted: Fitted) => number) => {
       const values = this.fits
         .map(pick)
@@ -198,10 +201,18 @@ class ReplayPass implements Pass {
         .sort((a, b) => a - b);
       return values[values.length >> 1];
     };
-    if (key === 'temperatureNew') return `${text} divided by ${figure(middle((fitted) => fitted.update))}`;
-    if (key === 'temperatureOld') return `${text} divided by ${figure(middle((fitted) => fitted.sampling))}`;
-    if (key === 'defaultCount') return `first K = ${figure(middle((fitted) => fitted.count))} candidates`;
-    return text;
+    if (key === 'temperatureNew')
+      return new Temperature(
+        'update',
+        middle((fitted) => fitted.update),
+      );
+    if (key === 'temperatureOld')
+      return new Temperature(
+        'sampling',
+        middle((fitted) => fitted.sampling),
+      );
+    if (key === 'defaultCount') return new FirstK(middle((fitted) => fitted.count));
+    return known;
   }
 
   /** No transform fits: independent noise shifts the mean log-ratio by minus half its variance. */

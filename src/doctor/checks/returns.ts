@@ -4,6 +4,8 @@ import { type Check, confidence, creditTolerance, fewestRows, noticedShare, type
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import type { Run } from '../run.ts';
+import { AffineValues } from '../transforms/credit/affine-values.ts';
+import { AdvantagePlusValue } from '../transforms/rows/advantage-plus-value.ts';
 
 export const returns: Check = {
   id: 'returns',
@@ -81,7 +83,7 @@ class ReturnsPass implements Pass {
       agents: [...this.agents].sort((a, b) => a - b),
       onset: this.onset,
       rows: this.wrong,
-      transform: scaled ? 'affine map of the values' : 'advantage + value',
+      transform: scaled ? new AffineValues() : new AdvantagePlusValue(),
       before: share,
       after: 0,
       summary: scaled

@@ -4,7 +4,7 @@ import { Pairs } from '../../math/statistics.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
-import { lags } from './credit.ts';
+import { Lag, lags } from '../transforms/credit/lag.ts';
 
 export const rewards: Check = {
   id: 'rewards',
@@ -114,17 +114,17 @@ class RewardsPass implements Pass {
     }
     if (wrong < fewestRows || most < 0.8)
       return { status: wrong >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
-    const where = best < 8 ? 'within (episode, agent)' : 'within the (env, agent) stream';
+    const transform = new Lag(lags[best % 8], best < 8 ? 'episode' : 'stream');
     const finding: Finding = {
       cause: 'reward-time-shifted',
       confidence: confidence(most, wrong),
       agents: affected.map(([agent]) => agent).sort((a, b) => a - b),
       onset: Math.min(...affected.map(([, own]) => own.onset)),
       rows: wrong,
-      transform: `lag ${lags[best % 8]} ${where}`,
+      transform,
       before: wrong / looked,
       after: (wrong / looked) * (1 - most),
-      summary: `${wrong} stored rewards differ from what the environment paid; ${figure(100 * most)} % of them are what it paid at lag ${lags[best % 8]} ${where}.`,
+      summary: `${wrong} stored rewards differ from what the environment paid; ${figure(100 * most)} % of them are what it paid at ${transform.describe('en')}.`,
       evidence: [{ check: 'rewards', measured, expected }],
     };
     return { status: 'fail', measured, expected, findings: [finding] };

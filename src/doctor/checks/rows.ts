@@ -3,6 +3,7 @@ import { type Check, confidence, fewestRows, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import { Scores } from '../scoring.ts';
+import { LeftOut } from '../transforms/rows/left-out.ts';
 
 export const phantomRows: Check = {
   id: 'rows',
@@ -159,7 +160,7 @@ class RowsPass implements Pass {
       agents: [...this.agents].sort((a, b) => a - b),
       onset: this.onset,
       rows: counted,
-      transform: 'those rows left out',
+      transform: new LeftOut(),
       before: this.phantom / this.looked,
       after: 0,
       summary: `${this.phantom} of ${this.looked} rows are no decisions (${this.afterEnd} after their episode's end, ${this.repeated} at a repeated step, ${this.blank} empty), and ${figure(counted)} of them enter the loss.`,

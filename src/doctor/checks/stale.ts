@@ -5,6 +5,7 @@ import { figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import { gather, type Numbers, rowsWhere } from '../rows.ts';
 import type { Run } from '../run.ts';
+import { RowsOfIteration } from '../transforms/rows/rows-of-iteration.ts';
 
 export const stale: Check = {
   id: 'fresh-rows',
@@ -140,7 +141,7 @@ class StalePass implements Pass {
           ].sort((a, b) => a - b),
           onset: this.onset,
           rows,
-          transform: `rows collected ${lag} iteration${lag === 1 ? '' : 's'} earlier`,
+          transform: new RowsOfIteration(lag),
           before: share,
           after: 0,
           summary: `${rows} rows used in updates were collected by an earlier iteration's policy.`,

@@ -6,6 +6,7 @@ import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
+import { LossIs } from '../transforms/loss/loss-is.ts';
 
 export const wholeLoss: Check = {
   id: 'whole-loss',
@@ -126,7 +127,7 @@ class WholeLossPass implements Pass {
         agents: [...new Set(flipped.flatMap(({ policy }) => this.run.agentsOf(policy)))],
         onset: Math.min(...flipped.map(({ iteration }) => iteration)),
         rows: flipped.length,
-        transform: 'sign of the entropy term',
+        transform: new LossIs('negated', 'entropy'),
         summary: `The whole loss is policy + value plus ${figure(-flipped[0].coefficient)} x entropy: entropy is minimised.`,
         evidence,
       });

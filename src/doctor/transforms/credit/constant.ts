@@ -1,0 +1,22 @@
+/** One number for all rows. */
+import { median } from '../../../math/statistics.ts';
+import { gather } from '../../rows.ts';
+import { type Language, told } from '../transform.ts';
+import type { CreditRows, CreditTransform } from './credit-rows.ts';
+
+export class Constant implements CreditTransform {
+  readonly id = 'constant';
+
+  /** A constant is exact. */
+  get strictness(): number {
+    return 1e-6;
+  }
+
+  apply({ own, target, wrong }: CreditRows): Float64Array {
+    return new Float64Array(own.length).fill(median(gather(target, wrong)));
+  }
+
+  describe(language: Language): string {
+    return told(language, 'constant', '常数');
+  }
+}

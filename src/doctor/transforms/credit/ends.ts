@@ -1,0 +1,33 @@
+/** Credit that was computed with the ends of episodes misread in one way. */
+import type { EndRule } from '../../../math/advantages.ts';
+import { type Language, told } from '../transform.ts';
+import type { CreditRows, CreditTransform } from './credit-rows.ts';
+
+const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
+  asRecorded: ['ends as recorded', '按记录的结束标志'],
+  truncationTerminates: ['truncations read as terminations', '把截断当作终止'],
+  cutTerminates: ["the rollout's end read as a termination", '把采样段的末尾当作终止'],
+  allTerminate: ['truncations and the rollout end read as terminations', '把截断和采样段的末尾都当作终止'],
+  lateWithin: ['ends one step late within (episode, agent)', '结束标志在同一回合和智能体内晚一步'],
+  earlyWithin: ['ends one step early within (episode, agent)', '结束标志在同一回合和智能体内早一步'],
+  late: ['ends one step late', '结束标志晚一步'],
+  early: ['ends one step early', '结束标志早一步'],
+  ignored: ['ends ignored', '忽略结束标志'],
+  carryIgnored: ['credit carried across ends', '回报跨过回合结束继续传递'],
+  valueIgnored: ["the next episode's value bootstrapped at ends", '在结束处用下一回合的价值自举'],
+  terminationBootstraps: ['terminations bootstrapped like truncations', '终止像截断一样自举'],
+};
+
+export class Ends implements CreditTransform {
+  readonly id = 'ends';
+
+  constructor(readonly rule: EndRule) {}
+
+  apply({ iteration, rule }: CreditRows): Float64Array | null {
+    return rule && iteration.credit ? iteration.advantages(this.rule, rule.gamma, rule.lambda) : null;
+  }
+
+  describe(language: Language): string {
+    return told(language, ...texts[this.rule]);
+  }
+}

@@ -1,0 +1,65 @@
+/** A mean taken out by action, by place in the row's list or by group; with `scaled`, each group was given its own scale too. */
+import { type Grouping, groupKeys } from '../../groups.ts';
+import { type Language, told } from '../transform.ts';
+import type { CreditRows, CreditTransform } from './credit-rows.ts';
+
+const texts: Readonly<Record<Grouping, readonly [en: string, zh: string]>> = {
+  action: ['mean per action', '按动作减去均值'],
+  place: ["mean per place in the row's list", '按候选列表中的位置减去均值'],
+  group: ['mean per group', '按组减去均值'],
+};
+
+export class GroupMean implements CreditTransform {
+  readonly id = 'group-mean';
+  declare readonly scaled?: true;
+
+  constructor(
+    readonly by: Grouping,
+    scaled = false,
+  ) {
+    if (scaled) this.scaled = true;
+  }
+
+  /** Own credit with what each group lacks: the median difference, where a group has enough rows. */
+  apply({ iteration, own, target, slack }: CreditRows): Float64Array | null {
+    const keys = groupKeys(iteration, this.by);
+    const offsets = keys && groupOffsets(keys, own, target, slack);
+    return offsets && Float64Array.from(own, (value, row) => value + offsets[row]);
+  }
+
+  describe(language: Language): string {
+    const [en, zh] = texts[this.by];
+    return this.scaled
+      ? told(language, `${en}, each with its own scale`, `${zh}，各组有自己的尺度`)
+      : told(language, en, zh);
+  }
+}
+
+const fewestInGroup = 6;
+
+function groupOffsets(
+  keys: Float64Array,
+  own: ArrayLike<number>,
+  target: ArrayLike<number>,
+  slack: number,
+): Float64Array | null {
+  const byGroup = new Map<number, number[]>();
+  for (let i = 0; i < keys.length; i++) {
+    const gap = target[i] - own[i];
+    if (!Number.isFinite(gap)) continue;
+    const list = byGroup.get(keys[i]);
+    if (list) list.push(gap);
+    else byGroup.set(keys[i], [gap]);
+  }
+  if (byGroup.size < 2) return null;
+  const middle = new Map<number, number>();
+  for (const [key, gaps] of byGroup) {
+    if (gaps.length < fewestInGroup) continue;
+    gaps.sort((a, b) => a - b);
+    middle.set(key, gaps[gaps.length >> 1]);
+  }
+  const offsets = [...middle.values()];
+  // The same for all groups is no mean of a group.
+  if (Math.max(...offsets) - Math.min(...offsets) <= slack) return null;
+  return keys.map((key) => middle.get(key) ?? Number.NaN);
+}

@@ -1,0 +1,25 @@
+/** What was reported, or what the gradient is of, in place of the mean over the rows of a step. */
+import { type Language, type Transform, told } from '../transform.ts';
+
+export type LossForm = 'sum' | 'all-pairs' | 'negated';
+export type LossTerm = 'policy' | 'value' | 'entropy';
+
+export class LossIs implements Transform {
+  readonly id = 'loss-is';
+
+  constructor(
+    readonly form: LossForm,
+    readonly of: LossTerm,
+  ) {}
+
+  describe(language: Language): string {
+    if (this.form === 'sum') return told(language, 'sum over the minibatch', '小批量上的和');
+    if (this.form === 'negated') {
+      if (this.of === 'entropy') return told(language, 'sign of the entropy term', '熵项的符号');
+      return told(language, `sign of the ${this.of} loss`, `${this.of === 'policy' ? '策略' : '价值'}损失的符号`);
+    }
+    return this.of === 'value'
+      ? told(language, 'mean over all pairs of a value and a return', '价值与回报所有配对上的均值')
+      : told(language, 'mean over all pairs of a ratio and an advantage', '比率与优势所有配对上的均值');
+  }
+}

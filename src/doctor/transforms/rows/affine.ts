@@ -1,0 +1,22 @@
+/** One side of the critic in other units than the samples: slope, and shift in spreads of that side. */
+import { figure } from '../../diagnosis.ts';
+import { type Language, type Transform, told } from '../transform.ts';
+
+export class Affine implements Transform {
+  readonly id = 'affine';
+
+  constructor(
+    readonly of: 'value' | 'target',
+    readonly slope: number,
+    readonly shift: number,
+  ) {}
+
+  describe(language: Language): string {
+    const [slope, shift] = [figure(this.slope), figure(this.shift)];
+    return told(
+      language,
+      `affine map of the ${this.of}: slope ${slope}, shift ${shift} of its spread`,
+      `${this.of === 'value' ? '价值' : '目标'}的仿射变换：斜率 ${slope}，平移为其标准差的 ${shift} 倍`,
+    );
+  }
+}
