@@ -1,7 +1,14 @@
 /** Builds dist/: the WASM kernels first (their bytes become a module), then the TypeScript sources, then, unless told `core`, the studio's page. */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, runTool } from './setup.mjs';
+
+// package.json is where the version is stated; a page cannot read it, so that it is written where the sources find it.
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const versionFile = join(root, 'src', 'recording', 'version.ts');
+const stated = readFileSync(versionFile, 'utf8');
+const current = stated.replace(/'[^']*';/, `'${version}';`);
+if (current !== stated) writeFileSync(versionFile, current);
 
 const kernels = join(root, 'scripts', 'kernels.mjs');
 if (existsSync(kernels)) await import(kernels);

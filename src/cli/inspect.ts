@@ -39,7 +39,7 @@ async function drawReadings(recording: Recording, file: string): Promise<void> {
   const panels = await readingPanels(recording);
   if (panels.length === 0)
     throw new BadInput('has neither returns nor readings over time to draw', { file: recording.name });
-  const svg = readingsPicture(recording.manifest.name ?? recording.name, panels);
+  const svg = await readingsPicture(recording.manifest.name ?? recording.name, panels);
   await writeWhole(file, [new TextEncoder().encode(svg)]);
 }
 

@@ -1,52 +1,39 @@
 /** The command line: one file per command, one sentence and exit status 2 for bad input, no stack traces. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
+import { version } from '../recording/version.ts';
 import { style, wantsColour } from '../report/style.ts';
-import { compareCommand } from './compare.ts';
-import { convertCommand } from './convert.ts';
-import { demoCommand } from './demo.ts';
-import { diagnoseCommand } from './diagnose.ts';
-import { explainCommand } from './explain.ts';
-import { exportCommand } from './export.ts';
-import { importCommand } from './import.ts';
-import { inspectCommand } from './inspect.ts';
 import { exitStatus } from './options.ts';
-import { playCommand } from './play.ts';
-import { studioCommand } from './studio.ts';
-import { sweepCommand } from './sweep.ts';
-import { symmetryCommand } from './symmetry.ts';
-import { trainCommand } from './train.ts';
-import { validateCommand } from './validate.ts';
-import { workerCommand } from './worker.ts';
-import { zooCommand } from './zoo.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
+/** In the order of `trueline --help`. Loaded only when asked for, because a command should not wait for what the others need. */
+const commands: Record<string, () => Promise<Command>> = {
+  demo: async () => (await import('./demo.ts')).demoCommand(),
+  train: async () => (await import('./train.ts')).trainCommand(),
+  play: async () => (await import('./play.ts')).playCommand(),
+  symmetry: async () => (await import('./symmetry.ts')).symmetryCommand(),
+  sweep: async () => (await import('./sweep.ts')).sweepCommand(),
+  worker: async () => (await import('./worker.ts')).workerCommand(),
+  compare: async () => (await import('./compare.ts')).compareCommand(),
+  export: async () => (await import('./export.ts')).exportCommand(),
+  diagnose: async () => (await import('./diagnose.ts')).diagnoseCommand(),
+  explain: async () => (await import('./explain.ts')).explainCommand(),
+  zoo: async () => (await import('./zoo.ts')).zooCommand(),
+  studio: async () => (await import('./studio.ts')).studioCommand(),
+  import: async () => (await import('./import.ts')).importCommand(),
+  inspect: async () => (await import('./inspect.ts')).inspectCommand(),
+  validate: async () => (await import('./validate.ts')).validateCommand(),
+  convert: async () => (await import('./convert.ts')).convertCommand(),
 };
 
-function program(): Command {
+/** The program with the one command that is called, or with all where none is: for help, and to say what was meant. */
+async function program(called: string | undefined): Promise<Command> {
   const made = new Command('trueline')
     .description('Trains agents together, and names the cause when training does not learn.')
     .version(version)
     .showHelpAfterError('(trueline --help lists the commands)')
-    .addCommand(demoCommand())
-    .addCommand(trainCommand())
-    .addCommand(playCommand())
-    .addCommand(symmetryCommand())
-    .addCommand(sweepCommand())
-    .addCommand(workerCommand())
-    .addCommand(compareCommand())
-    .addCommand(exportCommand())
-    .addCommand(diagnoseCommand())
-    .addCommand(explainCommand())
-    .addCommand(zooCommand())
-    .addCommand(studioCommand())
-    .addCommand(importCommand())
-    .addCommand(inspectCommand())
-    .addCommand(validateCommand())
-    .addCommand(convertCommand())
     .addHelpText('after', '\nExample:\n  $ trueline inspect run/\n');
+  const wanted = called !== undefined && Object.hasOwn(commands, called) ? [called] : Object.keys(commands);
+  if (called !== '--version' && called !== '-V') for (const name of wanted) made.addCommand(await commands[name]());
   const quietly = (command: Command) => {
     command.exitOverride();
     command.commands.forEach(quietly);
@@ -63,7 +50,7 @@ export async function main(args: readonly string[]): Promise<void> {
     throw error;
   });
   try {
-    await program().parseAsync(args, { from: 'user' });
+    await (await program(args[0])).parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? exitStatus.good : exitStatus.badInput;

@@ -1,6 +1,7 @@
 /** Where a list of jobs runs: on threads of this machine, or, with `--redis`, on every machine that works on a queue. */
 import type { Command } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
+import { needing } from '../recording/optional.ts';
 import type { RedisAddress } from '../sweep/redis/connection.ts';
 import type { Runner } from '../sweep/runner.ts';
 import { ThreadRunner } from '../sweep/threads.ts';
@@ -27,8 +28,13 @@ export async function runnerOf(flags: RunnerFlags): Promise<Runner> {
   if (flags.threads === 0) throw new BadInput('--threads must be at least 1');
   if (flags.redis === undefined) return new ThreadRunner(flags.threads === undefined ? {} : { threads: flags.threads });
   // Loaded here, so that whoever stays on one machine does not wait for the queue's libraries.
-  const { RedisRunner } = await import('../sweep/redis/runner.ts');
+  const { RedisRunner } = await needingQueue(() => import('../sweep/redis/runner.ts'));
   return new RedisRunner({ address: addressOf(flags), queue: flags.queue, shared: flags.shared ?? false });
+}
+
+/** Loads what talks to Redis, which is not installed with the program. */
+export function needingQueue<T>(load: () => Promise<T>): Promise<T> {
+  return needing('bullmq ioredis', 'a queue in Redis', load);
 }
 
 export function addressOf(flags: RunnerFlags): RedisAddress {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
+import { needing } from '../recording/optional.ts';
 import type { RedisAddress } from '../sweep/redis/connection.ts';
 import { print, wholeNumber } from './options.ts';
 
@@ -26,9 +27,11 @@ export interface ServeOptions {
 /** Serves a folder's runs; port 0 takes any free one. */
 export async function serveStudio(folder: string, options: ServeOptions = {}): Promise<StudioServer> {
   // Loaded here, so that no other command waits for the web server.
-  const { serve } = await import('@hono/node-server');
-  const { studioApp } = await import('./studio/app.ts');
-  const { isLoopback, newToken } = await import('./studio/guard.ts');
+  const [{ serve }, { studioApp }, { isLoopback, newToken }] = await needing(
+    'hono @hono/node-server',
+    'the studio',
+    () => Promise.all([import('@hono/node-server'), import('./studio/app.ts'), import('./studio/guard.ts')]),
+  );
   const { Jobs } = await import('./studio/jobs.ts');
   const { QueueWatch } = await import('./studio/queue.ts');
   const { FolderWatch } = await import('./studio/watch.ts');

@@ -7,7 +7,7 @@ import { readSweep } from '../sweep/file.ts';
 import { runSweep, type StatusEntry, type SweepOutcome, sweepStatus } from '../sweep/sweep.ts';
 import { interruptible } from './interrupt.ts';
 import { exitStatus, json, print } from './options.ts';
-import { addRunnerOptions, addressOf, type RunnerFlags, runnerOf } from './runner.ts';
+import { addRunnerOptions, addressOf, needingQueue, type RunnerFlags, runnerOf } from './runner.ts';
 import { checkGame, readConfig } from './settings.ts';
 import { SweepView } from './sweep-view.ts';
 
@@ -59,7 +59,7 @@ export function sweepCommand(): Command {
 }
 
 async function queueState(flags: Flags): Promise<void> {
-  const { queueStatus } = await import('../sweep/redis/status.ts');
+  const { queueStatus } = await needingQueue(() => import('../sweep/redis/status.ts'));
   const found = await queueStatus(addressOf(flags), flags.queue);
   if (flags.json) return print(JSON.stringify(found, null, 2));
   const paint = style(wantsColour(process.stdout, process.env));

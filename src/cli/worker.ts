@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
 import { interruptible } from './interrupt.ts';
 import { print, wholeNumber } from './options.ts';
+import { needingQueue } from './runner.ts';
 
 interface Flags {
   redis: string;
@@ -26,7 +27,7 @@ export function workerCommand(): Command {
     .action(async (flags: Flags) => {
       if (flags.threads === 0 || flags.lease === 0) throw new BadInput('--threads and --lease must be at least 1');
       // Loaded here, so that no other command waits for the queue's libraries.
-      const { QueueWorker } = await import('../sweep/redis/worker.ts');
+      const { QueueWorker } = await needingQueue(() => import('../sweep/redis/worker.ts'));
       const worker = await QueueWorker.start({
         address: { url: flags.redis, ...(flags.ca ? { ca: flags.ca } : {}) },
         queue: flags.queue,

@@ -1,6 +1,12 @@
 /** The parts of ECharts that our pictures need. Import it when something is drawn, never before: it is large. */
 import { BoxplotChart, LineChart, ScatterChart } from 'echarts/charts';
-import { GridComponent, LegendComponent, MarkAreaComponent, TooltipComponent } from 'echarts/components';
+import {
+  GridComponent,
+  LegendComponent,
+  MarkAreaComponent,
+  TitleComponent,
+  TooltipComponent,
+} from 'echarts/components';
 import { type ECharts, init, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 
@@ -11,6 +17,7 @@ const parts = [
   GridComponent,
   LegendComponent,
   MarkAreaComponent,
+  TitleComponent,
   TooltipComponent,
   SVGRenderer,
 ];

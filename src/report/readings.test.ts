@@ -37,7 +37,7 @@ describe('the picture of readings', () => {
       expect(titles).toContain(title);
   });
 
-  it('says the bands in words and marks them', () => {
+  it('says the bands in words and marks them', async () => {
     const curves = [
       {
         name: 'player_1',
@@ -47,7 +47,7 @@ describe('the picture of readings', () => {
         ] as [number, number][],
       },
     ];
-    const svg = readingsPicture('a run', [
+    const svg = await readingsPicture('a run', [
       { title: 'KL k3', band: [0.01, 0.03], curves },
       { title: 'entropy', band: [null, 0.98], curves },
       { title: 'return', curves },

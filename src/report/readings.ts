@@ -2,7 +2,7 @@
 import type { NumberColumn } from '../recording/column.ts';
 import type { Recording } from '../recording/recording.ts';
 import { type Reading, readings } from '../training/record/readings.ts';
-import { svgChart } from './standalone.ts';
+import { svgChart } from './svg.ts';
 
 /** One curve: a policy's reading, or an agent's mean return, by iteration. */
 export interface Curve {
@@ -102,7 +102,7 @@ const panelHeight = 190;
 const margin = { left: 56, right: 16, top: 34, bottom: 24 };
 
 /** All panels on one page, two side by side, the bands in green. */
-export function readingsPicture(title: string, panels: readonly Panel[]): string {
+export async function readingsPicture(title: string, panels: readonly Panel[]): Promise<string> {
   const rows = Math.ceil(panels.length / columns);
   const head = 44;
   const place = (i: number) => ({ x: (i % columns) * panelWidth, y: head + Math.floor(i / columns) * panelHeight });

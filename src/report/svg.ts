@@ -1,16 +1,20 @@
 /** Draws charts as SVG text with ECharts, without a browser. ECharts is loaded at the first drawing, so that commands which draw nothing start as fast as before. */
+import type { EChartsCoreOption } from 'echarts/core';
+import { needing } from '../recording/optional.ts';
 import type { Chart } from './charts.ts';
 import { light } from './page-style.ts';
 import { safeText } from './safe-text.ts';
 
 export type Draw = (chart: Chart, title: string) => string;
 
-let loaded: Promise<typeof import('./echarts.ts')> | undefined;
+/** Distinct for colour-blind readers as well (Okabe and Ito). */
+const palette = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#b3a500', '#555555'];
+
+const load = () => needing('echarts', 'drawing charts', () => import('./echarts.ts'));
 
 /** A function that draws; every drawing of one function has names of its own, and the same drawings in the same order are the same text. */
 export async function svgDrawer(): Promise<Draw> {
-  loaded ??= import('./echarts.ts');
-  const { newChart } = await loaded;
+  const { newChart } = await load();
   let count = 0;
   return ({ width, height, option }, title) => {
     const chart = newChart(null, { width, height });
@@ -21,6 +25,19 @@ export async function svgDrawer(): Promise<Draw> {
       chart.dispose();
     }
   };
+}
+
+/** A chart as a picture of its own, with real colours and no page around it. */
+export async function svgChart(option: EChartsCoreOption, size: { width: number; height: number }): Promise<string> {
+  const { newChart } = await load();
+  const chart = newChart(null, size);
+  try {
+    const textStyle = { fontFamily: 'system-ui, sans-serif' };
+    chart.setOption({ animation: false, color: palette, textStyle, ...option });
+    return chart.renderToSVGString();
+  } finally {
+    chart.dispose();
+  }
 }
 
 /** Without styles for pointers and marks for scripts, of which a still picture has no need; scaled by the page, and named for those who hear it. */

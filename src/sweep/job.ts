@@ -1,8 +1,8 @@
 /** A job is one training run as plain data: settings, seed and program version. Equal data give equal ids, on every machine; who runs it and where is not part of it. */
 import { createHash } from 'node:crypto';
 import type { Job as BenchJob } from '../faults/bench/plan.ts';
+import { version } from '../recording/version.ts';
 import { readSettings, type Settings, type SettingsInput } from '../training/settings.ts';
-import { version } from '../training/trainer.ts';
 
 /** Whole settings but for the seed, and for what does not touch the numbers of a run. */
 export type JobSettings = Omit<Settings, 'seed' | 'name' | 'threads' | 'checkpoint'>;

@@ -7,12 +7,12 @@ import { applyFault, findFault } from '../faults/index.ts';
 import { gameMaker } from '../games/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
+import { version } from '../recording/version.ts';
 import { playLearnt } from '../training/collect/evaluate.ts';
 import { latestCheckpoint, resumeFrom, trainInto } from '../training/node.ts';
 import type { TrainResult } from '../training/run.ts';
 import type { SettingsInput } from '../training/settings.ts';
 import { cleanStages, type Stages } from '../training/stages.ts';
-import { version } from '../training/trainer.ts';
 import { type Job, type JobEvaluation, jobId } from './job.ts';
 import type { JobProgress } from './runner.ts';
 

@@ -15,6 +15,7 @@ import { RandomStream } from '../math/random.ts';
 import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { Manifest } from '../recording/manifest.ts';
+import { version } from '../recording/version.ts';
 import { Batch, batchShape } from './batch.ts';
 import {
   type Checkpoint,
@@ -40,8 +41,6 @@ import { checkSettings, readSettings, type Settings, type SettingsInput } from '
 import { actTogether, cleanStages, type Stages } from './stages.ts';
 import { applyProbes } from './update/diagnostic-probes.ts';
 import { calibrateValues, emptyRows } from './update/learner-rows.ts';
-
-export const version = '0.1.0';
 
 export interface TrainerOptions {
   /** The engine that computes; the trainer does not dispose of it. */

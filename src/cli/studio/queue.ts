@@ -1,6 +1,7 @@
 /** A queue's state for the page, asked for only while somebody looks. What is wrong with Redis is told in a sentence, which holds no password. */
 import type { RedisAddress } from '../../sweep/redis/connection.ts';
 import type { QueueStatus } from '../../sweep/redis/status.ts';
+import { needingQueue } from '../runner.ts';
 
 export type QueueNews = { status: QueueStatus } | { error: string };
 
@@ -17,7 +18,7 @@ export class QueueWatch {
 
   /** Says at once what is wrong with the address or the name; whether Redis answers is seen later. */
   static async open(name: string, address: RedisAddress, interval = 2000): Promise<QueueWatch> {
-    const { redisOptions } = await import('../../sweep/redis/connection.ts');
+    const { redisOptions } = await needingQueue(() => import('../../sweep/redis/connection.ts'));
     const { checkName } = await import('../../sweep/redis/names.ts');
     redisOptions(address);
     return new QueueWatch(checkName(name), address, interval);
@@ -48,7 +49,7 @@ export class QueueWatch {
   private async ask(): Promise<QueueNews> {
     try {
       // Loaded here, so that a studio without a queue does not wait for the queue's libraries.
-      const { queueStatus } = await import('../../sweep/redis/status.ts');
+      const { queueStatus } = await needingQueue(() => import('../../sweep/redis/status.ts'));
       return { status: await queueStatus(this.address, this.name) };
     } catch (error) {
       return { error: (error as Error).message };

@@ -1,6 +1,6 @@
 /** What is called how in Redis. A queue belongs to one version of the program, so that no worker of another ever gets its jobs. */
 import { BadInput } from '../../recording/bad-input.ts';
-import { version } from '../../training/trainer.ts';
+import { version } from '../../recording/version.ts';
 import type { Job } from '../job.ts';
 
 /** What travels in the queue: data, never code. */

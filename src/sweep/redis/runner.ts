@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Queue, type Job as QueueJob } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { version } from '../../training/trainer.ts';
+import { version } from '../../recording/version.ts';
 import type { JobOutcome, QueuedJob, Runner, RunnerHooks } from '../runner.ts';
 import { readResult } from '../work.ts';
 import { connect, type RedisAddress, redisOptions } from './connection.ts';

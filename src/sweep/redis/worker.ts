@@ -6,8 +6,8 @@ import { type Job as QueueJob, UnrecoverableError, WaitingError, Worker } from '
 import type { Redis } from 'ioredis';
 import { runSettings } from '../../faults/bench/plan.ts';
 import { BadInput } from '../../recording/bad-input.ts';
+import { version } from '../../recording/version.ts';
 import { readSettings } from '../../training/settings.ts';
-import { version } from '../../training/trainer.ts';
 import { type Job, jobId, makeJob } from '../job.ts';
 import type { JobProgress } from '../runner.ts';
 import { JobPool } from '../threads.ts';
