@@ -47,9 +47,9 @@ async function eventFiles(files: number): Promise<Figure[]> {
     const stored = values.map((value, i) => (i % 2 === 0 ? value : Math.fround(value)));
     const whole = await read(bytes);
     numbers += whole.rows;
-    if (whole.notices.length === 0 && same(whole.value, stored)) exact++;
+    if (whole.notices.length === 0 && same([...whole.value], stored)) exact++;
     const part = await read(bytes.subarray(0, 1 + stream.below(bytes.length - 2)));
-    if (same(part.value, stored.slice(0, part.rows))) cut++;
+    if (same([...part.value], stored.slice(0, part.rows))) cut++;
     bytes[stream.below(bytes.length)] ^= 1 << stream.below(8);
     const damaged = await read(bytes);
     if (damaged.notices.length === 1 && damaged.value.every((value) => stored.includes(value))) flipped++;

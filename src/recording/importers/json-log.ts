@@ -1,12 +1,11 @@
-/** Logs of one object per line (JSON, or a Python dictionary as TRL prints it, or verl's console lines), and trainer_state.json. Nested objects become names with slashes. */
+/** Logs that are JSON: one object per line (or a Python dictionary as TRL prints it, or verl's console lines), or one value of any nesting: lists of records, records of lists, runs of updates of epochs. */
 import { BadInput } from '../bad-input.ts';
 import { parsePythonJson } from '../json.ts';
 import type { Budget, ByteSource } from '../source.ts';
 import { lines } from '../text-lines.ts';
 import { type Log, toNumber } from './log.ts';
-import { stepColumn, timeColumn } from './steps.ts';
-
-type Row = Record<string, unknown>;
+import { addRow, declare, isRow, type Row } from './record.ts';
+import { stepColumn } from './steps.ts';
 
 /** A whole JSON file that is one object or a list is read at once; this is the most it may hold. */
 const largestWhole = 1 << 28;
@@ -16,30 +15,32 @@ export async function readJsonLog(source: ByteSource, log: Log, budget: Budget):
   let others = 0;
   let rows = 0;
   let last = false;
+  let first: Row | undefined;
   for await (const line of lines(source, budget)) {
     const text = line.trim();
     if (text === '') continue;
     const row = parseLogLine(text);
     last = row === undefined;
-    if (row && Array.isArray(row.log_history)) {
-      readHistory(row, log, source.name);
-      return;
-    }
-    if (row) addRow(row, log, ++rows);
-    else others++;
+    // One object alone may be a whole log; that is known when the second line comes, or none.
+    if (row && rows === 0) first = row;
+    if (row) {
+      if (rows === 1) addRow(first!, log, 1);
+      if (++rows > 1) addRow(row, log, rows);
+    } else others++;
     // An object that is spread over many lines is no log of lines.
-    if (rows === 0 && others === 1 && /^\[|^\{$/.test(text)) {
-      await readWhole(source, log);
+    if (rows === 0 && others === 1 && /^[[{]/.test(text)) {
+      readValue(await readWhole(source), log, source.name, false);
       return;
     }
   }
   if (rows === 0)
     throw new BadInput('holds no line that is a JSON object; one object per line was expected', { file: source.name });
+  if (rows === 1) readValue(first, log, source.name, true);
   if (others === 1 && last) say(`the last line is cut off and left out; the ${rows} lines before it are kept`);
   else if (others > 0) say(`${others} lines are no objects and are left out; ${rows} were read`);
 }
 
-function parseLogLine(text: string): Row | undefined {
+export function parseLogLine(text: string): Row | undefined {
   if (text[0] === '{') {
     for (const attempt of [text, fromPython(text)]) {
       try {
@@ -71,66 +72,78 @@ function fromPython(text: string): string {
     .replace(/\bFalse\b/g, 'false');
 }
 
-async function readWhole(source: ByteSource, log: Log): Promise<void> {
+async function readWhole(source: ByteSource): Promise<unknown> {
   const bad = (what: string) => new BadInput(what, { file: source.name });
   if (source.size > largestWhole) throw bad('is one JSON value of more than 256 MiB; one object per line was expected');
-  let value: unknown;
   try {
-    value = parsePythonJson(new TextDecoder('utf-8', { fatal: true }).decode(await source.read(0, source.size)));
+    return parsePythonJson(new TextDecoder('utf-8', { fatal: true }).decode(await source.read(0, source.size)));
   } catch (error) {
     if (error instanceof BadInput) throw error.within({ file: source.name });
     throw bad(`is not JSON, nor one object per line (${(error as Error).message.slice(0, 120)})`);
   }
-  readHistory(value, log, source.name);
 }
 
-function readHistory(value: unknown, log: Log, file: string): void {
-  const bad = (what: string) => new BadInput(what, { file });
-  const history = isRow(value) ? (value.log_history ?? value.history ?? value.data) : value;
-  if (!Array.isArray(history) || !history.every(isRow))
-    throw bad(
-      'holds no list of logged objects; log_history of a trainer_state.json, or one object per line, was expected',
+/** One value that is the whole log. */
+function readValue(value: unknown, log: Log, file: string, line: boolean): void {
+  const before = log.rows;
+  if (Array.isArray(value)) {
+    value.forEach((row, i) => {
+      if (isRow(row)) addRow(row, log, i + 1);
+    });
+  } else if (isRow(value)) {
+    readObject(value, '', log);
+    // A line alone that holds neither lists nor rows by number is one record: the log has just begun.
+    if (log.rows === before && line) addRow(value, log, 1);
+  }
+  if (log.rows === before)
+    throw new BadInput(
+      'holds no logged numbers; a list of records (such as log_history of a trainer_state.json), lists of numbers by name, or one object per line was expected',
+      { file },
     );
-  history.forEach((row, i) => {
-    addRow(row, log, i + 1);
+}
+
+/** Lists of numbers are columns, lists of records and objects with numbers for keys are rows, whatever level they stand at. */
+function readObject(object: Row, prefix: string, log: Log): void {
+  const entries = Object.entries(object);
+  const numbered = entries.length > 1 && entries.every(([key, value]) => /^\d+$/.test(key) && isRow(value));
+  if (numbered) {
+    for (const [key, row] of entries) addRow(wrapped(row as Row, prefix), log, Number(key));
+    return;
+  }
+  const columns = entries.filter(([, value]) => isColumn(value)) as [string, unknown[]][];
+  const step = stepColumn(columns.map(([key]) => key));
+  columns.forEach(([key, values], at) => {
+    if (at === step) return;
+    values.forEach((item, i) => {
+      const number = toNumber(item);
+      if (number !== undefined)
+        log.add(prefix + key, number, (step < 0 ? undefined : toNumber(columns[step][1][i])) ?? i + 1);
+    });
   });
-  if (history.length === 0) throw bad('holds an empty list of logged objects');
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function addRow(row: Row, log: Log, line: number): void {
-  const cells: [string, number][] = [];
-  flatten(row, '', cells, log, 0);
-  const names = cells.map(([name]) => name);
-  const step = stepColumn(names);
-  const time = timeColumn(names);
-  const stepValue = step < 0 ? line : cells[step][1];
-  const timeValue = time < 0 ? Number.NaN : cells[time][1];
-  cells.forEach(([name, value], i) => {
-    if (i !== step && i !== time) log.add(name, value, stepValue, timeValue);
-  });
-}
-
-function flatten(row: Row, prefix: string, cells: [string, number][], log: Log, depth: number): void {
-  for (const [key, value] of Object.entries(row)) {
-    const name = prefix + key;
-    if (isRow(value)) {
-      // RLlib repeats its whole configuration in every line.
-      if (depth === 0 && (key === 'config' || key === 'args')) declare(value, log);
-      // verl's file logger wraps what it logs.
-      else if (depth < 8) flatten(value, depth === 0 && key === 'data' ? '' : `${name}/`, cells, log, depth + 1);
-      continue;
+  for (const [key, value] of entries) {
+    if (isColumn(value)) continue;
+    if (Array.isArray(value)) {
+      const own =
+        /^(log_history|history|data|logs?|records|updates|iterations|steps|epochs|episodes|metrics|results)$/i.test(
+          key,
+        );
+      value.forEach((row, i) => {
+        if (isRow(row)) addRow(wrapped(row, own ? prefix : `${prefix}${key}/`), log, i + 1);
+      });
+    } else if (isRow(value)) {
+      if (/^(config|args|hyperparameters|hparams|settings|params)$/i.test(key)) declare(value, log);
+      else readObject(value, `${prefix}${key}/`, log);
     }
-    const number = toNumber(value);
-    if (number !== undefined) cells.push([name, number]);
   }
 }
 
-function declare(config: Row, log: Log): void {
-  for (const [key, value] of Object.entries(config))
-    if (typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean')
-      log.declared.set(key, value);
+const isColumn = (value: unknown): value is unknown[] =>
+  Array.isArray(value) && value.length > 0 && value.some((item) => toNumber(item) !== undefined) && !value.some(isRow);
+
+/** A record of a named part: its numbers go below that name, its step stays its own. */
+function wrapped(row: Row, prefix: string): Row {
+  if (prefix === '') return row;
+  const keys = Object.keys(row);
+  const step = stepColumn(keys);
+  return Object.fromEntries(keys.map((key, i) => [i === step ? key : prefix + key, row[key]]));
 }

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { event, eventFile, simpleValue } from '../../../bench/import/events.ts';
 import { plain } from '../../../test/support/arbitraries.ts';
+import { BadInput } from '../bad-input.ts';
 import { bytesSource, memoryStore, type Store } from '../source.ts';
 import { fileStore, type ImportedLog, importLog, type LogOptions, logRecording } from './open.ts';
 
@@ -40,7 +42,7 @@ describe('tables of text', () => {
       'train/entropy_loss': '-entropy',
       'train/approx_kl': 'kl',
     });
-    expect(log.log.step).toEqual([2048, 2048, 4096, 4096, 4096, 4096]);
+    expect([...log.log.step]).toEqual([2048, 2048, 4096, 4096, 4096, 4096]);
   });
 
   it('byte order mark, CRLF, quotes, commas and line ends in quotes, ragged rows, words, NaN and infinity', async () => {
@@ -75,7 +77,7 @@ describe('tables of text', () => {
       '"Step","lucky-sun-3 - train/approx_kl","lucky-sun-3 - train/approx_kl__MIN","lucky-sun-3 - train/approx_kl__MAX"\n"1","0.01","0.01","0.01"\n';
     const log = await imported('wandb_export.csv', text);
     expect(read(log)).toEqual({ 'train/approx_kl': 'kl' });
-    expect(log.log.step).toEqual([1, 1, 1]);
+    expect([...log.log.step]).toEqual([1, 1, 1]);
   });
 
   it('a W&B export of two runs asks which, and --run chooses', async () => {
@@ -93,7 +95,7 @@ describe('tables of text', () => {
       }),
     );
     expect(series(log)).toEqual({ train_approx_kl: [0.5], train_clip_fraction: [0.25] });
-    expect(log.log.time).toEqual([1700000000.5, 1700000000.5]);
+    expect([...log.log.time]).toEqual([1700000000.5, 1700000000.5]);
   });
 
   it.each([
@@ -122,7 +124,7 @@ describe('logs of JSON objects', () => {
       '{"train/approx_kl": 0.5, "time/total_timesteps": 10}\n{"train/approx_kl": NaN, "time/total_timesteps": 20}\n{"train/appr',
     );
     expect(series(log)).toEqual({ 'train/approx_kl': [0.5, Number.NaN] });
-    expect(log.log.step).toEqual([10, 20]);
+    expect([...log.log.step]).toEqual([10, 20]);
     expect(log.notices).toEqual([
       'progress.json: the last line is cut off and left out; the 2 lines before it are kept',
     ]);
@@ -140,7 +142,7 @@ describe('logs of JSON objects', () => {
       const log = await imported('trainer_state.json', text);
       expect(series(log)).toMatchObject({ loss: [1.5, 1], kl: [0.001, 0.002] });
       expect(read(log)).toEqual({ loss: 'loss', kl: 'reference_kl' });
-      expect(log.log.step).toEqual([5, 5, 5, 10, 10]);
+      expect([...log.log.step]).toEqual([5, 5, 5, 10, 10]);
     }
   });
 
@@ -160,9 +162,9 @@ describe('logs of JSON objects', () => {
       'actor/pg_clipfrac': 'clip_fraction',
       'actor/entropy_loss': 'entropy',
     });
-    expect(verl.log.step).toEqual([3, 3, 3]);
+    expect([...verl.log.step]).toEqual([3, 3, 3]);
     const file = await imported('verl.jsonl', '{"step": 4, "data": {"actor/ppo_kl": 0.5}}\n');
-    expect([file.log.names, file.log.step]).toEqual([['actor/ppo_kl'], [4]]);
+    expect([file.log.names, [...file.log.step]]).toEqual([['actor/ppo_kl'], [4]]);
   });
 
   it("RLlib's nested result.json: policies become agents, the configuration becomes settings", async () => {
@@ -194,11 +196,174 @@ describe('logs of JSON objects', () => {
 
   it.each([
     ['words', 'x.jsonl', 'hello\nworld\n', 'holds no line that is a JSON object'],
-    ['an object without a history', 'x.json', '{\n "a": 1\n}\n', 'holds no list of logged objects'],
+    ['an object without a history', 'x.json', '{\n "a": 1\n}\n', 'holds no logged numbers'],
     ['not JSON', 'x.json', '{\n "a": \n', 'is not JSON, nor one object per line'],
-    ['no numbers', 'x.jsonl', '{"a": "b"}\n', 'holds no scalars'],
+    ['no numbers', 'x.jsonl', '{"a": "b"}\n', 'holds no logged numbers'],
   ])('that cannot be read get a sentence: %s', async (_, name, text, sentence) => {
     await expect(imported(name, text)).rejects.toThrow(sentence);
+  });
+});
+
+describe('tables in other dialects', () => {
+  it.each([
+    ['semicolons and decimal commas', 'update_id;avg_kl;avg_entropy\n1;0,5;1,25\n2;0,25;1e0\n'],
+    ['bars', 'update_id|avg_kl|avg_entropy\n1|0.5|1.25\n2|0.25|1\n'],
+    ['blanks', 'update_id avg_kl   avg_entropy\n1 0.5   1.25\n2  0.25 1\n'],
+    [
+      'comments, a byte order mark and CRLF',
+      '\ufeff# a remark\r\nupdate_id,avg_kl,avg_entropy\r\n1,0.5,1.25\r\n# more\r\n2,0.25,1\r\n',
+    ],
+  ])('%s', async (_, text) => {
+    const log = await imported('x.csv', text);
+    expect(series(log)).toEqual({ avg_kl: [0.5, 0.25], avg_entropy: [1.25, 1] });
+    expect([...log.log.step]).toEqual([1, 1, 2, 2]);
+    expect(read(log)).toEqual({ avg_kl: 'kl', avg_entropy: 'entropy' });
+  });
+
+  it('a row for each number: the figure is named in a cell', async () => {
+    const log = await imported('x.csv', 'step,metric,value\n1,approx_kl,0.5\n1,entropy,1.25\n2,approx_kl,0.25\n');
+    expect(series(log)).toEqual({ approx_kl: [0.5, 0.25], entropy: [1.25] });
+  });
+
+  it('a row for each agent: the agent is named in a cell, in words or by number', async () => {
+    const named = await imported('x.csv', 'step,agent,avg_value_loss\n1,IND,3\n1,EDU,4\n2,IND,5\n2,EDU,6\n');
+    expect(named.columns.map(({ metric, agent }) => [metric, agent])).toEqual([
+      ['value_loss', 'IND'],
+      ['value_loss', 'EDU'],
+    ]);
+    const numbered = await imported('x.csv', 'step,agent_id,return\n1,0,3\n1,1,4\n');
+    expect(numbered.columns.map(({ agent }) => agent)).toEqual(['agent_0', 'agent_1']);
+  });
+
+  it('several seeds in one table are several runs', async () => {
+    const text = 'seed,step,kl\n1,1,0.5\n2,1,0.25\n';
+    await expect(imported('x.csv', text)).rejects.toThrow('x.csv: holds 2 runs (1, 2); choose one with --run');
+    expect(series(await imported('x.csv', text, { run: '2' }))).toEqual({ kl: [0.25] });
+  });
+
+  it("Stable-Baselines3's monitor.csv", async () => {
+    const log = await imported(
+      '0.monitor.csv',
+      '#{"t_start": 1.5, "env_id": "CartPole-v1"}\nr,l,t\n20.0,20,0.5\n31.0,31,0.9\n',
+    );
+    expect(read(log)).toEqual({ episode_return: 'return', episode_length: 'episode_length' });
+  });
+
+  it('a quote that is never closed, and more columns than a table has, end soon with a sentence', async () => {
+    await expect(imported('x.csv', `a,b\n1,"${'2\n'.repeat(1 << 20)}`)).rejects.toThrow(
+      'a quote that opens in line 2 is never closed',
+    );
+    const wide = Array.from({ length: 100_001 }, (_, i) => `c${i}`).join(',');
+    await expect(imported('x.csv', `${wide}\n1\n`)).rejects.toThrow('has 100001 columns; at most 100000 are read');
+  });
+});
+
+describe('JSON of any nesting', () => {
+  it('lists of numbers by name, with or without their steps', async () => {
+    const log = await imported(
+      'x.json',
+      '{\n"config": {"gamma": 0.9},\n"update": [10, 20],\n"losses": {"kl": [1, 2]},\n"entropy": [3, 4]}',
+    );
+    expect(series(log)).toEqual({ entropy: [3, 4], 'losses/kl': [1, 2] });
+    expect(log.manifest.settings).toEqual({ gamma: 0.9 });
+  });
+
+  it('epochs within updates are so many numbers of that update', async () => {
+    const text =
+      '[{"update": 5, "epochs": [{"epoch": 0, "kl": 1}, {"epoch": 1, "kl": 2}], "agents": {"IND": {"entropy": [7, 8]}}},\n{"update": 6, "epochs": [{"epoch": 0, "kl": 3}]}]';
+    const log = await imported('x.json', text);
+    expect(series(log)).toEqual({ 'epochs/epoch': [0, 1, 0], 'epochs/kl': [1, 2, 3], 'agents/IND/entropy': [7, 8] });
+    expect([...log.log.step]).toEqual([5, 5, 5, 5, 5, 5, 6, 6]);
+    expect(log.columns.map(({ metric, agent }) => [metric, agent])).toEqual([
+      [null, null],
+      ['kl', null],
+      ['entropy', 'IND'],
+    ]);
+  });
+
+  it('records by number, and runs of records', async () => {
+    const numbered = await imported('x.json', '{\n"1": {"kl": 1}, "2": {"kl": 2}}');
+    expect([series(numbered), [...numbered.log.step]]).toEqual([{ kl: [1, 2] }, [1, 2]]);
+    const nested = await imported(
+      'x.json',
+      '{\n"training": {"updates": [{"iteration": 3, "kl": 1}, {"iteration": 4, "kl": 2}]}}',
+    );
+    expect([series(nested), [...nested.log.step]]).toEqual([{ 'training/kl': [1, 2] }, [3, 4]]);
+  });
+});
+
+describe('what programs print', () => {
+  it("Stable-Baselines3's tables", async () => {
+    const table = (reward: number, kl: number, steps: number) =>
+      `Using cpu device\n---------------------------------\n| rollout/           |          |\n|    ep_rew_mean     | ${reward}       |\n| time/              |          |\n|    total_timesteps | ${steps}     |\n| train/             |          |\n|    approx_kl       | ${kl} |\n|    entropy_loss    | -0.69    |\n---------------------------------\n`;
+    const log = await imported('run.log', table(21, 0.01, 2048) + table(22, 0.02, 4096));
+    expect(read(log)).toEqual({
+      'rollout/ep_rew_mean': 'return',
+      'train/approx_kl': 'kl',
+      'train/entropy_loss': '-entropy',
+    });
+    expect([...log.log.step]).toEqual([2048, 2048, 2048, 4096, 4096, 4096]);
+  });
+
+  it("rsl_rl's blocks", async () => {
+    const block = (i: number) =>
+      `################\n            Learning iteration ${i}/1500\n\n   Computation: 9000 steps/s (collection: 1.2s, learning 0.1s)\n   Value function loss: 0.5\n   Surrogate loss: -0.25\n   Mean reward: 3.5\n--------\n   Total timesteps: ${98304 * (i + 1)}\n   Iteration time: 1.2s\n`;
+    const log = await imported('train.log', block(0) + block(1));
+    expect(read(log)).toMatchObject({
+      'Value function loss': 'value_loss',
+      'Surrogate loss': 'policy_loss',
+      'Mean reward': 'return',
+    });
+    expect(log.log.valuesOf('Mean reward')).toEqual([3.5, 3.5]);
+  });
+
+  it('names and numbers in prose, with times, colours and words between them', async () => {
+    const line = (i: number) =>
+      `\u001b[32m2024-05-01 12:00:0${i},123 INFO trainer: update ${i}: approx_kl=0.0${i}, entropy = 1.5 | lr: 3e-4 (12.5s)\u001b[0m\n`;
+    const log = await imported('out.log', line(1) + line(2));
+    expect(series(log)).toEqual({ approx_kl: [0.01, 0.02], entropy: [1.5, 1.5], lr: [3e-4, 3e-4] });
+    expect([...log.log.step]).toEqual([1, 1, 1, 2, 2, 2]);
+  });
+
+  it('that hold no numbers get a sentence', async () => {
+    await expect(imported('out.log', 'hello\nworld\n')).rejects.toThrow('holds no line with a name and a number');
+  });
+});
+
+describe("runs of MLflow and of Weights & Biases, in those programs' own files", () => {
+  it('mlruns: a run for each of its folders, with its settings', async () => {
+    const id = '0123456789abcdef0123456789abcdef';
+    const store = await folder({
+      'mlruns/1/meta.yaml': 'name: x',
+      [`mlruns/1/${id}/metrics/train/approx_kl`]: '1700000000000 0.5 10\n1700000001000 0.25 20\n',
+      [`mlruns/1/${id}/params/gamma`]: '0.9',
+      [`mlruns/1/${id}/tags/mlflow.runName`]: 'seed0',
+    });
+    const log = await importLog(store);
+    expect(series(log)).toEqual({ 'train/approx_kl': [0.5, 0.25] });
+    expect([[...log.log.step], [...log.log.time]]).toEqual([
+      [10, 20],
+      [1700000000, 1700000001],
+    ]);
+    expect(log.manifest.settings).toEqual({ gamma: 0.9 });
+  });
+
+  it('a .wandb file that wandb itself wrote, whole and cut off anywhere', async () => {
+    const bytes = new Uint8Array(readFileSync(new URL('./fixtures/run.wandb', import.meta.url)));
+    const log = await imported('run-abc.wandb', bytes);
+    expect(log.log.valuesOf('losses/approx_kl')).toEqual([0.5, 0.25, 0.125, Number.NaN]);
+    expect(log.log.valuesOf('nest/value_loss')).toEqual([3, 4, 5]);
+    expect(log.manifest.settings).toEqual({ gamma: 0.99, epochs: 4, clip: 0.2 });
+    const steps = [...log.log.step].filter((_, i) => log.log.names[log.log.name[i]] === 'losses/approx_kl');
+    expect(steps).toEqual([0, 100, 200, 300]);
+    for (let size = 7; size < bytes.length; size += 97) {
+      const part = await imported('run-abc.wandb', bytes.slice(0, size)).catch((error: unknown) => error as Error);
+      if (part instanceof Error) expect(part).toBeInstanceOf(BadInput);
+      else
+        expect([0.5, 0.25, 0.125, Number.NaN].slice(0, part.log.valuesOf('losses/approx_kl').length)).toEqual(
+          part.log.valuesOf('losses/approx_kl'),
+        );
+    }
   });
 });
 
@@ -233,9 +398,7 @@ describe('folders', () => {
       'PPO_1/events.out.tfevents.1': events('kl', 1),
       'PPO_2/events.out.tfevents.1': events('kl', 2),
     });
-    await expect(importLog(runs)).rejects.toThrow(
-      'run: holds 2 runs (PPO_1, PPO_2); name one of these folders, or choose with --run',
-    );
+    await expect(importLog(runs)).rejects.toThrow('run: holds 2 runs (PPO_1, PPO_2); choose one with --run');
     expect(series(await importLog(runs, { run: 'PPO_2' }))).toEqual({ kl: [2] });
   });
 
