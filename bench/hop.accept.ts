@@ -8,10 +8,10 @@ import { gameMaker } from '../src/games/index.ts';
 import { mean } from '../src/math/statistics.ts';
 import { openRecording } from '../src/recording/node.ts';
 import { validate } from '../src/recording/validate.ts';
-import { measureModules } from '../src/training/hop-measure.ts';
 import { trainInto } from '../src/training/node.ts';
 import { mergeSettings, recommendedSettings } from '../src/training/recommended.ts';
 import { type ProgressReport, type TrainResult, train } from '../src/training/run.ts';
+import { measureModules } from './hop/measure.ts';
 import { bench, fullHopBench } from './hop.bench.ts';
 import { type Figure, figure } from './support.ts';
 

@@ -8,12 +8,13 @@ const rooms: Record<string, readonly string[]> = {
   math: [],
   net: ['math'],
   games: ['math', 'net'],
-  algorithms: ['math', 'net'],
+  batch: ['games'],
+  algorithms: ['recording', 'math', 'net', 'games', 'batch'],
   doctor: ['recording', 'math'],
-  training: ['recording', 'math', 'net', 'games', 'algorithms', 'doctor'],
-  faults: ['recording', 'math', 'net', 'games', 'algorithms', 'doctor', 'training'],
-  sweep: ['recording', 'math', 'net', 'games', 'algorithms', 'doctor', 'training', 'faults'],
-  symmetry: ['recording', 'math', 'net', 'games', 'algorithms', 'doctor', 'training', 'faults', 'sweep'],
+  training: ['recording', 'math', 'net', 'games', 'batch', 'algorithms', 'doctor'],
+  faults: ['recording', 'math', 'net', 'games', 'batch', 'algorithms', 'doctor', 'training'],
+  sweep: ['recording', 'math', 'net', 'games', 'batch', 'algorithms', 'doctor', 'training', 'faults'],
+  symmetry: ['recording', 'math', 'net', 'games', 'batch', 'algorithms', 'doctor', 'training', 'faults', 'sweep'],
 };
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(

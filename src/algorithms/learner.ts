@@ -19,6 +19,13 @@ export interface Learner {
   updates: number;
 }
 
+/** What a learner is made for. */
+export interface LearnerPlan {
+  index: number;
+  name: string;
+  agents: number[];
+}
+
 /** What the networks must fit; every game has it. */
 export interface DecisionShape {
   readonly observation: number;
@@ -52,7 +59,7 @@ export function policyShape(game: DecisionShape, criticInputs: number, network: 
 export function makeLearner(
   engine: Engine,
   shape: PolicyShape,
-  who: { index: number; name: string; agents: readonly number[] },
+  who: LearnerPlan,
   ppo: PpoSettings,
   seed: number,
 ): Learner {

@@ -1,7 +1,8 @@
 /** The live table of a run: readings per policy, coloured by their bands. A terminal sees it redrawn in place, anything else a line now and then. */
+
+import { moduleReadings } from '../algorithms/hop/readings.ts';
 import type { Style } from '../report/style.ts';
 import { duration, number, table } from '../report/table.ts';
-import { moduleReadings } from '../training/record/module-readings.ts';
 import { inBand, type ReadingName, readings } from '../training/record/readings.ts';
 import type { ProgressReport } from '../training/run.ts';
 

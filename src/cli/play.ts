@@ -1,5 +1,7 @@
 /** `trueline play`: games between scripted players and learnt policies, with returns per seat and name, and pictures of an episode. */
 import { Command } from 'commander';
+import type { Table } from '../algorithms/play.ts';
+import { policyPlayer } from '../algorithms/policy-player.ts';
 import { City } from '../games/city/game.ts';
 import { GridGame } from '../games/grid/grid.ts';
 import { randomPlay } from '../games/grid/random-play.ts';
@@ -11,9 +13,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
-import { policyPlayer } from '../training/collect/policy-player.ts';
 import { isLearning } from '../training/collect/seating.ts';
-import { HopTable } from '../training/hop-player.ts';
 import { loadTrainer } from '../training/node.ts';
 import { asBadInput, json, print, wholeNumber, words } from './options.ts';
 import { parseSet } from './settings.ts';
@@ -70,7 +70,7 @@ async function play(name: string, flags: Flags): Promise<void> {
   const { seats } = game.shape;
   const asked = words(flags.players ?? (loaded ? 'ppo' : 'random'));
   const names = asked.length === 1 ? Array.from({ length: seats }, () => asked[0]) : asked;
-  const table = loaded?.trainer.hop ? new HopTable(loaded.trainer.hop, game) : null;
+  const table = loaded?.trainer.crew?.table(game) ?? null;
   const players = names.map((item, seat) => makeSeatPlayer(item, seat, game, loaded?.trainer, table));
   const begun = performance.now();
   const fast = game instanceof GridGame && names.every((item) => item === 'random') && !flags.deal;
@@ -104,7 +104,7 @@ function makeSeatPlayer(
   seat: number,
   game: Game,
   trainer: Awaited<ReturnType<typeof loadTrainer>>['trainer'] | undefined,
-  table: HopTable | null,
+  table: Table | null,
 ): Player {
   if (!isLearning(name)) {
     const player = makePlayer(name, game);

@@ -1,6 +1,7 @@
 /** Asymmetry faults of the game and of its bookkeeping: one seat or one name is better off, or rewards are filed under the wrong agent. */
+
+import type { Batch } from '../batch/batch.ts';
 import { GridGame } from '../games/grid/grid.ts';
-import type { Batch } from '../training/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, rounded, type Strength } from './fault.ts';
 import { type Glasses, wrapGame } from './games.ts';

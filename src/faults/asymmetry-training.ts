@@ -1,6 +1,7 @@
 /** Asymmetry faults of training: equal agents get unequal settings, updates, data or places in the order. */
-import type { Learner, TrainJob } from '../algorithms/ppo/update.ts';
-import type { Batch } from '../training/batch.ts';
+import type { Learner } from '../algorithms/learner.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
+import type { Batch } from '../batch/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, type FaultContext, magnitude, rounded, type Strength, whole } from './fault.ts';
 import { Lists } from './lists.ts';

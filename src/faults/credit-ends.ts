@@ -1,9 +1,9 @@
 /** Faults of the credit pass in time: rewards, ends and returns that belong to another step, and values in other units. */
 
+import type { Learner } from '../algorithms/learner.ts';
 import type { PpoSettings } from '../algorithms/ppo/settings.ts';
-import type { Learner } from '../algorithms/ppo/update.ts';
 import { ValueNormaliser } from '../algorithms/ppo/value-normaliser.ts';
-import type { Batch } from '../training/batch.ts';
+import type { Batch } from '../batch/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { type Fault, magnitude, rounded } from './fault.ts';
 import { changePrepared, iterationOf, laggedRows, nextRows, previousRows, struck } from './row-order.ts';
@@ -234,9 +234,12 @@ function valueStages(
   after: (values: Float32Array, n: number) => void,
 ) {
   return {
-    act(learner, rows, uniforms, out, temperature) {
-      clean.act(seen(learner), rows, uniforms, out, temperature);
-      if (seen(learner) !== learner) after(out.value, rows.length);
+    act(engine, asked) {
+      clean.act(
+        engine,
+        asked.map((own) => ({ ...own, learner: seen(own.learner) })),
+      );
+      for (const { learner, rows, out } of asked) if (seen(learner) !== learner) after(out.value, rows.length);
     },
     values(learner, state, count, out) {
       clean.values(seen(learner), state, count, out);

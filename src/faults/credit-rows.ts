@@ -1,7 +1,7 @@
 /** Faults of which rows are trained on: rows that no decision made, padding, another agent's rows, and a critic that sees another row. */
 import type { LearnerRows } from '../algorithms/ppo/update.ts';
+import type { Batch } from '../batch/batch.ts';
 import { localPolicy, localPolicyBuffer, sampleIndex } from '../math/local-policy.ts';
-import type { Batch } from '../training/batch.ts';
 import { type Fault, type FaultContext, type Strength, whole } from './fault.ts';
 import {
   changePrepared,

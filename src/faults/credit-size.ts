@@ -1,6 +1,6 @@
 /** Faults of what an advantage is: its sign, its mean in a group, its spread. */
 import type { LearnerRows, TrainJob } from '../algorithms/ppo/update.ts';
-import type { Batch } from '../training/batch.ts';
+import type { Batch } from '../batch/batch.ts';
 import { between, type Fault, magnitude, rounded, type SettingsChange, whole } from './fault.ts';
 import { wrapGame } from './games.ts';
 import { changePrepared, copied, type Prepared, preparedStruck, struck } from './row-order.ts';

@@ -1,5 +1,5 @@
 /** Faults of the candidate list: the update scores other candidates, another number of them, or another mask than sampling did. */
-import type { Batch } from '../training/batch.ts';
+import type { Batch } from '../batch/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { type Fault, type FaultContext, type Strength, whole } from './fault.ts';
 import { Lists } from './lists.ts';
@@ -271,13 +271,18 @@ function prefixSampling(clean: Stages, scope: Scope): Partial<Stages> {
       iteration = collector.iteration;
       clean.collect(collector, batch);
     },
-    act(learner, rows, uniforms, out, temperature) {
-      if (!scope.begun(iteration) || !scope.learner(learner))
-        return clean.act(learner, rows, uniforms, out, temperature);
-      const subset = rows.subset.slice();
-      for (let row = 0; row < rows.length; row++)
-        for (let at = rows.offsets[row]; at < rows.offsets[row + 1]; at++) subset[at] = at - rows.offsets[row];
-      clean.act(learner, { ...rows, subset }, uniforms, out, temperature);
+    act(engine, asked) {
+      clean.act(
+        engine,
+        asked.map((own) => {
+          if (!scope.begun(iteration) || !scope.learner(own.learner)) return own;
+          const { offsets, length } = own.rows;
+          const subset = own.rows.subset.slice();
+          for (let row = 0; row < length; row++)
+            for (let at = offsets[row]; at < offsets[row + 1]; at++) subset[at] = at - offsets[row];
+          return { ...own, rows: { ...own.rows, subset } };
+        }),
+      );
     },
   };
 }

@@ -130,11 +130,15 @@ const samplingNoise: Fault = {
           iteration = collector.iteration;
           clean.collect(collector, batch);
         },
-        act(learner, rows, uniforms, out, temperature) {
-          if (!scope.begun(iteration) || !scope.learner(learner))
-            return clean.act(learner, rows, uniforms, out, temperature);
-          const obs = noisy(rows.obs, (value) => value + noise * stream.normal());
-          clean.act(learner, { ...rows, obs }, uniforms, out, temperature);
+        act(engine, asked) {
+          clean.act(
+            engine,
+            asked.map((own) => {
+              if (own.rows.length === 0 || !scope.begun(iteration) || !scope.learner(own.learner)) return own;
+              const obs = noisy(own.rows.obs, (value) => value + noise * stream.normal());
+              return { ...own, rows: { ...own.rows, obs } };
+            }),
+          );
         },
       }),
     };

@@ -1,26 +1,19 @@
 /** Faults of the stored log-probability and of the temperature: sampling and update do not speak of the same distribution. */
-import type { Learner } from '../algorithms/ppo/update.ts';
+import type { Learner } from '../algorithms/learner.ts';
+import type { Asked } from '../algorithms/play.ts';
 import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../math/local-policy.ts';
 import type { RandomStream } from '../math/random.ts';
-import type { ActOutputs, DecisionRows, RowOutputs } from '../net/types.ts';
+import type { RowOutputs } from '../net/types.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, type FaultContext, rounded, type Strength, whole } from './fault.ts';
 import { Scope } from './scope.ts';
 import type { Need } from './traits.ts';
 
-/** What a fault of `act` sees after the clean stage ran. */
-export interface Acted {
-  learner: Learner;
-  rows: DecisionRows;
-  out: Required<ActOutputs>;
-  temperature: Float32Array;
-}
-
 /** An `act` followed by a change of what it gave, for the decisions struck. The order of play numbers the decisions. */
 export function afterActing(
   clean: Stages,
   scope: Scope,
-  change: (acted: Acted, row: number) => void,
+  change: (acted: Asked, row: number) => void,
 ): Pick<Stages, 'act' | 'collect'> {
   let iteration = 0;
   let decision = 0;
@@ -30,11 +23,13 @@ export function afterActing(
       decision = 0;
       clean.collect(collector, batch);
     },
-    act(learner, rows, uniforms, out, temperature) {
-      clean.act(learner, rows, uniforms, out, temperature);
-      const here = scope.begun(iteration) && scope.learner(learner);
-      for (let row = 0; row < rows.length; row++, decision++)
-        if (here && scope.chosen(iteration, decision)) change({ learner, rows, out, temperature }, row);
+    act(engine, asked) {
+      clean.act(engine, asked);
+      for (const acted of asked) {
+        const here = scope.begun(iteration) && scope.learner(acted.learner);
+        for (let row = 0; row < acted.rows.length; row++, decision++)
+          if (here && scope.chosen(iteration, decision)) change(acted, row);
+      }
     },
   };
 }
@@ -42,17 +37,17 @@ export function afterActing(
 let buffer: LocalPolicy = localPolicyBuffer(64);
 
 /** The log-probabilities of a decision's candidates, from the logits that it was sampled from. */
-function distribution({ rows, out, temperature }: Acted, row: number, masked: boolean): Float64Array {
+function distribution({ rows, out, temperatures }: Asked, row: number, masked: boolean): Float64Array {
   const start = rows.offsets[row] - rows.offsets[0];
   const count = rows.offsets[row + 1] - rows.offsets[row];
   if (buffer.probabilities.length < count) buffer = localPolicyBuffer(2 * count);
   const logits = out.logits.subarray(start, start + count);
   const legal = masked ? rows.legal.subarray(rows.offsets[row], rows.offsets[row + 1]) : null;
-  localPolicy(logits, null, legal, temperature[row] > 0 ? temperature[row] : 1, buffer);
+  localPolicy(logits, null, legal, temperatures[row] > 0 ? temperatures[row] : 1, buffer);
   return buffer.logProbabilities.subarray(0, count);
 }
 
-function legalChoices({ rows }: Acted, row: number): number[] {
+function legalChoices({ rows }: Asked, row: number): number[] {
   const choices: number[] = [];
   for (let at = rows.offsets[row]; at < rows.offsets[row + 1]; at++)
     if (rows.legal[at] === 1) choices.push(at - rows.offsets[row]);
@@ -62,7 +57,7 @@ function legalChoices({ rows }: Acted, row: number): number[] {
 function oldLogpFault(
   id: string,
   sentence: string,
-  draw: (stream: RandomStream) => { strength?: Strength; value: (acted: Acted, row: number) => number },
+  draw: (stream: RandomStream) => { strength?: Strength; value: (acted: Asked, row: number) => number },
   needs?: readonly Need[],
 ): Fault {
   return {
@@ -135,7 +130,7 @@ const wrongOld: readonly Fault[] = [
 ];
 
 /** Over all global actions. The policy is asked once more for them; its random draws are not touched. */
-function globalLogp({ learner, rows, out }: Acted, row: number): number {
+function globalLogp({ learner, rows, out }: Asked, row: number): number {
   const { inputs, outputs } = learner.policy.shape.actor;
   const every = Int32Array.from({ length: outputs }, (_, id) => id);
   const logits = new Float32Array(outputs);
@@ -240,27 +235,20 @@ function samplingTemperature(recorded: boolean): Fault {
             iteration = collector.iteration;
             clean.collect(collector, batch);
           },
-          act(learner, rows, uniforms, out, written) {
-            if (!scope.begun(iteration) || !scope.learner(learner))
-              return clean.act(learner, rows, uniforms, out, written);
-            clean.act(tempered(learner, temperature), rows, uniforms, out, written);
-            for (let row = 0; row < rows.length; row++)
-              written[row] = recorded ? written[row] * temperature : Number.NaN;
+          act(engine, asked) {
+            const struck = (learner: Learner) => scope.begun(iteration) && scope.learner(learner);
+            clean.act(
+              engine,
+              asked.map((own) => (struck(own.learner) ? { ...own, temperature: own.temperature * temperature } : own)),
+            );
+            for (const { learner, rows, temperatures } of asked)
+              for (let row = 0; row < rows.length && struck(learner); row++)
+                temperatures[row] = recorded ? temperatures[row] * temperature : Number.NaN;
           },
         }),
       };
     },
   };
-}
-
-/** The same learner, whose policy samples at another temperature. */
-export function tempered(learner: Learner, temperature: number): Learner {
-  const { policy } = learner;
-  const sampling = Object.assign(Object.create(policy) as typeof policy, {
-    act: (rows: DecisionRows, uniforms: Float32Array, before: number, out: ActOutputs) =>
-      policy.act(rows, uniforms, before * temperature, out),
-  });
-  return { ...learner, policy: sampling };
 }
 
 /** Divides the first `count` logits of an output. */

@@ -1,6 +1,6 @@
 /** Faults of the update's rows: old log-probabilities taken anew, and rows of an earlier iteration. */
 import type { TrainJob } from '../algorithms/ppo/update.ts';
-import { Batch } from '../training/batch.ts';
+import { Batch } from '../batch/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { between, type Fault, rounded, whole } from './fault.ts';
 import { changePrepared, iterationOf } from './row-order.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ppoSchema } from '../algorithms/ppo/settings.ts';
 import type { TrainJob } from '../algorithms/ppo/update.ts';
+import { Batch } from '../batch/batch.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import type { Recording } from '../recording/index.ts';
-import { Batch } from '../training/batch.ts';
 import { cleanStages } from '../training/stages.ts';
 import { applyFault, findFault } from './index.ts';
 import { bounded, clippedTerm, replaceSurrogate } from './surrogate.ts';

@@ -1,6 +1,7 @@
 /** Numbers that are none: NaN and infinity, each from the stage in which it first appears. */
+
+import type { Batch } from '../batch/batch.ts';
 import type { RandomStream } from '../math/random.ts';
-import type { Batch } from '../training/batch.ts';
 import { afterActing } from './distribution-old.ts';
 import { type Fault, whole } from './fault.ts';
 import { changePrepared, copied, iterationOf, preparedStruck } from './row-order.ts';

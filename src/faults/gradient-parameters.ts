@@ -1,5 +1,6 @@
 /** Faults that move parameters other than by the gradient: reloaded, drawn anew, copied, decayed. */
-import type { Learner, TrainJob } from '../algorithms/ppo/update.ts';
+import type { Learner } from '../algorithms/learner.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { Policy } from '../net/types.ts';
 import type { Stages } from '../training/stages.ts';

@@ -1,5 +1,5 @@
 /** The candidate lists of a batch as columns that may be changed: identifiers, features, masks, lengths. The action keeps its place in the list. */
-import type { Batch } from '../training/batch.ts';
+import type { Batch } from '../batch/batch.ts';
 import type { BatchColumns } from './row-order.ts';
 
 export class Lists {

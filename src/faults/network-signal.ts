@@ -1,7 +1,8 @@
 /** Faults of what the network can express: a head that is scaled away, inputs that saturate, a policy that has collapsed. */
-import type { Learner, TrainJob } from '../algorithms/ppo/update.ts';
+import type { Learner } from '../algorithms/learner.ts';
+import type { TrainJob } from '../algorithms/ppo/update.ts';
 import type { Stages } from '../training/stages.ts';
-import { scaleLogits, tempered } from './distribution-old.ts';
+import { scaleLogits } from './distribution-old.ts';
 import { between, type Fault, magnitude, rounded } from './fault.ts';
 import { wrapGame } from './games.ts';
 import { overwrittenInStep } from './gradient-parameters.ts';
@@ -30,10 +31,15 @@ function scaledHead(
       iteration = collector.iteration;
       clean.collect(collector, batch);
     },
-    act(learner, rows, uniforms, out, temperature) {
-      if (!strikes(learner, iteration)) return clean.act(learner, rows, uniforms, out, temperature);
-      clean.act(tempered(learner, divisor), rows, uniforms, out, temperature);
-      scaleLogits(out, rows.offsets[rows.length] - rows.offsets[0], divisor);
+    act(engine, asked) {
+      clean.act(
+        engine,
+        asked.map((own) =>
+          strikes(own.learner, iteration) ? { ...own, temperature: own.temperature * divisor } : own,
+        ),
+      );
+      for (const { learner, rows, out } of asked)
+        if (strikes(learner, iteration)) scaleLogits(out, rows.offsets[rows.length] - rows.offsets[0], divisor);
     },
     evaluate(job, from, to, out) {
       if (!strikes(job.learner, job.iteration)) return clean.evaluate(job, from, to, out);

@@ -1,8 +1,9 @@
 /** How rows of a batch relate: the next of the same agent, the other agent's at the same step. Works on rows in any order that keeps time. */
 
+import type { Learner } from '../algorithms/learner.ts';
 import type { PpoSettings } from '../algorithms/ppo/settings.ts';
-import type { Learner, LearnerRows } from '../algorithms/ppo/update.ts';
-import type { Batch } from '../training/batch.ts';
+import type { LearnerRows } from '../algorithms/ppo/update.ts';
+import type { Batch } from '../batch/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import type { Scope } from './scope.ts';
 

@@ -1,5 +1,5 @@
 /** Where a fault strikes: from which iteration on, for whom, and in what share of the rows. A row is chosen by its name, so a resumed run chooses the same. */
-import type { Learner } from '../algorithms/ppo/update.ts';
+import type { Learner } from '../algorithms/learner.ts';
 import type { RandomStream } from '../math/random.ts';
 import { keptWhole } from '../training/record/recorder.ts';
 import { between, type FaultContext, rounded, type Strength } from './fault.ts';

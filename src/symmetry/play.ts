@@ -1,12 +1,12 @@
 /** Random play of the very game that a run plays: through its stages, so that whatever they do to the game, or to whom, is in the returns. */
 import { ownView } from '../algorithms/mappo/critic-view.ts';
+import { Batch, batchShape } from '../batch/batch.ts';
 import type { Game, GameMaker } from '../games/game.ts';
 import { GridGame } from '../games/grid/grid.ts';
 import { randomPlay } from '../games/grid/random-play.ts';
 import { playEpisodes } from '../games/play.ts';
 import { randomPlayer } from '../games/players.ts';
 import { addBlock, BlockCounter, emptySums } from '../math/block-sums.ts';
-import { Batch, batchShape } from '../training/batch.ts';
 import { Collector } from '../training/collect/collector.ts';
 import { cleanStages, type Stages } from '../training/stages.ts';
 import type { PlayedSums, ViewSums } from './stage.ts';
@@ -54,7 +54,7 @@ function playThroughStages(
     deal,
   };
   const settings = { seed, collect: 'episodes' as const, rollout: 32 };
-  const collector = new Collector(game, seating, [], ownView, settings, stages);
+  const collector = new Collector(null, game, seating, [], ownView, settings, stages);
   const batch = new Batch(batchShape(game, ownView.width));
   const counter = new BlockCounter(seats);
   const byName = emptySums(seats);

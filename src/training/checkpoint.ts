@@ -1,10 +1,9 @@
 /** Everything that a run needs to go on as if it had never stopped, as one block of bytes. Between iterations no row is open, so none is kept. */
-import type { Learner } from '../algorithms/ppo/update.ts';
+import type { Learner } from '../algorithms/learner.ts';
 import type { PolicySave } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { fromBytes, toBytes } from './blob.ts';
 import type { Collector } from './collect/collector.ts';
-import type { SavedHop } from './hop.ts';
 import type { Settings } from './settings.ts';
 
 export interface Checkpoint {
@@ -15,8 +14,8 @@ export interface Checkpoint {
   kernel: string;
   learners: { name: string; policy: PolicySave; numbers: Float64Array }[];
   worlds: ReturnType<Collector['save']>;
-  /** The modules of HOP+, where there are any. */
-  hop: SavedHop | null;
+  /** What accompanies the policies, where anything does. */
+  crew: unknown;
   guard: [string, number][];
   /** Chunks per table of the recording at this moment. */
   recording: Record<string, number> | null;

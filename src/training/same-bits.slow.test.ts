@@ -91,11 +91,11 @@ async function bits(settings: SettingsInput, iterations: number): Promise<Record
   });
   const reports = new Hash();
   for (let i = 0; i < iterations; i++) reports.add(await trainer.iterate());
-  const { learners, worlds, hop } = decodeCheckpoint(await trainer.save());
+  const { learners, worlds, crew } = decodeCheckpoint(await trainer.save());
   return {
     learners: new Hash().add(learners).text,
     worlds: new Hash().add(worlds).text,
-    modules: new Hash().add(hop).text,
+    modules: new Hash().add(crew).text,
     reports: reports.text,
     ...Object.fromEntries([...tables].sort().map(([table, hash]) => [table, hash.text])),
   };

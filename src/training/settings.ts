@@ -1,7 +1,7 @@
 /** Every setting of a training run, with its default and one sentence. The schema is the only list: help text, JSON Schema and checks read it. */
 import { z } from 'zod';
-import { hopSchema } from '../algorithms/hop/settings.ts';
-import { networkSchema, ppoSchema } from '../algorithms/ppo/settings.ts';
+import { algorithmNames, algorithmSchemas, algorithms } from '../algorithms/index.ts';
+import { networkSchema } from '../algorithms/ppo/settings.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { probeSchema } from './update/diagnostic-probes.ts';
 
@@ -29,11 +29,9 @@ export const settingsSchema = z.strictObject({
   game: z.string().default('echo').describe('Which game is trained on.'),
   gameSettings: z.record(z.string(), z.unknown()).default({}).describe("The game's own settings."),
   algorithm: z
-    .enum(['ppo', 'mappo', 'hop'])
+    .enum(algorithmNames)
     .default('ppo')
-    .describe(
-      'ppo judges from what an agent sees; mappo has a critic that sees the joint state; hop adds models of the world and of the other agents.',
-    ),
+    .describe(`${algorithmNames.map((name) => `${name} ${algorithms[name].meaning}`).join('; ')}.`),
   seed: whole(0, 2 ** 53 - 1)
     .default(1)
     .describe('Names every random stream of the run.'),
@@ -94,8 +92,7 @@ export const settingsSchema = z.strictObject({
     .array(probeSchema)
     .default([])
     .describe('Deliberate diagnostic changes, each in force for a few updates and recorded by name.'),
-  ppo: ppoSchema.prefault({}).describe('The learning rule.'),
-  hop: hopSchema.prefault({}).describe('What hop has beyond ppo.'),
+  ...algorithmSchemas,
   network: networkSchema.prefault({}).describe('The shape of the networks.'),
   recording: recordingSchema.prefault({}).describe('How much of the run is kept.'),
 });

@@ -1,6 +1,7 @@
 /**
- * The arrows of the flow, each one function with plain data on both sides: game, collect (act, values), arrange, credit, select, prepare,
- * loss, step, hop, report. The trainer only ever calls them through one `Stages` object, and knows no other way for a number to reach a parameter.
+ * The arrows of the flow, each one function with plain data on both sides: game, collect (act, values), imagine (act, values), arrange, calibrate,
+ * credit, select, prepare, loss, step, report, and those of one algorithm alone. The trainer only ever calls them through one `Stages` object, and
+ * knows no other way for a number to reach a parameter. A batch can be written in a stage and nowhere else (flow.ts).
  *
  * Whoever wants to study a broken trainer replaces or wraps one of them; the trainer itself holds no switch for it. What is recorded is
  * what left the stages that really ran:
@@ -21,16 +22,18 @@
  * One thing to know when replacing `loss`: the engine may hold a copy of `job.rows`, so a stage that changes a column returns a job with
  * a new rows object (`{ ...job, rows: { ...job.rows, advantage } }`) and leaves the old arrays alone.
  */
-import { cleanHopStages, type HopStages } from '../algorithms/hop/stages.ts';
+import type { Crew } from '../algorithms/algorithm.ts';
+import { type AlgorithmStages, cleanAlgorithmStages } from '../algorithms/index.ts';
+import type { Learner } from '../algorithms/learner.ts';
+import type { PlayStages } from '../algorithms/play.ts';
 import type { PpoSettings } from '../algorithms/ppo/settings.ts';
-import type { Learner, LearnerRows, TrainJob, UpdateStages } from '../algorithms/ppo/update.ts';
+import type { LearnerRows, TrainJob, UpdateStages } from '../algorithms/ppo/update.ts';
+import type { Batch } from '../batch/batch.ts';
 import type { Game } from '../games/game.ts';
-import type { ActJob, ActOutputs, DecisionRows, Engine, StepReport } from '../net/types.ts';
-import type { Batch } from './batch.ts';
+import type { StepReport } from '../net/types.ts';
 import { type Collector, collect } from './collect/collector.ts';
-import type { Decisions } from './collect/decisions.ts';
 import { assignCredit } from './credit/assign-credit.ts';
-import { prepareRows, selectRows } from './update/learner-rows.ts';
+import { calibrateValues, prepareRows, selectRows } from './update/learner-rows.ts';
 
 /** A step's figures as the trainer gives them to its user; the recording's `steps` table holds these. */
 export interface ReportedStep {
@@ -46,23 +49,17 @@ export interface ReportedStep {
   learningRate: number;
 }
 
-export interface Stages extends UpdateStages {
+export interface Stages extends PlayStages, UpdateStages, AlgorithmStages {
   /** The game as the run plays it. */
   game(game: Game): Game;
-  /** One decision per row: action, log-probability, local logits, and the value in units of the rewards. `uniforms` holds one draw a row. */
-  act(
-    learner: Learner,
-    rows: DecisionRows,
-    uniforms: Float32Array,
-    out: Required<ActOutputs>,
-    temperature: Float32Array,
-  ): void;
-  /** Values of the critic's inputs, in units of the rewards. */
-  values(learner: Learner, state: Float32Array, count: number, out: Float32Array): void;
   /** Plays the game and fills the batch, one row per decision of a learning agent. */
   collect(collector: Collector, batch: Batch): void;
+  /** Adds imagined rows, where the run has a crew that imagines; `stages` are those of the run. */
+  imagine(crew: Crew, batch: Batch, learners: readonly Learner[], stages: PlayStages): void;
   /** Puts the whole batch into the order (episode, t, agent). */
   arrange(batch: Batch): void;
+  /** Brings the values of a first batch into the units of the rewards, which nobody knew before. */
+  calibrate(batch: Batch, learners: readonly Learner[], ppo: PpoSettings): void;
   /** Fills advantages and returns. */
   credit(batch: Batch, ppo: PpoSettings): void;
   /** Writes the batch rows that a learner is updated with; returns how many. */
@@ -76,36 +73,29 @@ export interface Stages extends UpdateStages {
     ppo: PpoSettings,
     into: LearnerRows,
   ): LearnerRows;
-  /** The arrows of HOP+ agents, for runs that have them. */
-  hop: HopStages;
   /** What the trainer says about a step. */
   report(job: TrainJob, report: StepReport): ReportedStep;
 }
 
-/** What follows a policy's decisions: values in units of the rewards, and the temperature they were made at. */
-function decided(learner: Learner, rows: DecisionRows, out: Required<ActOutputs>, temperature: Float32Array): void {
-  learner.normaliser.toRewards(out.value, rows.length);
-  temperature.fill(1, 0, rows.length);
-}
-
-/** The clean `act` of several learners at once; only for a run whose `act` is the clean one. */
-export function actTogether(engine: Engine, decisions: readonly Decisions[], jobs: readonly ActJob[]): void {
-  engine.act(jobs);
-  for (const { learner, rows, out, temperature } of decisions) decided(learner, rows, out, temperature);
-}
-
 export const cleanStages: Stages = {
   game: (game) => game,
-  act(learner, rows, uniforms, out, temperature) {
-    learner.policy.act(rows, uniforms, 1, out);
-    decided(learner, rows, out, temperature);
+  act(engine, asked) {
+    engine.act(asked);
+    for (const { learner, rows, out, temperatures } of asked) {
+      learner.normaliser.toRewards(out.value, rows.length);
+      temperatures.fill(1, 0, rows.length);
+    }
   },
   values(learner, state, count, out) {
     learner.policy.values(state, count, out);
     learner.normaliser.toRewards(out, count);
   },
   collect,
+  imagine: (crew, batch, learners, stages) => crew.imagine(batch, learners, stages),
   arrange: (batch) => batch.sort(),
+  calibrate: (batch, learners, ppo) => {
+    for (const learner of learners) calibrateValues(batch, learner, ppo.gamma);
+  },
   credit: (batch, ppo) => assignCredit(batch, ppo.gamma, ppo.lambda),
   select: selectRows,
   prepare: prepareRows,
@@ -114,7 +104,7 @@ export const cleanStages: Stages = {
     job.policy.evaluate(job.rows, job.order, from, to, out, job.settings.temperature);
   },
   step: (engine, jobs) => engine.update(jobs),
-  hop: cleanHopStages,
+  ...cleanAlgorithmStages,
   report: (job, report) => ({
     loss: report.loss,
     policyLoss: report.policyLoss,

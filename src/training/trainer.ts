@@ -1,14 +1,10 @@
 /** A training run, one iteration at a time: collect, credit, batch, replay, loss, step. Every number passes through the stages and nowhere else. */
 
-import { makeLearner, policyShape, reinitialiseHead } from '../algorithms/learner.ts';
-import { centralView, ownView } from '../algorithms/mappo/critic-view.ts';
-import {
-  type Learner,
-  type LearnerRows,
-  ppoUpdate,
-  type UpdatePart,
-  type UpdatePlan,
-} from '../algorithms/ppo/update.ts';
+import type { Algorithm, Crew } from '../algorithms/algorithm.ts';
+import { algorithms } from '../algorithms/index.ts';
+import { type Learner, makeLearner, policyShape, reinitialiseHead } from '../algorithms/learner.ts';
+import type { LearnerRows, UpdatePart, UpdatePlan } from '../algorithms/ppo/update.ts';
+import { batchShape } from '../batch/batch.ts';
 import type { Game, GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import { RandomStream } from '../math/random.ts';
@@ -16,7 +12,6 @@ import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { Manifest } from '../recording/manifest.ts';
 import { version } from '../recording/version.ts';
-import { Batch, batchShape } from './batch.ts';
 import {
   type Checkpoint,
   decodeCheckpoint,
@@ -29,18 +24,18 @@ import { Collector } from './collect/collector.ts';
 import type { AgentReturn } from './collect/episodes.ts';
 import { agentNames, makeSeating, planLearners, type Seating } from './collect/seating.ts';
 import { assignCredit } from './credit/assign-credit.ts';
+import { Flow } from './flow.ts';
 import { Guard, type GuardKind } from './guard/guard.ts';
 import { LiveDoctor } from './guard/live-doctor.ts';
 import { Replay } from './guard/replay-check.ts';
 import { Watch } from './guard/step-watch.ts';
-import { HopCrew, hasModules } from './hop.ts';
 import { firstTensors, makeManifest } from './record/declare.ts';
 import type { Readings } from './record/readings.ts';
 import { Recorder, type RecordingSink } from './record/recorder.ts';
 import { checkSettings, readSettings, type Settings, type SettingsInput } from './settings.ts';
-import { actTogether, cleanStages, type Stages } from './stages.ts';
+import { cleanStages, type Stages } from './stages.ts';
 import { applyProbes } from './update/diagnostic-probes.ts';
-import { calibrateValues, emptyRows } from './update/learner-rows.ts';
+import { emptyRows } from './update/learner-rows.ts';
 
 export interface TrainerOptions {
   /** The engine that computes; the trainer does not dispose of it. */
@@ -82,18 +77,18 @@ export class Trainer {
   readonly seating: Seating;
   readonly guard: Guard;
   readonly stages: Stages;
-  /** The modules of HOP+; null without any. */
-  readonly hop: HopCrew | null;
+  readonly algorithm: Algorithm;
+  /** What accompanies the policies, where the algorithm has anything. */
+  readonly crew: Crew | null;
   iteration = 0;
   steps = 0;
   private readonly collector: Collector;
-  private readonly batch: Batch;
+  private readonly flow: Flow;
   private readonly seats: Seat[];
   readonly engine: Engine;
   private recorder: Recorder | null = null;
   private live: LiveDoctor | null = null;
   private watch: Watch;
-  private own = new Int32Array(0);
   private recomputed = new Float32Array(0);
   private spare = new Float32Array(0);
 
@@ -112,27 +107,17 @@ export class Trainer {
     const learning = plans.reduce((sum, plan) => sum + plan.agents.length, 0);
     for (const sentence of checkSettings(settings, shape.seats, learning, shape.features > 0))
       options.onNotice?.(sentence);
-    const view = settings.algorithm === 'mappo' ? centralView(shape) : ownView;
-    this.hop = hasModules(settings)
-      ? new HopCrew(this.engine, this.game, settings, names, plans, this.stages.hop)
-      : null;
-    const companion = this.hop?.trainingCompanion(this.game) ?? null;
+    this.algorithm = algorithms[settings.algorithm];
+    const view = this.algorithm.view(shape);
+    const { engine, stages, game } = this;
+    this.crew = this.algorithm.crew({ engine, game, names, plans, settings, stages });
+    const companion = this.crew?.companion ?? null;
     const observation = shape.observation + (companion?.width ?? 0);
     const network = policyShape({ ...shape, observation }, view.width || observation, settings.network);
     this.learners = plans.map((plan) => makeLearner(this.engine, network, plan, settings.ppo, settings.seed));
     this.seating = makeSeating(this.game, names, settings, this.learners);
-    const together = this.stages.act === cleanStages.act && companion === null && this.learners.length > 1;
-    this.collector = new Collector(
-      this.game,
-      this.seating,
-      this.learners,
-      view,
-      settings,
-      this.stages,
-      companion,
-      together ? (decisions, jobs) => actTogether(this.engine, decisions, jobs) : null,
-    );
-    this.batch = new Batch(batchShape(this.game, view.width, companion?.width));
+    this.collector = new Collector(engine, game, this.seating, this.learners, view, settings, stages, companion);
+    this.flow = new Flow(batchShape(game, view.width, companion?.width), stages, this.learners);
     this.seats = this.learners.map((learner) => ({ learner, rows: emptyRows(), replay: new Replay() }));
     this.guard = new Guard(settings.guard, names, (kind, sentence) => options.onNotice?.(sentence, kind));
     this.watch = new Watch(this.stages, this.guard, null);
@@ -159,7 +144,7 @@ export class Trainer {
   }
 
   async iterate(): Promise<IterationReport> {
-    const { batch, stages, guard, iteration, recorder, live } = this;
+    const { flow, crew, stages, guard, iteration, recorder, live } = this;
     const probed = applyProbes(this.settings.ppo, this.settings.probes, iteration);
     recorder?.begin(iteration);
     live?.begin(recorder?.whole ?? false);
@@ -171,18 +156,13 @@ export class Trainer {
     }
 
     await recorder?.policies(this.learners, iteration);
-    this.hop?.begin(iteration);
-    stages.collect(this.collector, batch);
-    const real = batch.rows;
-    this.hop?.imagine(batch, this.learners, stages);
-    stages.arrange(batch);
-    for (let row = 0; row < batch.rows; row++) batch.sample[row] = row;
-    guard.checkBatch(batch);
-    for (const learner of this.learners) calibrateValues(batch, learner, probed.ppo.gamma);
-    stages.credit(batch, probed.ppo);
-    guard.checkCredit(batch);
+    crew?.begin(iteration);
+    const real = flow.collect(this.collector, crew);
+    guard.checkBatch(flow.batch);
+    flow.credit(probed.ppo);
+    guard.checkCredit(flow.batch);
     this.recompute();
-    await recorder?.samples(batch);
+    if (recorder?.whole) await recorder.samples(flow.samples());
 
     const plan: UpdatePlan = {
       seed: this.settings.seed,
@@ -196,23 +176,23 @@ export class Trainer {
     };
     const order = this.updateOrder();
     const parts = order.map((index) => this.prepare(this.seats[index], plan));
-    const results = ppoUpdate(this.engine, parts, plan, stages, this.watch);
+    const results = this.algorithm.update(this.engine, parts, plan, stages, this.watch);
     for (const { learner, rows } of parts) {
       this.engine.release(rows);
       learner.normaliser.learnFromCritic(rows.returns, rows.length);
     }
 
-    this.hop?.learn(this.learners, order);
+    crew?.learn(this.learners, order);
     const readings: Readings[] = [];
     order.forEach((index, position) => {
       readings[index] = this.watch.finish(this.learners[index], results[position]);
-      const usual = this.hop?.blownUp(index, readings[index].value_loss) ?? null;
+      const usual = crew?.blownUp(index, readings[index].value_loss) ?? null;
       if (usual !== null)
         guard.valueLossBlownUp(this.learners[index].name, iteration, readings[index].value_loss, usual);
     });
     this.iteration++;
     this.steps += real;
-    const modules = this.hop?.readings() ?? [];
+    const modules = crew?.readings() ?? [];
     await this.recordIteration(iteration, order, readings, modules);
     await live?.examine();
     return {
@@ -237,7 +217,7 @@ export class Trainer {
       kernel: this.engine.kernel,
       learners: this.learners.map(saveLearner),
       worlds: this.collector.save(),
-      hop: this.hop?.save() ?? null,
+      crew: this.crew?.save() ?? null,
       guard: [...this.guard.counts],
       recording: this.recorder?.position() ?? null,
     };
@@ -255,18 +235,21 @@ export class Trainer {
     this.steps = checkpoint.steps;
     for (const [i, learner] of this.learners.entries()) loadLearner(learner, checkpoint.learners[i]);
     this.collector.load(checkpoint.worlds);
-    if (checkpoint.hop) this.hop?.load(checkpoint.hop);
+    if (this.crew && !checkpoint.crew)
+      throw new BadInput(
+        `the checkpoint holds no models of ${this.settings.algorithm}: an earlier version made it; begin a new run`,
+      );
+    this.crew?.load(checkpoint.crew);
     for (const [kind, count] of checkpoint.guard) this.guard.counts.set(kind as GuardKind, count);
     return checkpoint;
   }
 
   /** A learner's own rows, checked against the distribution they were sampled from. */
   private prepare(seat: Seat, plan: UpdatePlan): UpdatePart {
-    const { batch, stages, guard } = this;
+    const { flow, stages, guard } = this;
+    const { batch } = flow;
     const { learner, replay } = seat;
-    if (this.own.length < batch.rows) this.own = new Int32Array(batch.capacity);
-    const count = stages.select(batch, learner, this.own);
-    const rows = stages.prepare(batch, this.own, count, learner, plan.ppo, seat.rows);
+    const rows = flow.prepare(learner, plan.ppo, seat.rows);
     if (plan.ppo.advantageNormalisation !== 'minibatch') this.engine.hold(rows);
     if (guard.on) {
       replay.run(learner, rows, plan, stages, this.recorder?.whole ?? false);
@@ -278,7 +261,7 @@ export class Trainer {
 
   /** Advantages from rewards, values and ends alone, whatever the credit stage did; only a reading uses them. */
   private recompute(): void {
-    const { batch } = this;
+    const { batch } = this.flow;
     const { gamma, lambda } = this.settings.ppo;
     if (this.recomputed.length < batch.rows) {
       this.recomputed = new Float32Array(batch.capacity);
@@ -304,7 +287,8 @@ export class Trainer {
     readings: readonly Readings[],
     modules: readonly Record<string, number>[],
   ): Promise<void> {
-    const { recorder, collector, learners, seating, batch } = this;
+    const { recorder, collector, learners, seating } = this;
+    const { batch } = this.flow;
     if (!recorder) return;
     await recorder.episodes(collector.results);
     const perAgent = (value: (learner: number) => number) =>
@@ -323,7 +307,7 @@ export class Trainer {
     );
     recorder.count(iteration, 'push.real', rows);
     recorder.count(iteration, 'buffer.real', rows);
-    for (const [name, values] of this.hop?.counters(learners, rows) ?? []) recorder.count(iteration, name, values);
+    for (const [name, values] of this.crew?.counters(learners, rows) ?? []) recorder.count(iteration, name, values);
     modules.forEach((values, index) => {
       for (const [name, value] of Object.entries(values)) recorder.scalar(iteration, this.steps, index, name, value);
     });

@@ -4,8 +4,6 @@ import type { Engine, Policy, RowOutputs, Rows, StepReport, UpdateJob, UpdateSet
 import type { Learner } from '../learner.ts';
 import type { PpoSettings } from './settings.ts';
 
-export type { Learner } from '../learner.ts';
-
 /** A learner's rows in the units of its loss, with the columns that say which samples they are. All columns share one order. */
 export interface LearnerRows extends Rows {
   /** The iteration that collected the row, and its place among that iteration's samples. */

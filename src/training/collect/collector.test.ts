@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Learner } from '../../algorithms/learner.ts';
 import { ownView } from '../../algorithms/mappo/critic-view.ts';
-import type { Learner } from '../../algorithms/ppo/update.ts';
+import { Batch, batchShape } from '../../batch/batch.ts';
 import { GameArrays } from '../../games/arrays.ts';
 import type { Game } from '../../games/game.ts';
-import { Batch, batchShape } from '../batch.ts';
+import { ReferenceEngine } from '../../net/reference/engine.ts';
 import { cleanStages } from '../stages.ts';
 import { Collector, collect } from './collector.ts';
 import type { Seating } from './seating.ts';
@@ -64,11 +65,13 @@ class ScriptedGame extends GameArrays implements Game {
 /** The critic says 100 plus the observation; the actor always takes the second candidate. */
 const stages = {
   ...cleanStages,
-  act: ((_learner, rows, _uniforms, out) => {
-    for (let i = 0; i < rows.length; i++) {
-      out.action[i] = 1;
-      out.logp[i] = -0.5;
-      out.value[i] = 100 + rows.state[i];
+  act: ((_engine, asked) => {
+    for (const { rows, out } of asked) {
+      for (let i = 0; i < rows.length; i++) {
+        out.action[i] = 1;
+        out.logp[i] = -0.5;
+        out.value[i] = 100 + rows.state[i];
+      }
     }
   }) satisfies typeof cleanStages.act,
   values: ((_learner, state, count, out) => {
@@ -86,7 +89,9 @@ function play(script: Script, rollout: number, scriptedSeat = -1) {
     players: Array.from({ length: seats }, () => ({ name: 'first', act: () => 0 })),
     deal: false,
   };
-  const collector = new Collector(game, seating, [learner], ownView, { seed: 1, collect: 'steps', rollout }, stages);
+  const engine = new ReferenceEngine();
+  const settings = { seed: 1, collect: 'steps' as const, rollout };
+  const collector = new Collector(engine, game, seating, [learner], ownView, settings, stages);
   const batch = new Batch(batchShape(game, 0));
   collect(collector, batch);
   batch.sort();

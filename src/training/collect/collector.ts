@@ -1,13 +1,13 @@
 /** Plays all worlds and makes one row per decision of a learning agent. A reward goes to the place's latest decision, whoever's move brought it about. */
+
+import type { Learner } from '../../algorithms/learner.ts';
 import type { CriticView } from '../../algorithms/mappo/critic-view.ts';
-import type { Learner } from '../../algorithms/ppo/update.ts';
+import type { Companion, Play, PlayStages } from '../../algorithms/play.ts';
+import type { Batch } from '../../batch/batch.ts';
 import { dealSeats, seatedNames } from '../../games/dealt.ts';
 import type { Game } from '../../games/game.ts';
 import { RandomStream } from '../../math/random.ts';
-import type { ActJob } from '../../net/types.ts';
-import type { Batch } from '../batch.ts';
-import type { Stages } from '../stages.ts';
-import type { Companion } from './companion.ts';
+import type { Engine } from '../../net/types.ts';
 import { Decisions } from './decisions.ts';
 import { EpisodeResults } from './episodes.ts';
 import type { Seating } from './seating.ts';
@@ -19,7 +19,7 @@ export interface CollectSettings {
 }
 
 /** What is kept of the worlds between iterations. */
-export class Collector {
+export class Collector implements Play {
   readonly places: number;
   /** Which agent sits at a place in the current episode. */
   readonly agentAt: Int32Array;
@@ -36,20 +36,19 @@ export class Collector {
   readonly streams: (RandomStream | null)[];
   readonly results = new EpisodeResults();
   readonly decisions: Decisions[];
-  private readonly jobs: ActJob[];
   /** Counts the calls of `collect`. */
   iteration = 0;
 
   constructor(
+    /** Makes the decisions; null only where nobody learns. */
+    readonly engine: Engine | null,
     readonly game: Game,
     readonly seating: Seating,
     readonly learners: readonly Learner[],
     readonly view: CriticView,
     readonly settings: CollectSettings,
-    readonly stages: Pick<Stages, 'act' | 'values'>,
+    readonly stages: PlayStages,
     readonly companion: Companion | null = null,
-    /** Makes the decisions of all learners at once, where nothing stands between a policy and its decisions; else `stages.act` makes them one by one. */
-    readonly together: ((decisions: readonly Decisions[], jobs: readonly ActJob[]) => void) | null = null,
   ) {
     const { seats } = game.shape;
     this.places = game.worlds * seats;
@@ -65,7 +64,6 @@ export class Collector {
     this.decisions = learners.map(
       (learner) => new Decisions(game, learner, view, this.places, game.shape.observation + (companion?.width ?? 0)),
     );
-    this.jobs = this.decisions.map(({ job }) => job);
   }
 
   /** Unique within a run, and the same whatever the other worlds do. */
@@ -100,16 +98,16 @@ export class Collector {
     this.companion?.begin(this, world);
   }
 
-  /** One batched forward pass of every learner that is asked. */
+  /** The decisions of all learners at once. */
   act(): void {
-    const { decisions, stages } = this;
+    const { decisions, stages, engine } = this;
+    if (!engine) return;
     for (const asked of decisions) {
       if (asked.length === 0) continue;
       asked.look(true);
       this.companion?.extend(this, asked);
-      if (!this.together) stages.act(asked.learner, asked.rows, asked.uniforms, asked.out, asked.temperature);
     }
-    this.together?.(decisions, this.jobs);
+    stages.act(engine, decisions);
   }
 
   /** Everything that going on bit for bit needs, as numbers. */

@@ -1,21 +1,23 @@
 /** The decisions that one learner is asked for at once, laid out as the engine reads them. Buffers are kept, nothing is allocated per step. */
+
+import type { Learner } from '../../algorithms/learner.ts';
 import type { CriticView } from '../../algorithms/mappo/critic-view.ts';
-import type { Learner } from '../../algorithms/ppo/update.ts';
+import type { Asked } from '../../algorithms/play.ts';
+import type { Batch } from '../../batch/batch.ts';
+import { copyFloatSpan } from '../../batch/gather.ts';
 import type { Game } from '../../games/game.ts';
 import type { RandomStream } from '../../math/random.ts';
-import type { ActJob, ActOutputs, DecisionRows } from '../../net/types.ts';
-import type { Batch } from '../batch.ts';
-import { copyFloatSpan } from '../gather.ts';
+import type { ActOutputs, DecisionRows, Policy } from '../../net/types.ts';
 
-export class Decisions {
+export class Decisions implements Asked {
   length = 0;
   readonly place: Int32Array;
   readonly uniforms: Float32Array;
-  readonly temperature: Float32Array;
+  readonly temperatures: Float32Array;
   readonly rows: DecisionRows;
   readonly out: Required<ActOutputs>;
-  /** The same as a job for the engine; its rows are those that are asked for. */
-  readonly job: ActJob;
+  readonly policy: Policy;
+  readonly temperature = 1;
   private readonly pointer: boolean;
 
   constructor(
@@ -30,7 +32,8 @@ export class Decisions {
     this.pointer = learner.policy.shape.head === 'pointer';
     this.place = new Int32Array(places);
     this.uniforms = new Float32Array(places);
-    this.temperature = new Float32Array(places).fill(1);
+    this.policy = learner.policy;
+    this.temperatures = new Float32Array(places).fill(1);
     const obs = new Float32Array(places * width);
     this.rows = {
       length: 0,
@@ -48,8 +51,6 @@ export class Decisions {
       value: new Float32Array(places),
       logits: new Float32Array(places * candidates),
     };
-    const { rows, uniforms, out } = this;
-    this.job = { policy: learner.policy, rows, uniforms, temperature: 1, out };
   }
 
   clear(): void {
@@ -93,7 +94,7 @@ export class Decisions {
     copyFloatSpan(rows.state, 0, batch.criticState, first * view.width, length * view.width);
     copyFloatSpan(out.logp, 0, batch.oldLogp, first, length);
     copyFloatSpan(out.value, 0, batch.value, first, length);
-    copyFloatSpan(this.temperature, 0, batch.temperature, first, length);
+    copyFloatSpan(this.temperatures, 0, batch.temperature, first, length);
     const { offsets, subset, legal } = rows;
     const { logits } = out;
     const lists = batch.candidates;

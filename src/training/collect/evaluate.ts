@@ -1,9 +1,11 @@
 /** Sampled play on fresh episodes. Every world plays equally many whole episodes, so that short ones are not over-represented. */
-import { centralView, ownView } from '../../algorithms/mappo/critic-view.ts';
-import type { Learner } from '../../algorithms/ppo/update.ts';
+import type { Crew } from '../../algorithms/algorithm.ts';
+import { algorithms } from '../../algorithms/index.ts';
+import type { Learner } from '../../algorithms/learner.ts';
+import type { PlayStages } from '../../algorithms/play.ts';
+import { Batch, batchShape } from '../../batch/batch.ts';
 import type { GameMaker } from '../../games/game.ts';
-import { Batch, batchShape } from '../batch.ts';
-import type { HopCrew } from '../hop.ts';
+import type { Engine } from '../../net/types.ts';
 import type { Settings } from '../settings.ts';
 import { cleanStages, type Stages } from '../stages.ts';
 import { Collector } from './collector.ts';
@@ -19,7 +21,7 @@ export interface EvaluateOptions {
   /** Deals the agents to seats anew in every episode; as the run did unless given. */
   deal?: boolean;
   /** As the run is played, where not cleanly. */
-  stages?: Pick<Stages, 'act' | 'values' | 'game' | 'collect'>;
+  stages?: PlayStages & Pick<Stages, 'game' | 'collect'>;
 }
 
 /** What a finished or running trainer offers to be judged by. */
@@ -27,8 +29,9 @@ export interface Evaluated {
   readonly learners: readonly Learner[];
   readonly seating: Pick<Seating, 'names'>;
   readonly settings: Settings;
-  /** The modules that accompany play, where there are any. */
-  readonly hop?: HopCrew | null;
+  /** What accompanies play, where anything does. */
+  readonly crew?: Crew | null;
+  readonly engine: Engine;
 }
 
 /** Mean return per agent, with standard errors. */
@@ -46,10 +49,10 @@ export function playLearnt(trained: Evaluated, make: GameMaker, options: Evaluat
   const seating = makeSeating(game, names, { ...trained.settings, deal }, trained.learners);
   // The words keep evaluation apart from training even where the seeds are equal.
   const named = { ...seating, names: names.map((name) => `evaluate ${name}`) };
-  const view = trained.settings.algorithm === 'mappo' ? centralView(game.shape) : ownView;
+  const view = algorithms[trained.settings.algorithm].view(game.shape);
   const settings = { seed: options.seed + 2 ** 40, collect: 'episodes' as const, rollout: 1 };
-  const companion = trained.hop?.playingCompanion(game) ?? null;
-  const collector = new Collector(game, named, trained.learners, view, settings, stages, companion);
+  const companion = trained.crew?.playing(game) ?? null;
+  const collector = new Collector(trained.engine, game, named, trained.learners, view, settings, stages, companion);
   const batch = new Batch(batchShape(game, view.width, companion?.width));
   const all = new EpisodeResults();
   const rounds = Math.ceil(options.episodes / worlds);

@@ -1,5 +1,6 @@
 /** Who plays: the agents by name, which of them learn, and the scripted players of the others. Names, not numbers, choose the random streams. */
-import type { Learner } from '../../algorithms/ppo/update.ts';
+import { algorithmNames } from '../../algorithms/index.ts';
+import type { Learner, LearnerPlan } from '../../algorithms/learner.ts';
 import type { Game } from '../../games/game.ts';
 import { makePlayer, type Player } from '../../games/players.ts';
 import type { Settings } from '../settings.ts';
@@ -13,13 +14,6 @@ export interface Seating {
   readonly deal: boolean;
 }
 
-/** What a learner is made for. */
-export interface LearnerPlan {
-  index: number;
-  name: string;
-  agents: number[];
-}
-
 export const learning = 'learn';
 
 export function agentNames(settings: Pick<Settings, 'names'>, game: Game): string[] {
@@ -27,9 +21,9 @@ export function agentNames(settings: Pick<Settings, 'names'>, game: Game): strin
   return settings.names ?? roles?.slice() ?? Array.from({ length: seats }, (_, seat) => `player_${seat + 1}`);
 }
 
-/** `ppo`, `mappo` and `hop` are names for learning, too. */
+/** The names of algorithms are names for learning, too. */
 export function isLearning(player: string): boolean {
-  return player === learning || player === 'ppo' || player === 'mappo' || player === 'hop';
+  return player === learning || (algorithmNames as readonly string[]).includes(player);
 }
 
 /** One learner per learning agent, or one for all of them. */

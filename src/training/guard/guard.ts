@@ -1,7 +1,7 @@
 /** The live guard. In `warn` it reports each kind once and counts; in `strict` it stops with a sentence that names the row, the columns and the numbers. */
 import type { LearnerRows, TrainJob } from '../../algorithms/ppo/update.ts';
+import type { ReadonlyBatch, ReadonlyColumn } from '../../batch/batch.ts';
 import type { Role, StepReport } from '../../net/types.ts';
-import type { Batch } from '../batch.ts';
 import type { StepMeasures } from '../record/tally.ts';
 import type { Replay } from './replay-check.ts';
 
@@ -51,7 +51,7 @@ export class Guard {
   }
 
   /** After collecting and sorting: order, finite columns, log-probabilities, actions. */
-  checkBatch(batch: Batch): void {
+  checkBatch(batch: ReadonlyBatch): void {
     if (!this.on) return;
     const unsorted = batch.firstUnsorted();
     if (unsorted >= 0) {
@@ -85,13 +85,13 @@ export class Guard {
     }
   }
 
-  checkCredit(batch: Batch): void {
+  checkCredit(batch: ReadonlyBatch): void {
     if (!this.on) return;
     this.finite(batch, 'advantage', batch.advantage, 1);
     this.finite(batch, 'return', batch.return, 1);
   }
 
-  checkReplay(batch: Batch, rows: LearnerRows, replay: Replay): void {
+  checkReplay(batch: ReadonlyBatch, rows: LearnerRows, replay: Replay): void {
     if (!this.on || replay.failed === 0) return;
     const row = replay.firstFailed;
     const stored = replay.job?.rows.oldLogp[replay.job.order[row]] ?? Number.NaN;
@@ -188,12 +188,13 @@ export class Guard {
   }
 
   /** x times 0 is 0 for every finite x and NaN for the rest, so one sum tells whether there is any to look for. */
-  private finite(batch: Batch, name: string, column: Float32Array, width: number): void {
+  private finite(batch: ReadonlyBatch, name: string, column: ReadonlyColumn, width: number): void {
     const length = batch.rows * width;
     let sum = 0;
     for (let i = 0; i < length; i++) sum += column[i] * 0;
     if (sum === 0) return;
-    const at = column.subarray(0, length).findIndex((value) => !Number.isFinite(value));
+    let at = 0;
+    while (Number.isFinite(column[at])) at++;
     this.report('not-finite', `${this.row(batch, Math.floor(at / width))}: ${name} is ${column[at]}.`);
   }
 
@@ -212,7 +213,7 @@ export class Guard {
     if (before === 0) this.say(kind, sentence);
   }
 
-  private row(batch: Batch, row: number): string {
+  private row(batch: ReadonlyBatch, row: number): string {
     return `samples row ${row} (iteration ${batch.iteration[row]}, episode ${batch.episode[row]}, t ${batch.t[row]}, agent ${this.names[batch.agent[row]]})`;
   }
 

@@ -1,6 +1,6 @@
 /** The replay check: before an iteration's first step every row's log-probability is computed anew along the update's own path and compared with the stored one. */
+import type { Learner } from '../../algorithms/learner.ts';
 import {
-  type Learner,
   type LearnerRows,
   reserveOutputs,
   type TrainJob,

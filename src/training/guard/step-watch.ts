@@ -1,6 +1,6 @@
 /** Looks on while learners are updated: measures around the steps, and hands what it saw to the guard, the readings and the recorder. It changes nothing. */
+import type { Learner } from '../../algorithms/learner.ts';
 import {
-  type Learner,
   type LearnerRows,
   reserveOutputs,
   type TrainJob,

@@ -1,5 +1,5 @@
 /** What a run declares about itself in its recording. */
-import type { Learner } from '../../algorithms/ppo/update.ts';
+import type { Learner } from '../../algorithms/learner.ts';
 import type { Game } from '../../games/game.ts';
 import type { Manifest } from '../../recording/manifest.ts';
 import type { Seating } from '../collect/seating.ts';

@@ -1,16 +1,15 @@
 /** Writes a run into its recording as it happens. What stages really used is what is written, row by row; nothing is recomputed here. */
-import type { Learner, TrainJob } from '../../algorithms/ppo/update.ts';
+import type { Learner } from '../../algorithms/learner.ts';
+import type { TrainJob } from '../../algorithms/ppo/update.ts';
 import { actorToOnnx } from '../../net/onnx.ts';
 import type { StepReport } from '../../net/types.ts';
 import type { ColumnData } from '../../recording/writer.ts';
-import type { Batch } from '../batch.ts';
 import type { EpisodeResults } from '../collect/episodes.ts';
 import type { Settings } from '../settings.ts';
 import type { ReportedStep } from '../stages.ts';
 import { bits, doubles, ints } from './growing.ts';
 import type { Readings } from './readings.ts';
 import { ReplayRows, type SeenStep } from './replay-rows.ts';
-import { sampleColumns } from './sample-rows.ts';
 
 /** What the recorder needs of a recording writer; a page may hand in its own. */
 export interface RecordingSink {
@@ -95,8 +94,8 @@ export class Recorder {
     for (const { name, policy } of learners) await this.sink.snapshot?.(name, iteration, actorToOnnx(policy));
   }
 
-  async samples(batch: Batch): Promise<void> {
-    if (this.whole) await this.sink.append('samples', sampleColumns(batch));
+  async samples(columns: Record<string, ColumnData>): Promise<void> {
+    await this.sink.append('samples', columns);
   }
 
   step(job: TrainJob, reported: ReportedStep | null, report: StepReport | null, seen: SeenStep): void {

@@ -1,6 +1,7 @@
 /** The batch as columns of the `samples` table, in the trainer's own storage order. */
+
+import type { Batch } from '../../batch/batch.ts';
 import type { ColumnData } from '../../recording/writer.ts';
-import type { Batch } from '../batch.ts';
 
 export function sampleColumns(batch: Batch): Record<string, ColumnData> {
   const { rows, shape } = batch;

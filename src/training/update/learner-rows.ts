@@ -1,10 +1,11 @@
 /** From the batch to one learner's rows in the units of its loss. Rows are copied whole, by one list of indices, so no column can slip against another. */
 
+import type { Learner } from '../../algorithms/learner.ts';
 import type { PpoSettings } from '../../algorithms/ppo/settings.ts';
-import { clampAdvantages, type Learner, type LearnerRows, normaliseAdvantages } from '../../algorithms/ppo/update.ts';
-import type { Batch } from '../batch.ts';
+import { clampAdvantages, type LearnerRows, normaliseAdvantages } from '../../algorithms/ppo/update.ts';
+import type { Batch } from '../../batch/batch.ts';
+import { copyRows, Runs } from '../../batch/gather.ts';
 import { assignCredit } from '../credit/assign-credit.ts';
-import { copyRows, Runs } from '../gather.ts';
 
 /** The rows of the learner's own agents, in batch order. */
 export function selectRows(batch: Batch, learner: Learner, rows: Int32Array): number {

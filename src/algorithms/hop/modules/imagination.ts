@@ -13,7 +13,7 @@ import { emptyPrediction, type Predicted } from './world-member.ts';
 
 /** The arrows that imagination shares with play: one's own policy and critic, and where rows go. */
 export interface ImaginedPlay {
-  act(rows: DecisionRows, uniforms: Float32Array, out: Required<ActOutputs>, temperature: Float32Array): void;
+  act(rows: DecisionRows, uniforms: Float32Array, out: Required<ActOutputs>, temperatures: Float32Array): void;
   values(state: Float32Array, count: number, out: Float32Array): void;
   /** Keeps decision `i` of `rows` as step `t` of a rollout, and returns its number. */
   add(

@@ -56,6 +56,19 @@ function layout(shape: BatchShape) {
   } as const;
 }
 
+type Layout = ReturnType<typeof layout>;
+
+/** A column that can be read and not written. */
+export interface ReadonlyColumn {
+  readonly length: number;
+  readonly [at: number]: number;
+}
+
+/** A batch as everybody sees it outside the stages: no column of it can be written, and no row moved. */
+export type ReadonlyBatch = { readonly [name in keyof Layout]: ReadonlyColumn } & Readonly<
+  Pick<Batch, 'rows' | 'capacity' | 'shape' | 'firstUnsorted'>
+>;
+
 const minimumCapacity = 256;
 
 export class Batch {
@@ -170,6 +183,11 @@ export class Batch {
       copyRows(this.extraLengths[i], this.rows, from.extraLengths[i], runs, 1);
     }
     this.rows += count;
+  }
+
+  /** Numbers the rows in their present order, which is from now on the order of storage. */
+  number(): void {
+    for (let row = 0; row < this.rows; row++) this.sample[row] = row;
   }
 
   /** Puts the whole batch into another order: row i becomes what row order[i] was. */

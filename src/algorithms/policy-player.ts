@@ -1,6 +1,7 @@
 /** A learnt policy as a player among scripted ones: it samples, one decision at a time. For whole evaluations of a trainer, `evaluate` is faster. */
-import type { Learner } from '../../algorithms/ppo/update.ts';
-import type { Player } from '../../games/players.ts';
+
+import type { Player } from '../games/players.ts';
+import type { Learner } from './learner.ts';
 
 /** `inputs` is what the policy sees, where that is more than the observation; whoever fills it does so before `act`. */
 export function policyPlayer(learner: Pick<Learner, 'name' | 'policy'>, inputs?: Float32Array): Player {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEngine } from '../net/engine.ts';
-import type { Engine } from '../net/types.ts';
-import type { ColumnData } from '../recording/writer.ts';
-import type { Batch } from './batch.ts';
-import { firstImaginedEpisode } from './hop.ts';
-import { mergeSettings } from './recommended.ts';
-import { cleanStages } from './stages.ts';
-import { Trainer } from './trainer.ts';
+import type { Batch } from '../../batch/batch.ts';
+import { createEngine } from '../../net/engine.ts';
+import type { Engine } from '../../net/types.ts';
+import type { ColumnData } from '../../recording/writer.ts';
+import { mergeSettings } from '../../training/recommended.ts';
+import { cleanStages } from '../../training/stages.ts';
+import { Trainer } from '../../training/trainer.ts';
+import type { HopCrew } from './crew.ts';
+import { firstImaginedEpisode } from './crew.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -60,7 +61,7 @@ describe('HOP+ without any module', () => {
   it('is PPO, bit for bit', async () => {
     const ppo = make({ algorithm: 'ppo' });
     const hop = make({ hop: { without: ['world-model', 'other-agents', 'subgoals'] } });
-    expect(hop.hop).toBeNull();
+    expect(hop.crew).toBeNull();
     for (let i = 0; i < 3; i++) {
       const [a, b] = [await ppo.iterate(), await hop.iterate()];
       expect(b).toEqual(a);
@@ -174,7 +175,7 @@ describe('HOP+', () => {
   it('never shows the model of an agent a step after it has left', async () => {
     const trainer = make();
     for (let i = 0; i < 3; i++) await trainer.iterate();
-    const { planes, agents } = trainer.hop!;
+    const { planes, agents } = trainer.crew as HopCrew;
     let [rows, wrong] = [0, 0];
     for (const agent of agents) {
       for (const [other, ring] of agent.buffers[0].otherAgents.entries()) {
@@ -222,9 +223,9 @@ describe('HOP+', () => {
   });
 
   it('tells when a value loss is many times what it used to be', () => {
-    const { hop } = make();
-    for (let i = 0; i < 10; i++) expect(hop!.blownUp(0, 0.5 + (i % 3))).toBeNull();
-    expect(hop!.blownUp(0, 100)).toBeGreaterThan(0.4);
-    expect(hop!.blownUp(1, 100)).toBeNull();
+    const { crew } = make();
+    for (let i = 0; i < 10; i++) expect(crew!.blownUp(0, 0.5 + (i % 3))).toBeNull();
+    expect(crew!.blownUp(0, 100)).toBeGreaterThan(0.4);
+    expect(crew!.blownUp(1, 100)).toBeNull();
   });
 });

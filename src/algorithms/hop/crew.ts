@@ -1,20 +1,19 @@
 /** The HOP+ agents of a run: they accompany play, add imagined rows to the batch, and learn from what they saw. Without modules there is no crew, and the run is plain PPO. */
-import { HopAgent, type ModuleReport, type SavedHopAgent } from '../algorithms/hop/agent.ts';
-import { Diary, type DiaryWidths } from '../algorithms/hop/modules/diary.ts';
-import { allowedLength, Imagination, type ImaginedPlay, nextLength } from '../algorithms/hop/modules/imagination.ts';
-import { Planes } from '../algorithms/hop/modules/planes.ts';
-import { hopModules } from '../algorithms/hop/settings.ts';
-import { cleanHopStages, type HopStages } from '../algorithms/hop/stages.ts';
-import type { Learner } from '../algorithms/ppo/update.ts';
-import type { Game } from '../games/game.ts';
-import { RandomStream } from '../math/random.ts';
-import type { Engine } from '../net/types.ts';
-import { BadInput } from '../recording/bad-input.ts';
-import type { Batch } from './batch.ts';
-import type { LearnerPlan } from './collect/seating.ts';
-import { HopCompanion, type HopPlayers } from './hop-companion.ts';
-import type { Settings } from './settings.ts';
-import type { Stages } from './stages.ts';
+
+import type { Batch, ReadonlyBatch } from '../../batch/batch.ts';
+import type { Game } from '../../games/game.ts';
+import { RandomStream } from '../../math/random.ts';
+import { BadInput } from '../../recording/bad-input.ts';
+import type { Crew, CrewRun } from '../algorithm.ts';
+import type { Learner } from '../learner.ts';
+import type { PlayStages, Table } from '../play.ts';
+import { HopAgent, type ModuleReport, type SavedHopAgent } from './agent.ts';
+import { HopCompanion, type HopPlayers } from './companion.ts';
+import { Diary, type DiaryWidths } from './modules/diary.ts';
+import { allowedLength, Imagination, type ImaginedPlay, nextLength } from './modules/imagination.ts';
+import { Planes } from './modules/planes.ts';
+import { hopModules } from './settings.ts';
+import { HopTable } from './table.ts';
 
 /** Imagined episodes are numbered from here, and imagined environments after the real ones, so that neither can be taken for a real one. */
 export const firstImaginedEpisode = 2 ** 30;
@@ -23,9 +22,6 @@ export const firstImaginedEpisode = 2 ** 30;
 const blowUp = 20;
 const enoughLosses = 5;
 
-/** What imagining needs of the stages. */
-type ImaginingStages = Pick<Stages, 'act' | 'values'>;
-
 export interface SavedHop {
   agents: SavedHopAgent[];
   play: { latest: Int32Array; trace: Float32Array };
@@ -33,18 +29,13 @@ export interface SavedHop {
   counts: Float64Array;
 }
 
-/** Whether a run has HOP+ modules at all. */
-export function hasModules(settings: Settings): boolean {
-  return settings.algorithm === 'hop' && hopModules.some((module) => !settings.hop.without.includes(module));
-}
-
-export class HopCrew implements HopPlayers {
+export class HopCrew implements Crew, HopPlayers {
   readonly planes: Planes;
   readonly agents: readonly HopAgent[];
   iteration = 0;
   private readonly diaries: (Diary | null)[];
   private readonly imagination: Imagination[];
-  private companion: HopCompanion | null = null;
+  readonly companion: HopCompanion;
   private episodes = 0;
   private reports: ModuleReport[] = [];
   /** Per agent. */
@@ -54,14 +45,8 @@ export class HopCrew implements HopPlayers {
   /** Per learner: the mean logarithm of its value losses, lately, and how many there were. */
   private readonly usualLoss: Float64Array;
 
-  constructor(
-    engine: Engine,
-    game: Game,
-    private readonly settings: Settings,
-    private readonly names: readonly string[],
-    private readonly plans: readonly LearnerPlan[],
-    private readonly stages: HopStages = cleanHopStages,
-  ) {
+  constructor(private readonly run: CrewRun) {
+    const { engine, game, settings, names, plans, stages } = run;
     const { shape, planes } = game;
     if (!planes || shape.features > 0 || shape.candidates !== shape.actions || shape.actions > 31)
       throw new BadInput(
@@ -78,6 +63,7 @@ export class HopCrew implements HopPlayers {
     this.imaginedEver = new Float64Array(names.length);
     this.thrownAway = new Float64Array(names.length);
     this.usualLoss = new Float64Array(2 * plans.length);
+    this.companion = new HopCompanion(this, game, this.diaries, settings.hop.heldOut, stages.hop);
   }
 
   get width(): number {
@@ -96,15 +82,12 @@ export class HopCrew implements HopPlayers {
     return { trace: this.traceWidth, code: this.codeWidth };
   }
 
-  /** Accompanies training; there is one. */
-  trainingCompanion(game: Game): HopCompanion {
-    this.companion = new HopCompanion(this, game, this.diaries, this.settings.hop.heldOut, this.stages);
-    return this.companion;
+  playing(game: Game): HopCompanion {
+    return new HopCompanion(this, game, null, 0);
   }
 
-  /** Accompanies play that nothing is learnt from. */
-  playingCompanion(game: Game): HopCompanion {
-    return new HopCompanion(this, game, null, 0);
+  table(game: Game): Table {
+    return new HopTable(this, game);
   }
 
   /** Accompanies play that is only looked at: every step counts as held out. */
@@ -117,7 +100,7 @@ export class HopCrew implements HopPlayers {
   begin(iteration: number): void {
     this.iteration = iteration;
     for (const diary of this.diaries) diary?.clear();
-    this.companion?.forget();
+    this.companion.forget();
     for (let agent = 0; agent < this.imagined.length; agent++) {
       this.thrownAway[agent] += this.imagined[agent];
       this.imagined[agent] = 0;
@@ -125,8 +108,8 @@ export class HopCrew implements HopPlayers {
   }
 
   /** Adds imagined rows to a batch of real ones, from the policies that collected it. */
-  imagine(batch: Batch, learners: readonly Learner[], stages: ImaginingStages): void {
-    const { longest, error, realShare } = this.settings.hop.imagination;
+  imagine(batch: Batch, learners: readonly Learner[], stages: PlayStages): void {
+    const { longest, error, realShare } = this.run.settings.hop.imagination;
     if (longest === 0 || realShare === 1) return;
     const real = batch.rows;
     for (const learner of learners) {
@@ -148,14 +131,14 @@ export class HopCrew implements HopPlayers {
     }
   }
 
-  private rollOut(batch: Batch, learner: Learner, agent: number, rollouts: number, stages: ImaginingStages): void {
+  private rollOut(batch: Batch, learner: Learner, agent: number, rollouts: number, stages: PlayStages): void {
     const hop = this.agents[learner.index];
     const diary = this.diaries[agent]!;
     if (rollouts === 0 || diary.length === 0) {
       hop.earlyReturns.imagination++;
       return;
     }
-    const stream = RandomStream.of(this.settings.seed, 'hop', this.names[agent], 'imagine', this.iteration);
+    const stream = RandomStream.of(this.run.settings.seed, 'hop', this.run.names[agent], 'imagine', this.iteration);
     const starts = Int32Array.from({ length: rollouts }, () => stream.below(diary.length));
     const play = this.play(batch, learner, agent, stages);
     const made = this.imagination[learner.index].run(diary, starts, hop.length, this.iteration, stream, play);
@@ -164,14 +147,16 @@ export class HopCrew implements HopPlayers {
     this.imaginedEver[agent] += made;
   }
 
-  private play(batch: Batch, learner: Learner, agent: number, stages: ImaginingStages): ImaginedPlay {
+  private play(batch: Batch, learner: Learner, agent: number, stages: PlayStages): ImaginedPlay {
+    const { engine } = this.run;
     const { actions } = this.planes;
-    const { worlds } = this.settings;
+    const { worlds } = this.run.settings;
     const stride = batch.shape.observation;
-    const filed = this.stages.fileImagined(agent);
+    const filed = this.run.stages.hop.fileImagined(agent);
     const first = firstImaginedEpisode + this.episodes;
     return {
-      act: (rows, uniforms, out, temperature) => stages.act(learner, rows, uniforms, out, temperature),
+      act: (rows, uniforms, out, temperatures) =>
+        stages.act(engine, [{ learner, policy: learner.policy, rows, uniforms, temperature: 1, out, temperatures }]),
       values: (state, count, out) => stages.values(learner, state, count, out),
       add: (rollout, t, seat, rows, i, out, temperature) => {
         const row = batch.add();
@@ -212,7 +197,7 @@ export class HopCrew implements HopPlayers {
     for (const index of order) {
       const { agents } = learners[index];
       const diaries = agents.map((agent) => this.diaries[agent]!);
-      this.reports[index] = this.agents[index].learn(agents, diaries, this.iteration, this.stages);
+      this.reports[index] = this.agents[index].learn(agents, diaries, this.iteration, this.run.stages.hop);
     }
   }
 
@@ -230,7 +215,7 @@ export class HopCrew implements HopPlayers {
   /** Per learner: losses and held-out errors by name. */
   readings(): Record<string, number>[] {
     return this.reports.map((report, index) => {
-      const rows = this.plans[index].agents.reduce((sum, agent) => sum + this.imagined[agent], 0);
+      const rows = this.run.plans[index].agents.reduce((sum, agent) => sum + this.imagined[agent], 0);
       return readingsOf(report, this.agents[index], rows);
     });
   }
@@ -239,7 +224,7 @@ export class HopCrew implements HopPlayers {
   counters(learners: readonly Learner[], rows: ArrayLike<number>): Map<string, Float64Array> {
     const counters = new Map<string, Float64Array>();
     const put = (name: string, agent: number, value: number) => {
-      const values = counters.get(name) ?? new Float64Array(this.names.length);
+      const values = counters.get(name) ?? new Float64Array(this.run.names.length);
       values[agent] = value;
       counters.set(name, values);
     };
@@ -263,9 +248,9 @@ export class HopCrew implements HopPlayers {
           put('early_return.other_agents', agent, hop.earlyReturns.other_agents);
           otherAgents.forEach((ring, other) => {
             // Where agents are dealt to seats, the other is known by its seat alone.
-            const name = this.settings.deal
+            const name = this.run.settings.deal
               ? `seat_${other + 1}_on`
-              : this.names[(agent + other + 1) % this.names.length];
+              : this.run.names[(agent + other + 1) % this.run.names.length];
             put(`buffer.other_agents.${name}`, agent, ring.size);
             put(`push.other_agents.${name}`, agent, ring.pushes);
           });
@@ -284,7 +269,7 @@ export class HopCrew implements HopPlayers {
   save(): SavedHop {
     return {
       agents: this.agents.map((agent) => agent.save()),
-      play: this.companion!.save(),
+      play: this.companion.save(),
       counts: Float64Array.of(
         this.episodes,
         ...this.imagined,
@@ -299,8 +284,8 @@ export class HopCrew implements HopPlayers {
     this.agents.forEach((agent, i) => {
       agent.load(saved.agents[i]);
     });
-    this.companion!.load(saved.play);
-    const count = this.names.length;
+    this.companion.load(saved.play);
+    const count = this.run.names.length;
     this.episodes = saved.counts[0];
     this.imagined.set(saved.counts.subarray(1, 1 + count));
     this.imaginedEver.set(saved.counts.subarray(1 + count, 1 + 2 * count));
@@ -309,7 +294,7 @@ export class HopCrew implements HopPlayers {
   }
 }
 
-function countRows(batch: Batch, rows: number, agent: number): number {
+function countRows(batch: ReadonlyBatch, rows: number, agent: number): number {
   let count = 0;
   for (let row = 0; row < rows; row++) if (batch.agent[row] === agent) count++;
   return count;

@@ -1,15 +1,16 @@
 /** Learnt HOP+ agents as players among scripted ones, one decision at a time. Everybody at the table is watched, because what an agent infers depends on what all have done. */
 
-import { copyRow } from '../algorithms/hop/modules/ring.ts';
-import type { Learner } from '../algorithms/ppo/update.ts';
-import type { Game } from '../games/game.ts';
-import type { Player } from '../games/players.ts';
-import type { RandomStream } from '../math/random.ts';
-import { policyPlayer } from './collect/policy-player.ts';
-import type { HopCrew } from './hop.ts';
-import { legalBits, seen } from './hop-companion.ts';
+import type { Game } from '../../games/game.ts';
+import type { Player } from '../../games/players.ts';
+import type { RandomStream } from '../../math/random.ts';
+import type { Learner } from '../learner.ts';
+import type { Table } from '../play.ts';
+import { policyPlayer } from '../policy-player.ts';
+import type { HopPlayers } from './companion.ts';
+import { legalBits, seen } from './companion.ts';
+import { copyRow } from './modules/ring.ts';
 
-export class HopTable {
+export class HopTable implements Table {
   /** Per place: decisions of the current episode, the latest two actions, what it saw last, and the trace of its history. */
   private readonly decisions: Int32Array;
   private readonly actions: Int32Array;
@@ -20,7 +21,7 @@ export class HopTable {
   private readonly joint: Int32Array;
 
   constructor(
-    private readonly crew: HopCrew,
+    private readonly crew: HopPlayers,
     game: Game,
   ) {
     const { seats } = game.shape;

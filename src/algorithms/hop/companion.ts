@@ -1,15 +1,14 @@
 /** HOP+ agents at play: keeps each place's history, shows policies what the modules infer from it, and writes the agents' diaries. Players are always numbered from the seat that looks. */
-import type { HopAgent } from '../algorithms/hop/agent.ts';
-import type { Diary } from '../algorithms/hop/modules/diary.ts';
-import type { Planes, StateArray } from '../algorithms/hop/modules/planes.ts';
-import { copyRow } from '../algorithms/hop/modules/ring.ts';
-import { cleanHopStages, type HopStages } from '../algorithms/hop/stages.ts';
-import type { Game } from '../games/game.ts';
-import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../math/local-policy.ts';
-import type { Batch } from './batch.ts';
-import type { Collector } from './collect/collector.ts';
-import type { Companion } from './collect/companion.ts';
-import type { Decisions } from './collect/decisions.ts';
+
+import type { ReadonlyBatch } from '../../batch/batch.ts';
+import type { Game } from '../../games/game.ts';
+import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../../math/local-policy.ts';
+import type { AskedPlaces, Companion, Play } from '../play.ts';
+import type { HopAgent } from './agent.ts';
+import type { Diary } from './modules/diary.ts';
+import type { Planes, StateArray } from './modules/planes.ts';
+import { copyRow } from './modules/ring.ts';
+import { cleanHopStages, type HopStages } from './stages.ts';
 
 export interface HopPlayers {
   readonly planes: Planes;
@@ -69,17 +68,17 @@ export class HopCompanion implements Companion {
     };
   }
 
-  begin(collector: Collector, world: number): void {
-    const { seats } = collector.game.shape;
+  begin(play: Play, world: number): void {
+    const { seats } = play.game.shape;
     const { traceWidth } = this.crew;
     this.latest.fill(-1, world * seats, (world + 1) * seats);
     this.row.fill(-1, world * seats, (world + 1) * seats);
     this.trace.fill(0, world * seats * traceWidth, (world + 1) * seats * traceWidth);
   }
 
-  extend(collector: Collector, asked: Decisions): void {
+  extend(play: Play, asked: AskedPlaces): void {
     const { crew, view } = this;
-    const { game } = collector;
+    const { game } = play;
     const { planes, traceWidth, codeWidth } = crew;
     const { seats } = game.shape;
     if (crew.width === 0) return;
@@ -103,29 +102,28 @@ export class HopCompanion implements Companion {
     }
   }
 
-  decided(collector: Collector, batch: Batch): void {
-    const { game, agentAt, seating } = collector;
+  decided(play: Play, batch: ReadonlyBatch): void {
+    const { game, agentAt, seating } = play;
     this.choices = 0;
-    for (let place = 0; place < collector.places; place++) {
-      if (!acts(collector, place) || seating.learnerOf[agentAt[place]] < 0) continue;
+    for (let place = 0; place < play.places; place++) {
+      if (!acts(play, place) || seating.learnerOf[agentAt[place]] < 0) continue;
       if (this.crew.width === 0) this.look(game, place);
       this.chosen[this.choices++] = place;
     }
     if (this.diaries) {
-      this.weigh(collector, batch);
-      for (let i = 0; i < this.choices; i++) this.write(collector, batch, this.chosen[i], this.diaries);
+      this.weigh(play, batch);
+      for (let i = 0; i < this.choices; i++) this.write(play, batch, this.chosen[i], this.diaries);
     }
-    for (let place = 0; place < collector.places; place++)
-      this.latest[place] = acts(collector, place) ? collector.actions[place] : -1;
+    for (let place = 0; place < play.places; place++) this.latest[place] = acts(play, place) ? play.actions[place] : -1;
   }
 
-  stepped(collector: Collector): void {
-    const { game, agentAt } = collector;
+  stepped(play: Play): void {
+    const { game, agentAt } = play;
     const { planes, traceWidth, agents } = this.crew;
     const { seats, observation } = game.shape;
     for (let i = 0; i < this.choices; i++) {
       const place = this.chosen[i];
-      const agent = agents[collector.seating.learnerOf[agentAt[place]]];
+      const agent = agents[play.seating.learnerOf[agentAt[place]]];
       for (let p = 0; p < seats; p++) this.joint[p] = this.latest[seen(place, p, seats)];
       agent.subgoals?.follow(this.now, place * planes.stateWidth, this.joint, 0, this.trace, place * traceWidth);
       if (!this.diaries) continue;
@@ -168,8 +166,8 @@ export class HopCompanion implements Companion {
     return legalBits(game, seen(place, p, game.shape.seats));
   }
 
-  private write(collector: Collector, batch: Batch, place: number, diaries: readonly (Diary | null)[]): void {
-    const { game, agentAt } = collector;
+  private write(play: Play, batch: ReadonlyBatch, place: number, diaries: readonly (Diary | null)[]): void {
+    const { game, agentAt } = play;
     const { planes, traceWidth, codeWidth } = this.crew;
     const { seats } = game.shape;
     const diary = diaries[agentAt[place]]!;
@@ -184,28 +182,28 @@ export class HopCompanion implements Companion {
       const at = row * seats + p;
       diary.recent[at] = this.latest[there];
       diary.mask[at] = this.mask(game, place, p);
-      diary.action[at] = acts(collector, there) ? collector.actions[there] : -1;
+      diary.action[at] = acts(play, there) ? play.actions[there] : -1;
       diary.best[at] = this.best[there];
     }
-    diary.value[row] = batch.value[collector.openRow[place]];
+    diary.value[row] = batch.value[play.openRow[place]];
     diary.seat[row] = place % seats;
-    diary.held[row] = this.held(collector, place) ? 1 : 0;
+    diary.held[row] = this.held(play, place) ? 1 : 0;
   }
 
   /** By episode, so that no step of a held-out episode is ever trained on. */
-  private held(collector: Collector, place: number): boolean {
-    const episode = collector.episode(Math.floor(place / collector.game.shape.seats));
+  private held(play: Play, place: number): boolean {
+    const episode = play.episode(Math.floor(place / play.game.shape.seats));
     return (Math.imul(episode + 1, 0x9e3779b1) >>> 0) / 4294967296 < this.heldOut;
   }
 
   /** How sure the policies were, where models of them will be judged. */
-  private weigh(collector: Collector, batch: Batch): void {
+  private weigh(play: Play, batch: ReadonlyBatch): void {
     const { buffer, best } = this;
     best.fill(Number.NaN);
     for (let i = 0; i < this.choices; i++) {
       const place = this.chosen[i];
-      if (!this.held(collector, place)) continue;
-      const row = collector.openRow[place];
+      if (!this.held(play, place)) continue;
+      const row = play.openRow[place];
       const start = row * batch.shape.candidates;
       localPolicy(batch.logits, null, batch.legal, batch.temperature[row], buffer, { start, count: batch.count[row] });
       let most = 0;
@@ -221,8 +219,8 @@ export function seen(place: number, p: number, seats: number): number {
   return place - seat + ((seat + p) % seats);
 }
 
-function acts(collector: Collector, place: number): boolean {
-  return collector.game.acting[place] === 1 && collector.present[place] === 1;
+function acts(play: Play, place: number): boolean {
+  return play.game.acting[place] === 1 && play.present[place] === 1;
 }
 
 export function legalBits(game: Game, place: number): number {

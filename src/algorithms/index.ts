@@ -1,0 +1,31 @@
+/** The algorithms by name, with the settings and the stages that are theirs alone. The only place that lists them. */
+import type { Algorithm } from './algorithm.ts';
+import { hop } from './hop/hop.ts';
+import { type HopSettings, hopSchema } from './hop/settings.ts';
+import { cleanHopStages, type HopStages } from './hop/stages.ts';
+import { mappo } from './mappo/mappo.ts';
+import { ppo } from './ppo/ppo.ts';
+import { type PpoSettings, ppoSchema } from './ppo/settings.ts';
+
+export const algorithmNames = ['ppo', 'mappo', 'hop'] as const;
+export type AlgorithmName = (typeof algorithmNames)[number];
+
+export const algorithms: Readonly<Record<AlgorithmName, Algorithm>> = { ppo, mappo, hop };
+
+export interface AlgorithmSettings {
+  readonly ppo: PpoSettings;
+  readonly hop: HopSettings;
+}
+
+export const algorithmSchemas = {
+  ppo: ppoSchema.prefault({}).describe('The learning rule.'),
+  hop: hopSchema.prefault({}).describe('What hop has beyond ppo.'),
+};
+
+/** Arrows of the flow that only one algorithm has. */
+export interface AlgorithmStages {
+  /** The arrows of HOP+ agents, for runs that have them. */
+  hop: HopStages;
+}
+
+export const cleanAlgorithmStages: AlgorithmStages = { hop: cleanHopStages };
