@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -11,7 +11,7 @@ import { findRedis, freePort, TestRedis } from '../bench/redis/server.ts';
 import type { Outcome } from '../src/faults/bench/outcome.ts';
 import { RandomStream } from '../src/math/random.ts';
 import { folderStore } from '../src/recording/node.ts';
-import { makeJob, runSweep, type SweepJob, sweepStatus } from '../src/sweep/index.ts';
+import { type Job, jobId, makeJob, runSweep, type SweepJob, sweepStatus } from '../src/sweep/index.ts';
 import { InlineRunner } from '../src/sweep/inline.ts';
 import { queueName, versionKey } from '../src/sweep/redis/names.ts';
 import { RedisRunner } from '../src/sweep/redis/runner.ts';
@@ -128,7 +128,8 @@ describe.skipIf(!program)('a sweep over Redis', () => {
       const queue = `long-${shared}`;
       const jobs = jobsOf(1, { steps: 8 * 16 * 2 * 400, ppo: { epochs: 4 } });
       const out = join(folder, queue);
-      const first = work(queue);
+      const more = shared ? ['--shared', out] : [];
+      const first = work(queue, more);
       let begun = 0;
       let killed = false;
       const outcome = await runSweep(jobs, out, {
@@ -138,7 +139,7 @@ describe.skipIf(!program)('a sweep over Redis', () => {
           if (!killed && begun > 8 * 16 * 2 * 40) {
             killed = true;
             first.kill('SIGKILL');
-            work(queue);
+            work(queue, more);
           }
         },
       });
@@ -216,6 +217,48 @@ describe.skipIf(!program)('a sweep over Redis', () => {
     const refused = trueline('worker', '--redis', redis.address, '--queue', 'old');
     expect(refused.status).toBe(2);
     expect(refused.stderr).toMatch(/has jobs of version 0\.0\.1/);
+  });
+
+  it('writes and removes nothing that a queue entry names, whatever its id and its fields are', async () => {
+    const victim = join(folder, 'victim');
+    const own = join(folder, 'own');
+    mkdirSync(victim);
+    mkdirSync(own);
+    writeFileSync(join(victim, 'photograph.jpg'), 'mine');
+    writeFileSync(join(own, '.trueline-queue'), 'hostile\n');
+    const [{ job }] = jobsOf(1);
+    const id = jobId(job);
+    symlinkSync(victim, join(own, id));
+    const queue = new Queue(queueName('hostile'), { connection: { url: redis.address } });
+    const climbing = {
+      ...job,
+      settings: { ...job.settings, names: ['../../../x', 'b'], recording: { policies: true } },
+    };
+    const entries: [string, unknown][] = [
+      ['folder', { job, folder: victim }],
+      [id, { job, shared: true }],
+      ['../victim', { job, shared: true }],
+      ['nothing', null],
+      ['list', { job: [job] }],
+      ['bench', { job: { ...job, bench: { id: '../../x', fault: '', game: 'echo', head: 'fixed', seed: 1 } } }],
+      ['fault', { job: { ...job, fault: { id: '../../x', seed: 1 } } }],
+      ['proto', JSON.parse(`{"job": ${JSON.stringify(job)}, "__proto__": {"shared": true}}`)],
+      [jobId(climbing as Job), { job: climbing, shared: true }],
+    ];
+    for (const [jobId, data] of entries) await queue.add('train', data, { jobId });
+    const worker = work('hostile', ['--shared', own]);
+    let failed: { failedReason: string; id?: string }[] = [];
+    while (failed.length < entries.length) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      failed = await queue.getJobs(['failed']);
+    }
+    const reasons = Object.fromEntries(failed.map((entry) => [entry.id, entry.failedReason]));
+    expect(reasons[id]).toMatch(/leads out of/);
+    for (const [name] of entries.filter(([name]) => name !== id)) expect(reasons[name]).toMatch(/refused/);
+    expect(worker.exitCode).toBeNull();
+    expect(readdirSync(victim)).toEqual(['photograph.jpg']);
+    expect(readdirSync(own).sort()).toEqual(['.trueline-queue', id]);
+    await queue.close();
   });
 
   it("runs the zoo's bench with the outcomes that it has here, and refuses a bench that is none", async () => {

@@ -1,5 +1,5 @@
 /** What a whole run must keep: the same bits on one thread and on two, killed and resumed or not, in flat memory, with a recording that validates. */
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -96,8 +96,55 @@ describe('a run', () => {
     resumed.dispose();
   });
 
-  it('refuses a folder that already holds a run, and one without a checkpoint', async () => {
+  it('that is resumed keeps its checkpoints until the next one is there, and two from then on', async () => {
+    const own = join(folder, 'kept');
+    const names = () => readdir(join(own, 'checkpoints'));
+    const stop = new AbortController();
+    const first = await trainInto(own, settings, {
+      signal: stop.signal,
+      onIteration: ({ iteration }) => iteration === 8 && stop.abort(),
+    });
+    first.dispose();
+    const before = await names();
+    expect(before).toEqual(['00000008.checkpoint', '00000009.checkpoint']);
+    const seen: string[][] = [];
+    const resumed = await resumeFrom(
+      own,
+      { steps: 16 * 32 * 3 * 13 },
+      { onStart: async () => seen.push(await names()), onCheckpoint: async () => void seen.push(await names()) },
+    );
+    resumed.dispose();
+    expect(seen[0]).toEqual(before);
+    expect(seen.every(({ length }) => length === 2)).toBe(true);
+  });
+
+  it('whose newest checkpoint has one wrong bit goes on from the one before, and says so', async () => {
+    const own = join(folder, 'flipped');
+    await cp(join(folder, 'whole'), own, { recursive: true });
+    const [older, newest] = (await readdir(join(own, 'checkpoints'))).sort();
+    const file = join(own, 'checkpoints', newest);
+    const whole = await readFile(file);
+    const bytes = Buffer.from(whole);
+    bytes[bytes.length >> 1] ^= 16;
+    await writeFile(file, bytes);
+    const notices: string[] = [];
+    const resumed = await resumeFrom(own, {}, { onNotice: (sentence) => notices.push(sentence) });
+    resumed.dispose();
+    expect(notices[0]).toContain(`${newest}: the checkpoint is cut off or damaged`);
+    expect(notices[0]).toContain(older);
+    expect(await readFile(file)).toEqual(whole);
+    expect(await tables(own)).toEqual(await tables(join(folder, 'whole')));
+    for (const name of [older, newest]) await writeFile(join(own, 'checkpoints', name), bytes);
+    await expect(resumeFrom(own)).rejects.toThrow(/damaged.*no other is whole/);
+  });
+
+  it('refuses a folder that holds anything but an empty run, and touches nothing in it', async () => {
+    const photographs = join(folder, 'photographs');
+    await mkdir(join(photographs, 'sub'), { recursive: true });
+    for (const name of ['20240101.jpg', '20240102.npz']) await writeFile(join(photographs, 'sub', name), name);
+    await expect(trainInto(photographs, settings)).rejects.toThrow(/is not empty/);
     await expect(trainInto(join(folder, 'whole'), settings)).rejects.toThrow(/already holds a run/);
+    expect(await readdir(photographs, { recursive: true })).toHaveLength(3);
     await cp(join(folder, 'whole', 'manifest.json'), join(folder, 'empty', 'manifest.json'));
     await expect(resumeFrom(join(folder, 'empty'))).rejects.toThrow(/holds no checkpoint/);
   });

@@ -1,10 +1,9 @@
 /** `trueline convert`: the same recording in another encoding, or as one zip file. */
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
 import { convert } from '../recording/convert.ts';
+import { writeFolder } from '../recording/disk/node.ts';
 import { folderStore, openRecording, openStore, packZip } from '../recording/node.ts';
 import type { Encoding } from '../recording/writer.ts';
 import { maxSize, print } from './options.ts';
@@ -31,22 +30,10 @@ export function convertCommand(): Command {
           if (existsSync(to)) throw new BadInput('is there already; name a new file, or remove it first', { file: to });
           await packZip(await openStore(from, options), to, bar.update);
         } else {
-          if (existsSync(to) && (!statSync(to).isDirectory() || readdirSync(to).length > 0)) {
-            throw new BadInput('is there already and not an empty folder; name a new one, or remove it first', {
-              file: to,
-            });
-          }
-          // Written beside its place and renamed, so that a conversion that is cut off never looks whole.
-          const temporary = join(dirname(resolve(to)), `.${basename(to)}.tmp`);
-          await rm(temporary, { recursive: true, force: true });
-          await convert(
-            recording,
-            folderStore(temporary),
-            { encoding: options.to, compress: options.compress },
-            bar.update,
+          const { to: encoding, compress } = options;
+          await writeFolder(to, (folder) =>
+            convert(recording, folderStore(folder), { encoding, compress }, bar.update),
           );
-          if (existsSync(to)) await rm(to, { recursive: true });
-          await rename(temporary, to);
         }
         bar.stop();
         print(`Wrote ${to}`);

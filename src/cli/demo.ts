@@ -1,10 +1,9 @@
 /** `trueline demo`, which `npm start` runs: a run with a bug in it, its diagnosis, and the same run without the bug beside it. */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { findFault } from '../faults/index.ts';
 import { gameOptimum } from '../games/index.ts';
-import { openRecording } from '../recording/node.ts';
+import { openRecording, removeRun } from '../recording/node.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
@@ -63,7 +62,7 @@ interface Found {
 async function run(name: string, options: { seed: number; out: string }, paint: Style, fault?: string): Promise<Found> {
   const folder = join(options.out, name);
   const page = join(options.out, `${name}.html`);
-  await rm(folder, { recursive: true, force: true });
+  await removeRun(folder);
   const result = await trainAndShow(game, {
     set: ['gameSettings.seats=2'],
     seed: options.seed,

@@ -5,8 +5,8 @@ import { Command } from 'commander';
 import { actorToOnnx } from '../net/onnx.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
-import { decodeCheckpoint } from '../training/checkpoint.ts';
-import { latestCheckpoint, loadTrainer } from '../training/node.ts';
+import { snapshotName } from '../recording/writer.ts';
+import { loadTrainer } from '../training/node.ts';
 import { print } from './options.ts';
 
 export function exportCommand(): Command {
@@ -21,10 +21,9 @@ export function exportCommand(): Command {
       await readdir(run).catch(() => {
         throw new BadInput('there is no such folder', { file: run });
       });
-      const { iteration } = decodeCheckpoint(await latestCheckpoint(run));
-      const { trainer, dispose } = await loadTrainer(run);
+      const { trainer, dispose } = await loadTrainer(run, (sentence) => process.stderr.write(`note ${sentence}\n`));
       for (const { name, policy } of trainer.learners) {
-        const path = join(options.out ?? join(run, 'policies'), `${name}-${iteration}.onnx`);
+        const path = join(options.out ?? join(run, 'policies'), snapshotName(name, trainer.iteration));
         await writeWhole(path, [actorToOnnx(policy)]);
         print(`Wrote ${path}`);
       }

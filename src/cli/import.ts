@@ -1,9 +1,6 @@
 /** `trueline import`: a log as a recording, with the names it was recognised by. Only the table `scalars` comes of it. */
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { BadInput } from '../recording/bad-input.ts';
+import { requireNoFolder, writeFolder } from '../recording/disk/node.ts';
 import { openLogStore } from '../recording/importers/node.ts';
 import { importLog, type LogOptions, writeLog } from '../recording/importers/open.ts';
 import { folderStore } from '../recording/node.ts';
@@ -57,16 +54,9 @@ export function importCommand(): Command {
     .addOption(maxSize())
     .addHelpText('after', '\nExample:\n  $ trueline import examples/stuck-log imported\n')
     .action(async (source: string, out: string, flags: LogFlags & { json?: boolean }) => {
-      if (existsSync(out) && (!statSync(out).isDirectory() || readdirSync(out).length > 0))
-        throw new BadInput('is there already and not an empty folder; name a new one, or remove it first', {
-          file: out,
-        });
+      await requireNoFolder(out);
       const imported = await importLog(await openLogStore(source, { maxSize: flags.maxSize }), logOptions(flags));
-      const temporary = join(dirname(resolve(out)), `.${basename(out)}.tmp`);
-      await rm(temporary, { recursive: true, force: true });
-      await writeLog(imported, folderStore(temporary), { compress: true });
-      if (existsSync(out)) await rm(out, { recursive: true });
-      await rename(temporary, out);
+      await writeFolder(out, (folder) => writeLog(imported, folderStore(folder), { compress: true }));
       const { kind, files, rows, columns, notices } = imported;
       if (flags.json) print(JSON.stringify({ out, kind, files, rows, columns, notices }, null, 2));
       else print(`${logText(imported, style(wantsColour(process.stdout, process.env)))}\nWrote ${out}`);

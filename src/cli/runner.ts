@@ -21,7 +21,10 @@ export function addRunnerOptions(command: Command): Command {
     .option('--redis <address>', 'run on every machine where trueline worker works on the queue, not here')
     .option('--queue <name>', 'the queue of --redis', 'sweep')
     .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
-    .option('--shared', 'what is written lies on a disk that every machine reaches under the same path');
+    .option(
+      '--shared',
+      'what is written lies on a disk that every machine reaches; workers are given its path with --shared',
+    );
 }
 
 export async function runnerOf(flags: RunnerFlags): Promise<Runner> {

@@ -12,6 +12,7 @@ interface Flags {
   queue: string;
   ca?: string;
   threads?: number;
+  shared?: string;
   lease: number;
 }
 
@@ -22,6 +23,7 @@ export function workerCommand(): Command {
     .option('--queue <name>', 'the queue', 'sweep')
     .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
     .option('--threads <n>', 'how many jobs at the same time; all cores unless given', wholeNumber)
+    .option('--shared <folder>', 'where the runs of a sweep with --shared lie, as this machine sees it')
     .option('--lease <seconds>', 'after so long a silence a job is given to another worker', wholeNumber, 30)
     .addHelpText('after', '\nExample:\n  $ trueline worker --redis redis://10.0.0.1:6379 --queue gamma\n')
     .action(async (flags: Flags) => {
@@ -32,6 +34,7 @@ export function workerCommand(): Command {
         address: { url: flags.redis, ...(flags.ca ? { ca: flags.ca } : {}) },
         queue: flags.queue,
         threads: flags.threads ?? availableParallelism(),
+        ...(flags.shared === undefined ? {} : { shared: flags.shared }),
         lease: flags.lease * 1000,
         onNews: print,
       });

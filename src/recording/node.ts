@@ -1,15 +1,16 @@
 /** Recordings in folders and zip files, for Node: the file system, and zlib in place of the portable codec. */
 
-import { once } from 'node:events';
-import { closeSync, createWriteStream, existsSync, openSync, readSync, writevSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { readdir, realpath, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { BadInput } from './bad-input.ts';
 import { useCodec } from './codec.ts';
+import { makeFolder, removeFile, writeStream, writeWhole } from './disk/node.ts';
 import type { Manifest } from './manifest.ts';
 import { type OpenOptions, Recording } from './recording.ts';
+import { isRunFile } from './run-files.ts';
 import { Budget, type ByteSource, type Store, type WritableStore } from './source.ts';
 import { RecordingWriter, type WriterOptions } from './writer.ts';
 import { ZipBuilder, zipStore } from './zip.ts';
@@ -100,35 +101,34 @@ export function folderStore(folder: string): WritableStore {
     name: folder,
     list: async () => (await list('')).sort(),
     open: (path) => fileSource(join(folder, path)),
-    write: async (path, parts) => writeWhole(join(folder, path), parts),
-    remove: async (path) => rm(join(folder, path), { force: true }),
+    write: async (path, parts) => writeWhole(await within(folder, path), parts),
+    remove: async (path) => removeFile(await within(folder, path)),
   };
 }
 
-/** Writes under a temporary name beside the file and renames it: readers see the old file or the new one, never a part. */
-export async function writeWhole(path: string, parts: readonly Uint8Array[]): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  // Two programs that write the same file, each its own whole one, must not meet in the temporary one.
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
-  const file = openSync(temporary, 'w');
-  try {
-    for (let i = 0; i < parts.length; i += 256) writeAll(file, parts.slice(i, i + 256));
-  } finally {
-    closeSync(file);
-  }
-  await rename(temporary, path);
+export { writeWhole };
+
+/** Where a path of a folder lies. A link may lead out of the folder, and nothing there is ours to write or remove. */
+async function within(folder: string, path: string): Promise<string> {
+  const file = join(folder, path);
+  if (path.split('/').some((part) => part === '' || part.startsWith('.')))
+    throw new BadInput(`${JSON.stringify(path)} is no path of a recording`, { file: folder });
+  await makeFolder(dirname(file));
+  const [top, place] = await Promise.all([realpath(folder), realpath(dirname(file))]);
+  if (relative(top, place) !== dirname(path).replace(/^\.$/, ''))
+    throw new BadInput('leads out of its folder; a recording is written only inside its own', { file: dirname(file) });
+  return file;
 }
 
-function writeAll(file: number, parts: Uint8Array[]): void {
-  let rest = parts.filter((part) => part.length > 0);
-  while (rest.length > 0) {
-    let written = writevSync(file, rest);
-    while (rest.length > 0 && written >= rest[0].length) {
-      written -= rest[0].length;
-      rest = rest.slice(1);
-    }
-    if (written > 0) rest = [rest[0].subarray(written), ...rest.slice(1)];
-  }
+/** Removes what a run has written, and the folders that are empty then; whatever else lies there stays. */
+export async function removeRun(folder: string): Promise<void> {
+  const store = folderStore(folder);
+  const paths = (await store.list()).filter(isRunFile);
+  if (!paths.includes('manifest.json') && !paths.includes('result.json')) return;
+  for (const path of paths) await store.remove(path);
+  for (const below of new Set(paths.map(dirname).filter((name) => name !== '.')))
+    await rmdir(join(folder, below)).catch(() => undefined);
+  await rmdir(folder).catch(() => undefined);
 }
 
 export async function openStore(path: string, options: OpenOptions = {}): Promise<Store> {
@@ -144,13 +144,12 @@ export async function openRecording(path: string, options: OpenOptions = {}): Pr
   return Recording.open(await openStore(path, options), options);
 }
 
-/** Starts a recording in a folder, or goes on with one (`resume`). */
+/** Starts a recording in a folder that is new or empty, or goes on with one (`resume`). */
 export async function createRecording(
   folder: string,
   manifest: Manifest,
   options: WriterOptions = {},
 ): Promise<RecordingWriter> {
-  await mkdir(folder, { recursive: true });
   return RecordingWriter.create(folderStore(folder), manifest, options);
 }
 
@@ -160,22 +159,15 @@ export async function packZip(
   path: string,
   progress?: (done: number, all: number) => void,
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${basename(path)}.tmp`);
-  const out = createWriteStream(temporary);
-  const zip = new ZipBuilder();
-  const push = async (parts: Uint8Array[]) => {
-    for (const part of parts) if (!out.write(part)) await once(out, 'drain');
-  };
-  const paths = await store.list();
-  for (const [i, name] of paths.entries()) {
-    const source = await store.open(name);
-    const bytes = await source.read(0, source.size);
-    await push(await zip.entry(name, [bytes], /\.(json|jsonl)$/.test(name)));
-    progress?.(i + 1, paths.length);
-  }
-  await push(zip.end());
-  out.end();
-  await once(out, 'finish');
-  await rename(temporary, path);
+  await writeStream(path, async (write) => {
+    const zip = new ZipBuilder();
+    const paths = await store.list();
+    for (const [i, name] of paths.entries()) {
+      const source = await store.open(name);
+      const bytes = await source.read(0, source.size);
+      write(await zip.entry(name, [bytes], /\.(json|jsonl)$/.test(name)));
+      progress?.(i + 1, paths.length);
+    }
+    write(zip.end());
+  });
 }

@@ -160,18 +160,70 @@ describe('a recording', () => {
     });
   });
 
-  it('is continued by a writer from a position, and what was written after it is removed', async () => {
-    const store = memoryStore('run');
-    const scalars = (value: number) => ({ name: ['loss'], value: Float64Array.of(value) });
+  const scalars = (value: number) => ({ name: ['loss'], value: Float64Array.of(value) });
+  const values = async (store: WritableStore) =>
+    plain(await (await Recording.open(store)).read('scalars'), ['value']).value;
+  /** One chunk for each number, and the position after the first. */
+  const written = async (store: WritableStore, numbers: number[]) => {
     const writer = await RecordingWriter.create(store, manifest);
-    await writer.append('scalars', scalars(1));
-    await writer.flush();
-    const position = writer.position();
-    await writer.append('scalars', scalars(2));
-    await writer.close();
+    let position = {};
+    for (const [i, number] of numbers.entries()) {
+      await writer.append('scalars', scalars(number));
+      await writer.flush();
+      if (i === 0) position = writer.position();
+    }
+    return position;
+  };
+
+  it('is continued by a writer from a position, and what was written after it is replaced', async () => {
+    const store = memoryStore('run');
+    const position = await written(store, [1, 2, 7]);
     const again = await RecordingWriter.create(store, manifest, { resume: position });
+    expect(await values(store)).toEqual([1, 2, 7]);
     await again.append('scalars', scalars(3));
     await again.close();
-    expect(plain(await (await Recording.open(store)).read('scalars'), ['value'])).toEqual({ value: [1, 3] });
+    expect(await values(store)).toEqual([1, 3]);
+  });
+
+  it('is continued without a write or a removal as long as the same rows come again', async () => {
+    const store = memoryStore('run');
+    const position = await written(store, [1, 2, 7, 8]);
+    const done: string[] = [];
+    const watched: WritableStore = {
+      ...store,
+      write: async (path, parts) => {
+        done.push(`write ${path}`);
+        await store.write(path, parts);
+      },
+      remove: async (path) => {
+        done.push(`remove ${path}`);
+        await store.remove(path);
+      },
+    };
+    const again = await RecordingWriter.create(watched, manifest, { resume: position });
+    for (const number of [2, 7]) {
+      await again.append('scalars', scalars(number));
+      await again.flush();
+    }
+    expect(done).toEqual(['write manifest.json']);
+    await again.append('scalars', scalars(9));
+    await again.close();
+    expect(done.slice(1)).toEqual(['write scalars/000003.npz', 'write manifest.json']);
+    expect(await values(store)).toEqual([1, 2, 7, 9]);
+  });
+
+  it('is begun and continued without touching files that are not its own', async () => {
+    const own = ['sub/20240101.jpg', 'scalars/000009.npz', 'scalars/000001.png', 'checkpoints/000001.checkpoint'];
+    const store = memoryStore('run');
+    const position = await written(store, [1, 2]);
+    for (const path of own) await store.write(path, [Uint8Array.of(1)]);
+    const again = await RecordingWriter.create(store, manifest, { resume: position });
+    await again.close();
+    expect((await store.list()).sort()).toEqual([...own, 'manifest.json', 'scalars/000000.npz'].sort());
+    await expect(RecordingWriter.create(store, manifest)).rejects.toThrow(/already holds a run/);
+    const foreign = memoryStore('mine');
+    await foreign.write('sub/20240101.jpg', [Uint8Array.of(1)]);
+    await expect(RecordingWriter.create(foreign, manifest)).rejects.toThrow(/is not empty.*20240101/);
+    expect(await foreign.list()).toEqual(['sub/20240101.jpg']);
   });
 });

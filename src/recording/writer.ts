@@ -1,15 +1,18 @@
-/** Writes a recording chunk by chunk. A chunk appears under its name only when it is whole, and the manifest is there from the start, so a killed run leaves a recording that opens. */
+/**
+ * Writes a recording chunk by chunk. A chunk appears under its name only when it is whole, and the manifest is there from the start, so a killed run leaves
+ * a recording that opens. A writer that goes on from a position removes nothing until it has written what takes its place.
+ */
 import { BadInput } from './bad-input.ts';
 import { codec } from './codec.ts';
 import type { Chunk, Column, Offsets, Values } from './column.ts';
-import { columnSpec, tableSpec } from './columns.ts';
+import { columnSpec, tableSpec, tables } from './columns.ts';
 import { concatenate } from './concatenate.ts';
 import { checkRequired, conform, unknownBool } from './conform.ts';
 import { encodeJsonl } from './jsonl.ts';
-import { type Manifest, manifestBytes, manifestSchema } from './manifest.ts';
+import { type Manifest, manifestBytes, manifestSchema, parseManifest } from './manifest.ts';
 import { encodeNpz } from './npz.ts';
 import { encodeParquet } from './parquet-chunk.ts';
-import { join, type WritableStore } from './source.ts';
+import { join, type Store, type WritableStore } from './source.ts';
 
 export type Encoding = 'npz' | 'parquet' | 'jsonl' | 'jsonl.gz';
 
@@ -22,13 +25,15 @@ export interface WriterOptions {
   compress?: boolean;
   /** Rows of a chunk file. */
   chunkRows?: number;
-  /** Chunks per table to go on from, as `position` gave them; later ones are removed. */
+  /** Chunks per table to go on from, as `position` gave them; later ones are replaced. */
   resume?: Record<string, number>;
 }
 
 export class RecordingWriter {
   private readonly pending = new Map<string, { chunks: Chunk[]; rows: number }>();
   private readonly written = new Map<string, number>();
+  /** Chunks beyond the position, by table, in their order: another writer's, which ours will have replaced when it ends. */
+  private readonly later = new Map<string, string[]>();
 
   private constructor(
     private readonly store: WritableStore,
@@ -46,14 +51,27 @@ export class RecordingWriter {
       options.compress ?? false,
       options.chunkRows ?? 65536,
     );
-    const position = options.resume ?? {};
-    for (const path of await store.list()) {
-      const match = /^([^/]+)\/(\d{6,})\./.exec(path);
-      if (match && Number(match[2]) >= (position[match[1]] ?? 0)) await store.remove(path);
-    }
-    for (const [table, chunks] of Object.entries(position)) writer.written.set(table, chunks);
+    if (options.resume) await writer.goOn(options.resume);
+    else await requireEmpty(store);
     await writer.updateManifest({});
     return writer;
+  }
+
+  private async goOn(position: Record<string, number>): Promise<void> {
+    const present = new Set(await this.store.list());
+    for (const [table, chunks] of Object.entries(position)) this.written.set(table, chunks);
+    for (const table of new Set([...tables.map(({ name }) => name), ...this.written.keys()])) {
+      // Only names that a writer gives, one after the other without a gap; whatever else is there is somebody else's.
+      const found: string[] = [];
+      for (let number = position[table] ?? 0; ; number++) {
+        const paths = encodings
+          .map((encoding) => chunkPath(table, number, encoding))
+          .filter((path) => present.has(path));
+        if (paths.length === 0) break;
+        found.push(...paths);
+      }
+      if (found.length > 0) this.later.set(table, found);
+    }
   }
 
   /** Takes rows. They are copied, so the caller may use its arrays again. */
@@ -78,17 +96,17 @@ export class RecordingWriter {
 
   /** Keeps a policy as it was when it sampled an iteration's rows: policies/<policy>-<iteration>.onnx. */
   async snapshot(policy: string, iteration: number, model: Uint8Array): Promise<void> {
-    await this.store.write(`policies/${policy}-${iteration}.onnx`, [model]);
+    await this.store.write(`policies/${snapshotName(policy, iteration)}`, [model]);
   }
 
   /** Writes every row taken so far. */
   async flush(): Promise<void> {
-    for (const table of [...this.pending.keys()]) await this.write(table);
+    await Promise.all([...this.pending.keys()].map((table) => this.write(table)));
   }
 
   /** Chunks per table that are written; after a flush, where a resumed writer goes on. */
   position(): Record<string, number> {
-    return Object.fromEntries(this.written);
+    return Object.fromEntries([...this.written].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   async updateManifest(patch: Partial<Manifest>): Promise<void> {
@@ -98,7 +116,14 @@ export class RecordingWriter {
 
   async close(patch: Partial<Manifest> = {}): Promise<void> {
     await this.flush();
+    for (const table of this.later.keys()) await this.removeLater(table, () => true);
     await this.updateManifest(patch);
+  }
+
+  /** From the last to the first, so that what is left is at any moment what a killed run would have left. */
+  private async removeLater(table: string, wanted: (path: string) => boolean): Promise<void> {
+    for (const path of (this.later.get(table) ?? []).filter(wanted).reverse()) await this.store.remove(path);
+    this.later.delete(table);
   }
 
   private async write(table: string): Promise<void> {
@@ -109,8 +134,67 @@ export class RecordingWriter {
     const chunk = concatenate(waiting.chunks, (name) => columnSpec(table, name));
     this.pending.delete(table);
     const parts = await encodeChunk(chunk, this.encoding, this.compress);
-    await this.store.write(`${table}/${String(number).padStart(6, '0')}.${this.encoding}`, parts);
+    const path = chunkPath(table, number, this.encoding);
+    if (!(await this.replaces(table, path, parts))) await this.store.write(path, parts);
     this.written.set(table, number + 1);
+  }
+
+  /** Whether the same bytes are there already. Where others are, the rows are divided otherwise this time, and the chunks after them would repeat some. */
+  private async replaces(table: string, path: string, parts: readonly Uint8Array[]): Promise<boolean> {
+    const [next, ...rest] = this.later.get(table) ?? [];
+    if (next === undefined) return false;
+    if (next === path && (await sameBytes(this.store, path, parts))) {
+      if (rest.length > 0) this.later.set(table, rest);
+      else this.later.delete(table);
+      return true;
+    }
+    await this.removeLater(table, (later) => later !== path);
+    return false;
+  }
+}
+
+/** The file of a policy. Names of policies come from settings, and some would lead elsewhere. */
+export function snapshotName(policy: string, iteration: number): string {
+  if (!/^[^./\\\0][^/\\\0]{0,199}$/.test(policy))
+    throw new BadInput(`the policy ${JSON.stringify(policy)} cannot be kept in a file of its name; name it otherwise`);
+  return `${policy}-${iteration}.onnx`;
+}
+
+const encodings: readonly Encoding[] = ['npz', 'parquet', 'jsonl', 'jsonl.gz'];
+const chunkPath = (table: string, number: number, encoding: Encoding) =>
+  `${table}/${String(number).padStart(6, '0')}.${encoding}`;
+
+async function sameBytes(store: WritableStore, path: string, parts: readonly Uint8Array[]): Promise<boolean> {
+  const source = await store.open(path);
+  const bytes = join(parts);
+  if (source.size !== bytes.length) return false;
+  const found = await source.read(0, source.size);
+  return found.every((byte, i) => byte === bytes[i]);
+}
+
+/** A recording is begun only where nothing can be lost: where there is no file, or the manifest alone of a run that was killed before it recorded anything. */
+export async function requireEmpty(store: Store): Promise<void> {
+  const present = await store.list();
+  const other = present.find((path) => path !== 'manifest.json');
+  if (present.length > 0) {
+    const source = await store.open('manifest.json').catch(() => null);
+    const bytes = source && (await source.read(0, source.size));
+    const ours = bytes !== null && isManifest(bytes);
+    if (ours && other !== undefined)
+      throw new BadInput('already holds a run; resume it, or give another folder', { file: store.name });
+    if (!ours)
+      throw new BadInput(`is not empty, and what it holds (${present[0]}) is no run; give another folder`, {
+        file: store.name,
+      });
+  }
+}
+
+function isManifest(bytes: Uint8Array): boolean {
+  try {
+    parseManifest(bytes, 'manifest.json');
+    return true;
+  } catch {
+    return false;
   }
 }
 

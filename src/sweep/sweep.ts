@@ -1,8 +1,9 @@
 /** Runs a list of jobs into one folder, each under its id. What is finished there is never repeated, so calling it again goes on where it stopped. */
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BadInput } from '../recording/bad-input.ts';
-import { writeWhole } from '../recording/node.ts';
+import { removeFile, writeWhole } from '../recording/disk/node.ts';
 import { type Job, jobId } from './job.ts';
 import type { JobOutcome, JobProgress, QueuedJob, Runner } from './runner.ts';
 import { type JobResult, readResult } from './work.ts';
@@ -85,7 +86,7 @@ export async function runSweep(
     outcomes.set(outcome.id, outcome);
     const file = join(folder, outcome.id, failureFile);
     if (outcome.status === 'failed') await writeJson(file, { id: outcome.id, error: outcome.error });
-    else await rm(file, { force: true });
+    else if (existsSync(file)) await removeFile(file);
   }
   const list = [...unique].map(([id, entry]) => ({
     ...entry,
@@ -101,7 +102,13 @@ async function writeJson(file: string, data: unknown): Promise<void> {
 
 /** Adds to the list that is there, so that a folder may grow by further sweeps. */
 async function keepList(folder: string, name: string, jobs: ReadonlyMap<string, SweepJob>): Promise<void> {
-  const before = await readList(folder).catch(() => null);
+  const present = await readdir(folder).catch(() => [] as string[]);
+  const others = present.filter((name) => !name.startsWith('.'));
+  if (others.length > 0 && !others.includes(listFile))
+    throw new BadInput(`is not empty, and what it holds (${others[0]}) is no sweep; give another folder`, {
+      file: folder,
+    });
+  const before = others.includes(listFile) ? await readList(folder) : null;
   const merged = new Map((before?.jobs ?? []).map((entry) => [entry.id, entry]));
   for (const [id, entry] of jobs) merged.set(id, { id, ...entry });
   const list: SweepList = { format: 'trueline/sweep/1', name: before?.name ?? name, jobs: [...merged.values()] };
@@ -121,9 +128,10 @@ export async function readList(folder: string): Promise<SweepList> {
   } catch {
     // Said below, in the same words.
   }
-  throw new BadInput('is damaged or of another format; delete it and run the sweep again, finished runs are kept', {
-    file,
-  });
+  throw new BadInput(
+    'is no list of a sweep, or a damaged one; give another folder, or move the file away: finished runs are kept',
+    { file },
+  );
 }
 
 export interface StatusEntry extends SweepJob {

@@ -1,5 +1,5 @@
 /** Does one job, wherever it runs: trains into a folder, goes on from a checkpoint that is there, and writes the result last. A job that has a result is never done again. */
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Bench, type Outcome as BenchOutcome } from '../faults/bench/outcome.ts';
 import { iterations } from '../faults/bench/setups.ts';
@@ -9,7 +9,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { version } from '../recording/version.ts';
 import { playLearnt } from '../training/collect/evaluate.ts';
-import { latestCheckpoint, resumeFrom, trainInto } from '../training/node.ts';
+import { isBegun, resumeFrom, trainInto } from '../training/node.ts';
 import type { TrainResult } from '../training/run.ts';
 import type { SettingsInput } from '../training/settings.ts';
 import { cleanStages, type Stages } from '../training/stages.ts';
@@ -71,13 +71,7 @@ export async function runJob(job: Job, folder: string, hooks: WorkHooks = {}): P
       hooks.onProgress?.({ id, steps: Math.min(steps, job.settings.steps), allSteps: job.settings.steps, secondsLeft }),
   };
   const threads = hooks.threads ?? 1;
-  const begunBefore = await latestCheckpoint(folder).then(
-    () => true,
-    () => false,
-  );
-  // What was killed before its first checkpoint cannot be gone on with.
-  if (!begunBefore) await rm(folder, { recursive: true, force: true });
-  const run = begunBefore
+  const run = (await isBegun(folder))
     ? await resumeFrom(folder, { threads }, shared)
     : await trainInto(folder, { ...settings, threads }, shared);
   try {

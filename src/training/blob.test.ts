@@ -27,6 +27,15 @@ it("reads Node's buffers, wherever they lie in memory", () => {
 });
 
 it('says what is wrong with bytes that are no checkpoint', () => {
-  expect(() => fromBytes(new Uint8Array(100))).toThrow(/does not begin with "trueline\/checkpoint\/1"/);
+  expect(() => fromBytes(new Uint8Array(100))).toThrow(/does not begin with "trueline\/checkpoint\/2"/);
   expect(() => fromBytes(toBytes({ a: new Float64Array(100) }).subarray(0, 60))).toThrow(/cut off/);
+});
+
+it('refuses bytes in which any one bit is another', () => {
+  const bytes = toBytes({ text: 'a', floats: Float32Array.from([1.5, -2.25]) });
+  for (let bit = 0; bit < 8 * bytes.length; bit++) {
+    const flipped = Uint8Array.from(bytes);
+    flipped[bit >> 3] ^= 1 << (bit & 7);
+    expect(() => fromBytes(flipped)).toThrow(/the checkpoint/);
+  }
 });

@@ -1,18 +1,18 @@
-/** Training into a folder: the recording and its checkpoints. A checkpoint appears under its name only when it is whole, so a killed run can be resumed. */
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+/** Training into a folder: the recording and its checkpoints. A checkpoint is on disk before an older one goes, and two are kept, so a run that was killed at any moment can be resumed. */
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEngine } from '../net/engine.ts';
 import type { KernelName } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
-import { createRecording, writeWhole } from '../recording/node.ts';
-import type { Encoding } from '../recording/writer.ts';
+import { folderStore } from '../recording/node.ts';
+import { type Encoding, RecordingWriter, requireEmpty } from '../recording/writer.ts';
 import { decodeCheckpoint } from './checkpoint.ts';
-import { checkpointSettings, type TrainHooks, type TrainResult, train } from './run.ts';
+import { type TrainHooks, type TrainResult, train } from './run.ts';
 import type { SettingsInput } from './settings.ts';
 import { Trainer } from './trainer.ts';
 
 const checkpoints = 'checkpoints';
-/** The newest ones are kept; an older one is of use only while the newest is being written. */
+/** The newest ones are kept: one to go on from, and the one before in case it is damaged. */
 const kept = 2;
 
 export interface FolderHooks extends Omit<TrainHooks, 'recording' | 'checkpoint' | 'resume'> {
@@ -21,15 +21,13 @@ export interface FolderHooks extends Omit<TrainHooks, 'recording' | 'checkpoint'
   onCheckpoint?: () => Promise<void>;
 }
 
-/** Trains into a new folder; one that already holds a run is refused rather than overwritten. */
+/** Trains into a new or empty folder; one that holds anything is refused rather than written into. */
 export async function trainInto(
   folder: string,
   settings: SettingsInput,
   hooks: FolderHooks = {},
 ): Promise<TrainResult> {
-  const present: string[] = await readdir(folder).catch(() => []);
-  if (present.includes('manifest.json'))
-    throw new BadInput('already holds a run; resume it, or give another folder', { file: folder });
+  await requireEmpty(folderStore(folder));
   return train(settings, { ...hooks, ...folderHooks(folder, hooks) });
 }
 
@@ -39,21 +37,44 @@ export async function resumeFrom(
   changed: Partial<SettingsInput> = {},
   hooks: FolderHooks = {},
 ): Promise<TrainResult> {
-  const resume = await latestCheckpoint(folder);
-  const settings = { ...checkpointSettings(resume), ...changed };
+  const resume = await latestCheckpoint(folder, hooks.onNotice);
+  const settings = { ...decodeCheckpoint(resume).settings, ...changed };
   return train(settings, { ...hooks, ...folderHooks(folder, hooks), resume });
 }
 
-export async function latestCheckpoint(folder: string): Promise<Uint8Array> {
+/** Whether there is a checkpoint to go on from. */
+export async function isBegun(folder: string): Promise<boolean> {
+  return (await checkpointNames(folder)).length > 0;
+}
+
+/** The newest checkpoint that is whole; a damaged one is passed over, and said to be. */
+export async function latestCheckpoint(folder: string, onNotice?: (sentence: string) => void): Promise<Uint8Array> {
   const names = await checkpointNames(folder);
-  if (names.length === 0)
-    throw new BadInput('holds no checkpoint to resume from; train it anew', { file: join(folder, checkpoints) });
-  return readFile(join(folder, checkpoints, names[names.length - 1]));
+  let damage: BadInput | undefined;
+  for (const name of names.reverse()) {
+    const file = join(folder, checkpoints, name);
+    const bytes = await readFile(file);
+    try {
+      decodeCheckpoint(bytes);
+      if (damage) onNotice?.(`${damage.message}; ${name}, the one before, is whole and used`);
+      return bytes;
+    } catch (error) {
+      if (!(error instanceof BadInput)) throw error;
+      damage ??= error.within({ file });
+    }
+  }
+  if (damage) throw new BadInput(`${damage.what}, and no other is whole; train it anew`, damage.place);
+  throw new BadInput('holds no checkpoint to resume from: the run is empty; train it anew', {
+    file: join(folder, checkpoints),
+  });
 }
 
 /** The trainer of a folder as its newest checkpoint left it, to play or to export; nothing is written. */
-export async function loadTrainer(folder: string): Promise<{ trainer: Trainer; dispose(): void }> {
-  const bytes = await latestCheckpoint(folder);
+export async function loadTrainer(
+  folder: string,
+  onNotice?: (sentence: string) => void,
+): Promise<{ trainer: Trainer; dispose(): void }> {
+  const bytes = await latestCheckpoint(folder, onNotice);
   const { settings, kernel } = decodeCheckpoint(bytes);
   const engine = await createEngine({ kernel: kernel as KernelName });
   const trainer = new Trainer(settings, { engine });
@@ -62,17 +83,21 @@ export async function loadTrainer(folder: string): Promise<{ trainer: Trainer; d
 }
 
 function folderHooks(folder: string, hooks: FolderHooks): Pick<TrainHooks, 'recording' | 'checkpoint'> {
+  const store = folderStore(folder);
   return {
     recording: (manifest, position) =>
-      createRecording(folder, manifest, {
+      RecordingWriter.create(store, manifest, {
         ...(hooks.encoding ? { encoding: hooks.encoding } : {}),
         ...(position ? { resume: position } : {}),
       }),
     checkpoint: async (bytes, iteration) => {
-      await mkdir(join(folder, checkpoints), { recursive: true });
-      await writeWhole(join(folder, checkpoints, `${String(iteration).padStart(8, '0')}.checkpoint`), [bytes]);
+      const own = `${String(iteration).padStart(8, '0')}.checkpoint`;
+      await store.write(`${checkpoints}/${own}`, [bytes]);
       const names = await checkpointNames(folder);
-      for (const name of names.slice(0, -kept)) await rm(join(folder, checkpoints, name), { force: true });
+      const older = names.filter((name) => name <= own).slice(0, -kept);
+      // A run goes on from the newest whole one, so any that is newer than what it reached is damaged.
+      const damaged = names.filter((name) => name > own);
+      for (const name of [...older, ...damaged]) await store.remove(`${checkpoints}/${name}`);
       await hooks.onCheckpoint?.();
     },
   };
@@ -80,5 +105,5 @@ function folderHooks(folder: string, hooks: FolderHooks): Pick<TrainHooks, 'reco
 
 async function checkpointNames(folder: string): Promise<string[]> {
   const names: string[] = await readdir(join(folder, checkpoints)).catch(() => []);
-  return names.filter((name) => /^\d+\.checkpoint$/.test(name)).sort();
+  return names.filter((name) => /^\d{8,}\.checkpoint$/.test(name)).sort();
 }

@@ -99,6 +99,8 @@ async function loop(trainer: Trainer, hooks: TrainHooks): Promise<{ stopped: boo
     await hooks.checkpoint(await trainer.save(), trainer.iteration);
     saved = trainer.iteration;
   };
+  // Before anything is recorded, so that whatever has rows can be gone on with.
+  if (trainer.iteration === 0) await save();
   while (!trainer.done && !hooks.signal?.aborted) {
     const report = await trainer.iterate();
     const now = performance.now();

@@ -87,7 +87,7 @@ export const settingsSchema = z.strictObject({
     .describe('How many threads compute; null takes what the engine thinks best; results do not depend on it.'),
   checkpoint: whole(0, 1_000_000)
     .default(10)
-    .describe('Saves a checkpoint every so many iterations; 0 saves only at the end.'),
+    .describe('Saves a checkpoint every so many iterations; 0 saves only at the start and the end.'),
   probes: z
     .array(probeSchema)
     .default([])

@@ -3,11 +3,11 @@ import { BadInput } from '../../recording/bad-input.ts';
 import { version } from '../../recording/version.ts';
 import type { Job } from '../job.ts';
 
-/** What travels in the queue: data, never code. */
+/** What travels in the queue: data, never code, and never a path. */
 export interface QueuedData {
   job: Job;
-  /** A folder that every machine reaches under this path; absent where the run comes back through Redis. */
-  folder?: string;
+  /** Whether the run goes to the disk that all machines share; otherwise it comes back through Redis. */
+  shared?: boolean;
 }
 
 /** What BullMQ keeps as the job's progress. */
@@ -35,3 +35,6 @@ export const queueName = (name: string) => `trueline-${name}-${version}`;
 export const versionKey = (name: string) => `trueline:${name}:version`;
 export const machinesKey = (name: string) => `trueline:${name}:machines`;
 export const filesKey = (name: string, id: string) => `trueline:${name}:files:${id}`;
+
+/** Says beside the runs of a shared disk which queue they belong to. */
+export const sharedFile = '.trueline-queue';

@@ -2,25 +2,37 @@
  * A run's folder kept in Redis, for machines that share no disk: a hash of gzipped pieces. Files of a recording never change once they are written, so
  * only what is new is sent; the list of what is whole is written last, and who reads it sees the folder as it was at one checkpoint.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import { BadInput } from '../../recording/bad-input.ts';
-import { folderStore, writeWhole } from '../../recording/node.ts';
-
-interface Entry {
-  pieces: number;
-  size: number;
-  /** Names the pieces; a file that is sent anew gets another. */
-  token: string;
-}
-
-type Index = Record<string, Entry>;
+import { replaceFolder } from '../../recording/disk/node.ts';
+import { folderStore } from '../../recording/node.ts';
+import { isRunFile } from '../../recording/run-files.ts';
+import { Budget } from '../../recording/source.ts';
 
 const pieceSize = 1 << 20;
+
+/** What lies in Redis, as data of a stranger: only files that a run has, and no more pieces than their size takes. */
+const indexSchema = z.record(
+  z.string().refine(isRunFile, { error: ({ input }) => `${JSON.stringify(input)} is no file of a run` }),
+  z.strictObject({
+    size: z
+      .int()
+      .min(0)
+      .max(2 ** 40),
+    /** Names the pieces; a file that is sent anew gets another. */
+    token: z.uuid(),
+  }),
+);
+
+type Index = z.output<typeof indexSchema>;
+/** No file is without a piece, so that one that is lost is missed. */
+const piecesOf = (size: number) => Math.max(1, Math.ceil(size / pieceSize));
 /** Columns repeat bytes more than words: runs of bytes are found in two thirds of the time that words take. */
 const packing = { level: 1, memLevel: 9, strategy: constants.Z_RLE };
 const indexField = 'index';
@@ -41,8 +53,7 @@ export class RemoteFolder {
   async push(folder: string): Promise<void> {
     const index: Index = {};
     const written: Record<string, bigint> = {};
-    const sending: Promise<unknown>[] = [];
-    for (const path of await folderStore(folder).list()) {
+    for (const path of (await folderStore(folder).list()).filter(isRunFile)) {
       const file = join(folder, path);
       const time = await timeOf(file);
       if (time !== undefined && time === this.written[path]) index[path] = this.sent[path];
@@ -51,65 +62,77 @@ export class RemoteFolder {
         // A checkpoint that was replaced while we looked.
         if (!bytes || time === undefined) continue;
         const token = randomUUID();
-        const pieces = Math.max(1, Math.ceil(bytes.length / pieceSize));
-        index[path] = { pieces, size: bytes.length, token };
-        for (let i = 0; i < pieces; i++) {
+        index[path] = { size: bytes.length, token };
+        for (let i = 0; i < piecesOf(bytes.length); i++) {
           const piece = await pack(bytes.subarray(i * pieceSize, (i + 1) * pieceSize), packing);
-          sending.push(this.redis.hset(this.key, pieceField(token, i), piece));
+          await this.redis.hset(this.key, pieceField(token, i), piece);
         }
       }
       written[path] = time;
     }
-    await Promise.all(sending);
     await this.redis.hset(this.key, indexField, JSON.stringify(index));
-    for (const [path, { token, pieces }] of Object.entries(this.sent)) {
+    for (const [path, { token, size }] of Object.entries(this.sent)) {
       if (index[path]?.token === token) continue;
-      await this.redis.hdel(this.key, ...Array.from({ length: pieces }, (_, i) => pieceField(token, i)));
+      await this.redis.hdel(this.key, ...Array.from({ length: piecesOf(size) }, (_, i) => pieceField(token, i)));
     }
     await this.redis.expire(this.key, kept);
     this.sent = index;
     this.written = written;
   }
 
-  /** Fetches the folder as it was last sent, in place of what is there; false where nothing was. */
+  /** Fetches the folder as it was last sent, in place of the run that is there; false where nothing was. */
   async pull(folder: string, seen?: string): Promise<boolean> {
     const text = await this.redis.hget(this.key, indexField);
     // The second time round: its pieces are gone and nobody sent others, so there is nothing whole.
     if (text === null || text === seen) return false;
-    const index = JSON.parse(text) as Index;
-    const written: Record<string, bigint> = {};
-    const incoming = join(
-      dirname(folder),
-      `.${process.pid}.${createHash('sha256').update(folder).digest('hex').slice(0, 12)}.incoming`,
-    );
-    await rm(incoming, { recursive: true, force: true });
-    for (const [path, { pieces, size, token }] of Object.entries(index)) {
-      checkPath(path);
-      const packed = await Promise.all(
-        Array.from({ length: pieces }, (_, i) => this.redis.hgetBuffer(this.key, pieceField(token, i))),
-      );
-      // Replaced by a later checkpoint while we read: what that one says is whole by now.
-      if (packed.includes(null)) return this.pull(folder, text);
-      const damaged = () => new BadInput('was damaged on its way through Redis; run the job again', { file: path });
-      // Every piece carries a checksum of its own.
-      const parts = await Promise.all(
-        (packed as Buffer[]).map((piece) => unpack(piece, { maxOutputLength: pieceSize })),
-      ).catch(() => {
-        throw damaged();
+    const index = readIndex(text);
+    const present = await folderStore(folder).list();
+    const foreign = present.find((path) => !isRunFile(path));
+    if (foreign !== undefined)
+      throw new BadInput(`is no file of a run, and the run is to take the place of all that is there; move it away`, {
+        file: join(folder, foreign),
       });
-      if (parts.reduce((sum, part) => sum + part.length, 0) !== size) throw damaged();
-      await writeWhole(join(incoming, path), parts);
-    }
-    await mkdir(incoming, { recursive: true });
-    await rm(folder, { recursive: true, force: true });
-    await rename(incoming, folder);
+    let whole = true;
+    const budget = new Budget();
+    await replaceFolder(folder, async (incoming) => {
+      const store = folderStore(incoming);
+      for (const [path, { size, token }] of Object.entries(index)) {
+        budget.claim(path, size);
+        const parts = await this.fetch(path, size, token);
+        if (!parts) {
+          whole = false;
+          return false;
+        }
+        await store.write(path, parts);
+      }
+      return true;
+    });
+    // Replaced by a later checkpoint while we read: what that one says is whole by now.
+    if (!whole) return this.pull(folder, text);
+    this.written = {};
     for (const path of Object.keys(index)) {
       const time = await timeOf(join(folder, path));
-      if (time !== undefined) written[path] = time;
+      if (time !== undefined) this.written[path] = time;
     }
     this.sent = index;
-    this.written = written;
     return true;
+  }
+
+  /** The pieces of a file; null where one is gone. */
+  private async fetch(path: string, size: number, token: string): Promise<Uint8Array[] | null> {
+    const damaged = () => new BadInput('was damaged on its way through Redis; run the job again', { file: path });
+    const parts: Uint8Array[] = [];
+    for (let i = 0; i < piecesOf(size); i++) {
+      const packed = await this.redis.hgetBuffer(this.key, pieceField(token, i));
+      if (packed === null) return null;
+      // Every piece carries a checksum of its own.
+      const part = await unpack(packed, { maxOutputLength: pieceSize }).catch(() => {
+        throw damaged();
+      });
+      if (part.length !== Math.min(pieceSize, size - i * pieceSize)) throw damaged();
+      parts.push(part);
+    }
+    return parts;
   }
 
   async remove(): Promise<void> {
@@ -129,9 +152,11 @@ async function timeOf(file: string): Promise<bigint | undefined> {
   );
 }
 
-/** Names from Redis are as little trusted as names from anywhere. */
-function checkPath(path: string): void {
-  const parts = path.split('/');
-  if (parts.some((part) => part === '' || part.startsWith('.') || part.includes('\\') || part.includes('\0')))
-    throw new BadInput(`a run that came through Redis holds a file called ${JSON.stringify(path)}, which is refused`);
+function readIndex(text: string): Index {
+  try {
+    return indexSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const why = error instanceof z.ZodError ? error.issues[0].message : (error as Error).message;
+    throw new BadInput(`a run that came through Redis is refused: its list of files is damaged or forged (${why})`);
+  }
 }

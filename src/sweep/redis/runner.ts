@@ -1,10 +1,11 @@
 /** Runs the list on every machine that works on a queue. What is here waits and gathers; it may be stopped and started again at any time, or run twice. */
-import { mkdir } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Queue, type Job as QueueJob } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { makeFolder, writeWhole } from '../../recording/disk/node.ts';
 import { version } from '../../recording/version.ts';
+import { canonical } from '../job.ts';
 import type { JobOutcome, QueuedJob, Runner, RunnerHooks } from '../runner.ts';
 import { readResult } from '../work.ts';
 import { connect, type RedisAddress, redisOptions } from './connection.ts';
@@ -16,6 +17,7 @@ import {
   type QueuedData,
   type QueuedProgress,
   queueName,
+  sharedFile,
   versionKey,
 } from './names.ts';
 import { RemoteFolder } from './remote-folder.ts';
@@ -23,7 +25,7 @@ import { RemoteFolder } from './remote-folder.ts';
 export interface RedisRunnerOptions {
   address: RedisAddress;
   queue: string;
-  /** Whether the folders of jobs are on a disk that every machine reaches under the same path. */
+  /** Whether the folders of jobs are on a disk that every machine reaches; workers are told under which path. */
   shared: boolean;
   /** Milliseconds between two looks at the queue. */
   interval?: number;
@@ -50,6 +52,9 @@ export class RedisRunner implements Runner {
     queue.on('error', () => undefined);
     try {
       await redis.set(versionKey(this.name), version);
+      if (this.options.shared)
+        for (const folder of new Set(jobs.map(({ folder }) => dirname(folder))))
+          await writeWhole(join(folder, sharedFile), [new TextEncoder().encode(`${this.name}\n`)]);
       for (let at = 0; at < jobs.length; at += batch) await this.enqueue(queue, redis, jobs.slice(at, at + batch));
       return await this.gather(queue, redis, jobs, hooks);
     } finally {
@@ -68,9 +73,9 @@ export class RedisRunner implements Runner {
       else if (state === 'completed' && !(await this.present(redis, id, folder))) await known!.remove();
     }
     await queue.addBulk(
-      jobs.map(({ id, job, folder }) => ({
+      jobs.map(({ id, job }) => ({
         name: 'train',
-        data: { job, ...(this.options.shared ? { folder: resolve(folder) } : {}) },
+        data: { job, ...(this.options.shared ? { shared: true } : {}) },
         opts: { jobId: id, attempts, backoff, removeOnComplete: false, removeOnFail: false },
       })),
     );
@@ -125,7 +130,7 @@ export class RedisRunner implements Runner {
 
   private async outcome(
     redis: Redis,
-    { id, folder }: QueuedJob,
+    { id, job, folder }: QueuedJob,
     found: Queued | undefined,
   ): Promise<JobOutcome | null> {
     if (!found) return { id, status: 'failed', error: 'the job is gone from the queue; run the list again' };
@@ -134,12 +139,14 @@ export class RedisRunner implements Runner {
     if (state !== 'completed') return null;
     if (!this.options.shared) {
       const remote = new RemoteFolder(redis, filesKey(this.name, id));
-      await mkdir(dirname(folder), { recursive: true });
+      await makeFolder(dirname(folder));
       if (await remote.pull(folder)) await remote.remove();
     }
     const result = await readResult(folder);
     // On a shared disk the file may be seen a moment later here than where it was written.
     if (!result) return this.options.shared ? null : { id, status: 'failed', error: 'its result did not come back' };
+    if (result.id !== id || canonical(result.job) !== canonical(job))
+      return { id, status: 'failed', error: 'what came back is the result of another job; run the list again' };
     return { id, status: 'done', result };
   }
 }

@@ -1,17 +1,15 @@
 /** Works on a queue: takes a job, trains it on a thread, keeps its checkpoints where another machine can go on from them, and says how far it is. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Job as QueueJob, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { runSettings } from '../../faults/bench/plan.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { version } from '../../recording/version.ts';
-import { readSettings } from '../../training/settings.ts';
-import { type Job, jobId, makeJob } from '../job.ts';
 import type { JobProgress } from '../runner.ts';
 import { JobPool } from '../threads.ts';
 import { connect, type RedisAddress, redisOptions } from './connection.ts';
+import { readEntry } from './entry.ts';
 import {
   checkName,
   filesKey,
@@ -20,6 +18,7 @@ import {
   type QueuedData,
   type QueuedProgress,
   queueName,
+  sharedFile,
   versionKey,
 } from './names.ts';
 import { RemoteFolder } from './remote-folder.ts';
@@ -29,6 +28,8 @@ export interface QueueWorkerOptions {
   queue: string;
   /** How many jobs at the same time. */
   threads: number;
+  /** The folder of the runs on a disk that all machines share; jobs that go there are refused without it. */
+  shared?: string;
   /** Milliseconds for which a job belongs to a worker that is not heard of. */
   lease?: number;
   /** Hears of every job as it begins and ends. */
@@ -108,8 +109,8 @@ export class QueueWorker {
   }
 
   private async work(queued: QueueJob<QueuedData, null>, token?: string, signal?: AbortSignal): Promise<null> {
-    const { job, folder } = checked(queued);
-    const id = queued.id as string;
+    const { id, job, shared } = checked(queued);
+    const folder = shared ? await this.sharedFolder(id) : undefined;
     this.machine.jobs.push(id);
     this.options.onNews?.(`begins ${id}: ${job.settings.game}, seed ${job.seed}`);
     const remote = folder === undefined ? new RemoteFolder(this.redis, filesKey(this.name, id)) : undefined;
@@ -152,6 +153,25 @@ export class QueueWorker {
     }
   }
 
+  /** Inside the worker's own folder, which must be the one that the list was begun in: the queue says of it only that there is one. */
+  private async sharedFolder(id: string): Promise<string> {
+    const { shared } = this.options;
+    if (shared === undefined)
+      throw new Error(
+        'the job goes to a shared disk, and this worker was not told where that is; start it with --shared FOLDER',
+      );
+    const top = await realpath(shared).catch(() => shared);
+    const queue = await readFile(join(top, sharedFile), 'utf8').catch(() => null);
+    if (queue?.trim() !== this.name)
+      throw new Error(
+        `${shared} is not where the queue ${this.name} keeps its runs; give --shared the folder of the runs, as this machine sees it`,
+      );
+    const folder = join(top, id);
+    if ((await realpath(folder).catch(() => folder)) !== folder)
+      throw new Error(`${folder} leads out of ${shared}, and a worker writes nowhere else; remove the link`);
+    return folder;
+  }
+
   private async tell(queued: QueueJob<QueuedData, null>, { steps, allSteps, secondsLeft }: JobProgress): Promise<void> {
     const progress: QueuedProgress = { steps, allSteps, secondsLeft, machine: this.machine.name };
     // Progress is news, not result: what is lost is said again.
@@ -164,25 +184,10 @@ export class QueueWorker {
   }
 }
 
-/** A job from the queue is input like any other: it is run only if its settings are ours and its id is that of its data. */
-function checked(queued: QueueJob<QueuedData, null>): QueuedData {
-  const { job, folder } = queued.data;
+/** What is refused once is refused by every worker, so it is not tried again. */
+function checked(queued: QueueJob<QueuedData, null>): ReturnType<typeof readEntry> {
   try {
-    if (job?.format !== 'trueline/job/1') throw new BadInput('its format is not trueline/job/1');
-    if (job.version !== version)
-      throw new BadInput(`it was made by version ${job.version} and this is ${version}; make the list anew`);
-    const {
-      seed,
-      name: _,
-      threads: __,
-      checkpoint: ___,
-      ...settings
-    } = readSettings({ ...job.settings, seed: job.seed });
-    if (job.bench && jobId(makeJob(runSettings(job.bench), job.seed, { bench: job.bench })) !== queued.id)
-      throw new BadInput("it is no run of the zoo's bench");
-    const clean: Job = { ...job, settings, seed };
-    if (jobId(clean) !== queued.id) throw new BadInput('its id is not that of its settings, seed and version');
-    return { job: clean, ...(folder === undefined ? {} : { folder }) };
+    return readEntry(queued.data, queued.id as string);
   } catch (error) {
     throw new UnrecoverableError(`the job ${queued.id} is refused: ${(error as Error).message}`);
   }
