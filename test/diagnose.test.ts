@@ -46,7 +46,7 @@ describe('trueline diagnose', () => {
 
   it('prints the contract as JSON', () => {
     const diagnosis = JSON.parse(trueline('diagnose', faulty, '--json').stdout) as Diagnosis;
-    expect(diagnosis).toMatchObject({ format: 'trueline/diagnosis/1', verdict: 'faulty' });
+    expect(diagnosis).toMatchObject({ format: 'trueline/diagnosis/2', verdict: 'faulty' });
     const [cause] = diagnosis.causes;
     expect(cause).toMatchObject({ id: 'advantage-time-shifted', onset: 0 });
     expect(cause.residual_after as number).toBeLessThan((cause.residual_before as number) / 100);

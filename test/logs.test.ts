@@ -15,7 +15,7 @@ describe('logs on the command line', () => {
     expect(stdout).toMatch(/Causes that fit\n {2}optimizer-unbound/);
     expect(stdout).toContain('What to record next');
     const diagnosis = JSON.parse(trueline('diagnose', stuck, '--json').stdout) as Diagnosis;
-    expect(diagnosis).toMatchObject({ format: 'trueline/diagnosis/1', verdict: 'not-enough-evidence' });
+    expect(diagnosis).toMatchObject({ format: 'trueline/diagnosis/2', verdict: 'not-enough-evidence' });
     expect(diagnosis.scalars!.symptoms[0].id).toBe('kl-zero');
   });
 

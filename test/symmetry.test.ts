@@ -13,7 +13,7 @@ describe('trueline symmetry', () => {
     const run = trueline(...args, '--html', html, '--json');
     expect(run.status, run.stderr).toBe(1);
     const diagnosis = JSON.parse(run.stdout) as { format: string; causes: { id: string }[]; stages: { id: string }[] };
-    expect(diagnosis.format).toBe('trueline/diagnosis/1');
+    expect(diagnosis.format).toBe('trueline/diagnosis/2');
     expect(diagnosis.causes[0].id).toBe('environment-seat-bias');
     expect(diagnosis.stages).toHaveLength(8);
     const page = readFileSync(html, 'utf8');

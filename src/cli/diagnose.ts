@@ -1,4 +1,4 @@
-/** `trueline diagnose`: names the cause, proves it, says what to change. Exit status 0 healthy, 1 faulty, 3 not enough evidence. */
+/** `trueline diagnose`: names the cause, proves it, says what to change. Exit status 0 healthy, 1 faulty or unexplained, 3 not enough evidence. */
 import { Command } from 'commander';
 import { type DiagnoseOptions, diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
@@ -47,7 +47,7 @@ export function diagnoseCommand(): Command {
     .addOption(maxSize())
     .addHelpText(
       'after',
-      '\nExamples:\n  $ trueline diagnose examples/echo\n  $ trueline diagnose examples/echo --html report.html\n\nExit status: 0 healthy, 1 faulty, 2 bad input, 3 not enough evidence.\n',
+      '\nExamples:\n  $ trueline diagnose examples/echo\n  $ trueline diagnose examples/echo --html report.html\n\nExit status: 0 healthy, 1 faulty or unexplained, 2 bad input, 3 not enough evidence.\n',
     )
     .action(async (path: string, flags: DiagnoseFlags) => {
       const silenced = await accepted(path, flags);
@@ -148,5 +148,5 @@ const quoted = (text: string) => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.r
 
 export function exitStatusOf(diagnosis: Diagnosis): number {
   const { good, faulty, notEnough } = exitStatus;
-  return { healthy: good, faulty, 'not-enough-evidence': notEnough }[diagnosis.verdict];
+  return { healthy: good, faulty, unexplained: faulty, 'not-enough-evidence': notEnough }[diagnosis.verdict];
 }

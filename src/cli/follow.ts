@@ -32,7 +32,7 @@ export async function follow(path: string, flags: DiagnoseFlags, silenced: Accep
   const patience = flags.patience * 1000;
   const say = (examined: Examined) => {
     const { diagnosis } = examined;
-    const key = `${diagnosis.verdict} ${diagnosis.causes.map(({ id }) => id).join(' ')}`;
+    const key = [diagnosis.verdict, ...[...diagnosis.causes, ...diagnosis.remarks].map(({ id }) => id)].join(' ');
     if (key === told) return;
     told = key;
     if (flags.json) print(JSON.stringify({ iteration: examined.iteration, ...diagnosis }));

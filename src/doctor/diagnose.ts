@@ -1,11 +1,12 @@
 /** From a recording to a diagnosis: every check sees every iteration once, then causes are ranked and what they explain is filed under them. */
 import { BadInput } from '../recording/bad-input.ts';
 import type { Recording } from '../recording/recording.ts';
+import { problemsOf } from '../recording/validate.ts';
 import { causeById } from './causes.ts';
-import { type Check, fewestRows, type Pass } from './check.ts';
+import type { Check, Pass } from './check.ts';
 import { checks as allChecks } from './checks/index.ts';
 import { policyReplay } from './checks/policy-replay.ts';
-import type { Cause, CheckReport, Diagnosis, Finding, Verdict } from './diagnosis.ts';
+import type { Cause, Diagnosis } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
 import { type Ranked, rank } from './explain.ts';
 import { Iteration } from './iteration.ts';
@@ -13,8 +14,10 @@ import { measureInputs } from './observations.ts';
 import { type OpenPolicy, PolicyReplayer } from './policy-replay.ts';
 import { Run } from './run.ts';
 import { runPolicies } from './run-policies.ts';
+import { RunReadings } from './run-readings.ts';
 import { fromScalars, type ScalarReading } from './scalars/scalars.ts';
 import { iterations } from './stream.ts';
+import { coverage, type Examined, isRemark, remarkOf, sure, unexplained, verdictOf } from './verdict.ts';
 
 export interface DiagnoseOptions {
   /** Ids of the checks to run; all without it. */
@@ -41,6 +44,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     if (!causeById(id))
       throw new BadInput(`there is no cause ${JSON.stringify(id)} to ignore; \`trueline explain\` lists them all`);
   const passes = chosen.map((check) => ({ check, pass: check.start(run) }));
+  const readings = new RunReadings(run);
   await measureInputs(recording, run);
   const replayer =
     options.onnx && recording.snapshots.length > 0 ? new PolicyReplayer(recording, options.onnx, run) : null;
@@ -50,49 +54,62 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     const iteration = new Iteration(run, slice);
     if (replayer) await runPolicies(iteration, replayer, run);
     for (const { pass } of passes) pass.iteration(iteration);
+    readings.iteration(iteration);
     options.watch?.(iteration);
     options.progress?.(slice.number + 1, slice.last + 1);
   }
   await replayer?.dispose();
-  const reports: CheckReport[] = [];
-  const findings: Finding[] = [];
-  for (const { check, pass } of passes) report(run, check, pass, reports, findings);
-  const unrun = reports.find(({ id, status }) => id === policyReplay.id && status === 'not-checked');
+  const examined = passes.map(({ check, pass }) => examine(run, check, pass));
+  const unrun = examined.find(({ report }) => report.id === policyReplay.id && report.status === 'not-checked');
   if (unrun && recording.snapshots.length > 0 && !options.onnx)
-    unrun.note = 'the recording holds snapshots, and running them needs onnxruntime-web: npm install onnxruntime-web';
-  const ranked = rank(
-    findings.filter((finding) => agent < 0 || finding.agents.length === 0 || finding.agents.includes(agent)),
-  );
-  const causes = ranked.map((entry) => describe(run, entry));
-  const ignored = causes.filter(({ id }) => options.ignore?.includes(id));
-  const kept = causes.filter(({ id }) => !options.ignore?.includes(id));
-  const most = Math.max(0, ...Object.values(run.rows));
-  const enough = most >= fewestRows && hasEvidence(chosen, reports);
+    unrun.report.note =
+      'the recording holds snapshots, and running them needs onnxruntime-web: npm install onnxruntime-web';
+  // What is still being written may point to rows that are not there yet.
+  const problems = options.unfinished ? [] : await problemsOf(recording);
+  const covered = coverage(run, examined, problems);
+  const { named, ignored, unsure, remarks } = sort(run, examined, agent, options.ignore ?? []);
+  const open = unexplained(run, examined, [...named, ...ignored], unsure);
+  const causes = named.map((entry, i) => describe(run, entry, i === 0 ? readings.symptoms() : []));
+  const reports = examined.map(({ report }) => report);
   let scalars: ScalarReading | undefined;
-  if (!enough && kept.length === 0) {
-    const told = recording.tables.includes('scalars') ? await fromScalars(recording, run) : null;
-    if (told) {
-      scalars = told.reading;
-      reports.push(told.report);
-      const fitting = told.findings.filter(({ cause }) => !options.ignore?.includes(cause));
-      kept.push(...fitting.map((finding) => describe(run, { finding, explained: [] })));
-    }
+  if (covered.gaps.length > 0 && named.length + open.length === 0 && recording.tables.includes('scalars')) {
+    const told = await fromScalars(recording, run);
+    scalars = told.reading;
+    reports.push(told.report);
+    const fitting = told.findings.filter(({ cause }) => !options.ignore?.includes(cause));
+    causes.push(...fitting.map((finding) => describe(run, { finding, explained: [] }, [])));
   }
-  const sure = kept.some(({ confidence }) => confidence >= 0.4);
-  const verdict: Verdict = enough
-    ? sure
-      ? 'faulty'
-      : 'healthy'
-    : sure && findings.length > 0
-      ? 'faulty'
-      : 'not-enough-evidence';
   return {
-    format: 'trueline/diagnosis/1',
-    verdict,
-    causes: verdict === 'healthy' ? [] : kept,
+    format: 'trueline/diagnosis/2',
+    verdict: verdictOf(named.length, open, covered),
+    causes,
+    unexplained: open,
+    remarks,
+    cleared: readings.cleared(),
     checks: reports,
-    ...(ignored.length > 0 ? { ignored } : {}),
+    coverage: covered,
+    ...(options.unfinished ? { so_far: true } : {}),
+    ...(problems.length > 0 ? { problems } : {}),
+    ...(ignored.length > 0 ? { ignored: ignored.map((entry) => describe(run, entry, [])) } : {}),
     ...(scalars ? { scalars } : {}),
+  };
+}
+
+/** What is named, silenced, not sure enough to be named, or only worth a remark. */
+function sort(run: Run, examined: readonly Examined[], agent: number, ignore: readonly string[]) {
+  const findings = examined
+    .flatMap(({ outcome }) => outcome?.findings ?? [])
+    .filter(({ agents }) => agent < 0 || agents.length === 0 || agents.includes(agent));
+  const ranked = rank(findings.filter((finding) => !isRemark(run, finding)));
+  const certain = ranked.filter(({ finding }) => finding.confidence >= sure);
+  const silenced = ({ finding }: Ranked) => ignore.includes(finding.cause);
+  return {
+    named: certain.filter((entry) => !silenced(entry)),
+    ignored: certain.filter(silenced),
+    unsure: ranked.filter(({ finding }) => finding.confidence < sure).map(({ finding }) => finding),
+    remarks: rank(findings.filter((finding) => isRemark(run, finding) && !ignore.includes(finding.cause))).map(
+      ({ finding }) => remarkOf(finding),
+    ),
   };
 }
 
@@ -115,36 +132,30 @@ function agentIndex(run: Run, name: string): number {
   return index;
 }
 
-function report(run: Run, check: Check, pass: Pass, reports: CheckReport[], findings: Finding[]): void {
+function examine(run: Run, check: Check, pass: Pass): Examined {
   const missing = check.needs.filter((columns) => !columns.some((column) => run.seen.has(column)));
   const needs = check.needs.map((columns) => columns.join(' or '));
-  if (missing.length > 0) {
+  // All NaN is not "known", and yet it is what the check of finite numbers is there to find.
+  const outcome = missing.length === 0 || check.id === 'finite' ? pass.finish() : null;
+  if (!outcome || (missing.length > 0 && outcome.findings.length === 0)) {
     const note = `needs ${missing.map((columns) => columns.join(' or ')).join(' and ')}`;
-    reports.push({ id: check.id, status: 'not-checked', needs, measured: {}, expected: {}, note });
-    // All NaN is not "known", and yet it is what this check is there to find.
-    if (check.id !== 'finite') return;
+    return {
+      check,
+      outcome: null,
+      report: { id: check.id, status: 'not-checked', needs, measured: {}, expected: {}, note },
+    };
   }
-  const outcome = pass.finish();
-  if (missing.length > 0 && outcome.findings.length === 0) return;
-  if (missing.length > 0) reports.pop();
   const { status, measured, expected, note } = outcome;
-  reports.push({ id: check.id, status, needs, measured, expected, ...(note ? { note } : {}) });
-  findings.push(...outcome.findings);
+  return {
+    check,
+    outcome,
+    report: { id: check.id, status, needs, measured, expected, ...(note ? { note } : {}) },
+  };
 }
 
-/** Too little could be checked where neither the replay nor the credit nor the gradient could. */
-function hasEvidence(chosen: readonly Check[], reports: readonly CheckReport[]): boolean {
-  return chosen.some(
-    ({ id, group }) =>
-      (group === 'replay' || group === 'credit' || group === 'gradient' || chosen.length < 4) &&
-      reports.some((report) => report.id === id && report.status !== 'not-checked'),
-  );
-}
-
-function describe(run: Run, { finding, explained }: Ranked): Cause {
+function describe(run: Run, { finding, explained }: Ranked, measured: readonly string[]): Cause {
   const cause = causeById(finding.cause)!;
   const everyone = finding.agents.length === 0 ? [...run.agents] : finding.agents.map((agent) => run.agentName(agent));
-  const symptoms = [...explained.map((other) => other.summary), ...(explained.length > 0 ? [] : cause.symptoms)];
   return {
     id: finding.cause,
     confidence: finding.confidence,
@@ -160,7 +171,7 @@ function describe(run: Run, { finding, explained }: Ranked): Cause {
       : {}),
     summary: finding.summary,
     evidence: finding.evidence,
-    symptoms,
+    symptoms: [...explained.map((other) => other.summary), ...measured],
     remedy: cause.remedy,
   };
 }

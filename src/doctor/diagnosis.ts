@@ -1,9 +1,9 @@
-/** What a diagnosis is made of, as `trueline diagnose --json` prints it. Keys are those of the format `trueline/diagnosis/1` and never change their meaning. */
+/** What a diagnosis is made of, as `trueline diagnose --json` prints it. Keys are those of the format `trueline/diagnosis/2` and never change their meaning. */
 
 import type { ScalarReading } from './scalars/scalars.ts';
 import type { Transform, TransformValue } from './transforms/transform.ts';
 
-export type Verdict = 'healthy' | 'faulty' | 'not-enough-evidence';
+export type Verdict = 'healthy' | 'faulty' | 'unexplained' | 'not-enough-evidence';
 export type Status = 'pass' | 'warn' | 'fail' | 'not-checked';
 
 /** Named figures; a figure that is not finite is told as text. */
@@ -17,7 +17,7 @@ export interface Evidence {
 
 export interface Cause {
   id: string;
-  /** From 0 to 1: how well the transform fits, and how many rows support it. */
+  /** A score from 0 to 1, no probability: how well the transform fits, and how many rows support it. */
   confidence: number;
   /** Names of the agents affected; all of them where every agent is. */
   agents: string[];
@@ -31,7 +31,7 @@ export interface Cause {
   residual_after?: number;
   summary: string;
   evidence: Evidence[];
-  /** What follows from this cause, in this recording or usually. */
+  /** What follows from this cause, as measured in this run. */
   symptoms: string[];
   remedy: string;
 }
@@ -46,11 +46,57 @@ export interface CheckReport {
   note?: string;
 }
 
+/** Rows that disagree with what they should be, and that no cause accounts for. */
+export interface Unexplained {
+  check: string;
+  rows: number;
+  /** Of the rows that the check looked at. */
+  share: number;
+  onset: number;
+  agents: string[];
+  summary: string;
+  /** Causes that could still fit, the likelier first. */
+  candidates: string[];
+  /** Columns that were not recorded and would decide between them, the most telling first. */
+  to_decide: string[];
+}
+
+/** True, and no harm to the training. */
+export interface Remark {
+  id: string;
+  summary: string;
+  remedy: string;
+}
+
+/** What people worry about, and why the rows excuse it. */
+export interface Cleared {
+  symptom: string;
+  why: string;
+}
+
+/** The three questions that a run must answer before it may be called healthy. */
+export type Area = 'replay' | 'credit' | 'gradient';
+
+export interface Coverage {
+  /** Rows that decided each question; 0 where it could not be asked. */
+  rows: Record<Area, number>;
+  /** What stands in the way of "healthy", as sentences; empty where nothing does. */
+  gaps: string[];
+}
+
 export interface Diagnosis {
-  format: 'trueline/diagnosis/1';
+  format: 'trueline/diagnosis/2';
   verdict: Verdict;
   causes: Cause[];
+  unexplained: Unexplained[];
+  remarks: Remark[];
+  cleared: Cleared[];
   checks: CheckReport[];
+  coverage: Coverage;
+  /** The run is still being written: the verdict is one so far. */
+  so_far?: true;
+  /** What is wrong with the recording itself, as `trueline validate` says it. */
+  problems?: string[];
   /** Causes that were found and silenced by the caller. */
   ignored?: Cause[];
   /** Why, by the id of the cause, where the caller said so. */
@@ -72,13 +118,26 @@ export interface Finding {
   after?: number;
   summary: string;
   evidence: Evidence[];
+  /** The reported reading that it is about, where it is about nothing else. */
+  reading?: string;
+}
+
+/** What a check leaves open after its findings. */
+export interface Open {
+  rows: number;
+  share: number;
+  onset: number;
+  agents: number[];
+  /** Causes that are known not to be it. */
+  excluded?: string[];
 }
 
 export interface Outcome {
-  status: Exclude<Status, 'not-checked'> | 'not-checked';
+  status: Status;
   measured: Figures;
   expected: Figures;
   findings: Finding[];
+  open?: Open;
   note?: string;
 }
 

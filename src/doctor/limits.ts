@@ -17,6 +17,24 @@ export const limits = {
     'rows that must support a cause',
     'An exact agreement of one row by chance has a probability of 0.1 at most; of eight, less than 1e-7.',
   ),
+  decidingRows: limit(
+    'test',
+    32,
+    'rows that must answer each of the questions replay, credit and gradient before a run may be healthy',
+    'A fault that strikes one row in ten is in none of 32 rows with a probability of 0.03.',
+  ),
+  sure: limit(
+    'definition',
+    0.4,
+    'confidence from which a finding is a cause, and not only a candidate',
+    'A transform that accounts for less than two fifths of the rows leaves more unexplained than it explains.',
+  ),
+  minor: limit(
+    'definition',
+    0.1,
+    "rows of a finding over those of another of the same check, below which it is the other's to lead",
+    'What accounts for a tenth of the rows is not what to fix first.',
+  ),
   sigmas: limit(
     'test',
     4,

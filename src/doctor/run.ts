@@ -1,5 +1,6 @@
 /** What a recording declares, in the form that checks ask for. Declared figures are compared with the rows and never believed over them. */
 import type { Manifest } from '../recording/manifest.ts';
+import { limits } from './limits.ts';
 
 export interface TensorInfo {
   name: string;
@@ -18,6 +19,8 @@ export class Run {
   readonly inputSize = new Map<number, number>();
   /** Rows of each table so far. */
   readonly rows: Record<string, number> = {};
+  /** Per agent, its rows in iterations whose updates were recorded, and how often they were used there. */
+  readonly updates = new Map<number, { sampled: number; used: number }>();
   /** Agents declared, or seen in the rows where more are. */
   agentCount: number;
   private readonly settings: Record<string, unknown>;
@@ -44,6 +47,18 @@ export class Run {
   text(name: string): string | null {
     const value = this.settings[name];
     return typeof value === 'string' ? value : null;
+  }
+
+  setting(name: string): unknown {
+    return this.settings[name];
+  }
+
+  /** Agents with rows in updates that were recorded, none of which was used. */
+  unrecorded(): number[] {
+    return [...this.updates]
+      .filter(([, { sampled, used }]) => used === 0 && sampled >= limits.decidingRows.value)
+      .map(([agent]) => agent)
+      .sort((a, b) => a - b);
   }
 
   declares(name: string): boolean {

@@ -27,7 +27,23 @@ const indices: { table: string; column: string; list: 'agents' | 'policies' | 't
 const isKnown = (table: string, column?: string) =>
   column === undefined ? tableSpec(table) !== undefined : columnSpec(table, column) !== undefined;
 
-export async function validate(recording: Recording): Promise<Validation> {
+/** What the rows point to, of the tables that a diagnosis reads: the part of `validate` that needs a few narrow columns only. */
+export async function problemsOf(recording: Recording): Promise<string[]> {
+  const { problems } = await validate(recording, {
+    samples: ['iteration', 'agent'],
+    replays: ['iteration', 'sample', 'source_iteration', 'policy'],
+    steps: ['iteration', 'policy'],
+    tensors: ['iteration', 'tensor'],
+    episodes: ['agent'],
+  });
+  return problems;
+}
+
+/** `columns` names the tables and columns to look at; everything without it. */
+export async function validate(
+  recording: Recording,
+  columns?: Readonly<Record<string, readonly string[]>>,
+): Promise<Validation> {
   const problems: string[] = [];
   const unknown = new Set<string>();
   const rows: Record<string, number> = {};
@@ -35,10 +51,11 @@ export async function validate(recording: Recording): Promise<Validation> {
   if (recording.tables.length === 0)
     problems.push(`${recording.name}: the recording has no table; at least one is needed`);
   for (const table of recording.tables) {
+    if (columns && !columns[table]) continue;
     rows[table] = 0;
     if (!isKnown(table)) unknown.add(table);
     try {
-      for await (const chunk of recording.chunks(table)) {
+      for await (const chunk of recording.chunks(table, columns?.[table])) {
         for (const name of chunk.present) if (isKnown(table) && !isKnown(table, name)) unknown.add(`${table}.${name}`);
         for (const name of chunk.unreadable) unknown.add(`${table}.${name}`);
         const numbers = (name: string) =>

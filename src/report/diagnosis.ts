@@ -8,7 +8,7 @@ import { printable } from './safe-text.ts';
 import { scalarLines } from './scalars.ts';
 import type { Style } from './style.ts';
 import { number, table } from './table.ts';
-import { verdictSentence } from './verdict.ts';
+import { unexplainedText, verdictColour, verdictSentence } from './verdict.ts';
 
 export interface TextOptions {
   pictures?: Pictures;
@@ -21,13 +21,19 @@ const widest = 120;
 export function diagnosisText(found: Diagnosis, paint: Style, options: TextOptions = {}): string {
   const diagnosis = harmless(found);
   const width = Math.max(40, Math.min(widest, options.width ?? 100));
-  const colour = { healthy: paint.green, faulty: paint.red, 'not-enough-evidence': paint.yellow }[diagnosis.verdict];
+  const colour = verdictColour(diagnosis.verdict, paint);
   const lines = fold(verdictSentence(diagnosis), width).map((line) => paint.bold(colour(line)));
   if (diagnosis.scalars) return [...lines, ...scalarLines(diagnosis.scalars, diagnosis, paint, width)].join('\n');
   diagnosis.causes.forEach((cause, i) => {
     const prefix = diagnosis.causes.length > 1 ? `${i + 1}. ` : '';
     lines.push('', ...causeLines(cause, prefix, paint, width, options.pictures));
   });
+  const told = (head: string, words: string) => lines.push('', ...headed(head, words, paint, width));
+  if (diagnosis.verdict === 'faulty')
+    for (const left of diagnosis.unexplained) told('Left unexplained:', unexplainedText(left));
+  for (const { id, summary, remedy } of diagnosis.remarks) told(`Remark (${id}):`, `${summary} ${remedy}`);
+  for (const { symptom, why } of diagnosis.cleared) told('No cause for worry:', `${symptom}; ${why}.`);
+  for (const problem of diagnosis.problems ?? []) told('The recording itself:', problem);
   for (const cause of diagnosis.ignored ?? []) {
     const reason = diagnosis.reasons?.[cause.id];
     const text = `Ignored, as asked: ${cause.id}${reason ? ` (${reason})` : ''}. ${cause.summary}`;

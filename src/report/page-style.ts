@@ -26,7 +26,7 @@ a:focus-visible,summary:focus-visible,pre:focus-visible,.scroll:focus-visible{ou
 .kicker{color:var(--soft);font-size:.9rem;margin:0}
 .verdict{background:var(--card);border:1px solid var(--edge);border-left:8px solid var(--tone);border-radius:10px;padding:18px 22px;margin:14px 0 8px}
 .verdict .word{color:var(--tone);font-weight:700;letter-spacing:.02em;text-transform:uppercase;font-size:.85rem;margin:0}
-.healthy{--tone:var(--good)}.faulty{--tone:var(--bad)}.not-enough-evidence{--tone:var(--open)}
+.healthy{--tone:var(--good)}.faulty,.unexplained{--tone:var(--bad)}.not-enough-evidence{--tone:var(--open)}
 section{background:var(--card);border:1px solid var(--edge);border-radius:10px;padding:20px 22px;margin:18px 0}
 code,pre,kbd{font:.9em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 code{background:var(--code);border-radius:4px;padding:.1em .3em}

@@ -10,7 +10,7 @@ import { pageShell } from './page-shell.ts';
 import type { Pictures } from './pictures/picture.ts';
 import { safeText } from './safe-text.ts';
 import { type Draw, svgDrawer } from './svg.ts';
-import { verdictSentence } from './verdict.ts';
+import { unexplainedText, verdictSentence, verdictWords as words } from './verdict.ts';
 
 export interface PageInputs {
   diagnosis: Diagnosis;
@@ -21,8 +21,6 @@ export interface PageInputs {
   /** The command that makes this page again. */
   command: string;
 }
-
-const words = { healthy: 'Healthy', faulty: 'Faulty', 'not-enough-evidence': 'Not enough evidence' };
 
 export async function diagnosisPage(inputs: PageInputs): Promise<string> {
   const { diagnosis, pictures, manifest, name, command } = inputs;
@@ -43,6 +41,7 @@ export async function diagnosisPage(inputs: PageInputs): Promise<string> {
     '</div></header>',
     '<main>',
     ...diagnosis.causes.map((cause, i) => causeSection(cause, i, diagnosis, pictures, draw)),
+    besides(diagnosis),
     ignoredSection(diagnosis),
     pictures.run.length > 0
       ? `<section aria-labelledby="run"><h2 id="run">The run</h2><div class="pictures">${pictures.run.map((picture) => pictureFigure(picture, draw)).join('')}</div></section>`
@@ -137,6 +136,32 @@ function remedy(cause: Cause, entry: CauseEntry | undefined): string {
 
 function proof(entry: CauseEntry): string {
   return `<details><summary>How ${safeText(entry.id)} is proved</summary><p>${safeText(entry.proof)}</p><p>What tells it from its neighbours: ${safeText(entry.toldApart)}</p><p>More: <code>trueline explain ${safeText(entry.id)}</code> (docs/causes/${safeText(entry.id)}.md)</p></details>`;
+}
+
+/** What the verdict is not about, and a reader wants to know. */
+function besides({ verdict, unexplained, remarks, cleared, problems }: Diagnosis): string {
+  const list = (id: string, title: string, items: readonly string[]) =>
+    items.length === 0
+      ? ''
+      : `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2><ul class="plain">${items.map((item) => `<li>${item}</li>`).join('')}</ul></section>`;
+  return [
+    list(
+      'left',
+      'Left unexplained',
+      verdict === 'faulty' ? unexplained.map((left) => safeText(unexplainedText(left))) : [],
+    ),
+    list(
+      'remarks',
+      'Remarks: true, and no harm to the training',
+      remarks.map(({ id, summary, remedy }) => `<b>${safeText(id)}</b>. ${safeText(summary)} ${safeText(remedy)}`),
+    ),
+    list(
+      'cleared',
+      'No cause for worry',
+      cleared.map(({ symptom, why }) => `${safeText(capital(symptom))}; ${safeText(why)}.`),
+    ),
+    list('problems', 'The recording itself', (problems ?? []).map(safeText)),
+  ].join('');
 }
 
 function ignoredSection(diagnosis: Diagnosis): string {

@@ -10,7 +10,12 @@ import { chartFigure } from './run-figures.ts';
 import { safeText } from './safe-text.ts';
 import { type Draw, svgDrawer } from './svg.ts';
 
-const words = { healthy: 'No bias is claimed', faulty: 'Unequal', 'not-enough-evidence': 'Not decided' };
+const words = {
+  healthy: 'No bias is claimed',
+  faulty: 'Unequal',
+  unexplained: 'Unequal, not explained',
+  'not-enough-evidence': 'Not decided',
+};
 /** The rest is said by the decision. */
 const nothing = 'The ranking of the agents is what chance gives, and no cause of inequality was found.';
 const states = { found: 'fail', clear: 'pass', open: 'warn', 'not-run': 'not-checked' };

@@ -3,15 +3,17 @@ import type { StageReport } from '../symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../symmetry/stages/explanation.ts';
 import type { Style } from './style.ts';
 import { duration, number, table } from './table.ts';
+import { verdictColour } from './verdict.ts';
 
 const words = {
   healthy: 'No bias is claimed',
   faulty: 'Unequal, and here is why',
+  unexplained: 'Unequal, and no stage explains it',
   'not-enough-evidence': 'Not decided',
 };
 
 export function symmetryText({ verdict, causes, stages }: SymmetryDiagnosis, paint: Style): string {
-  const colour = { healthy: paint.green, faulty: paint.red, 'not-enough-evidence': paint.yellow }[verdict];
+  const colour = verdictColour(verdict, paint);
   const explanation = stages.find(({ id }) => id === 'explanation');
   const lines = [paint.bold(colour(`${words[verdict]}.`)), explanation?.found ?? ''];
   for (const cause of causes) {

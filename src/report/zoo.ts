@@ -42,6 +42,7 @@ function faultLines(score: Score): string[] {
   const { runs, first, named, missed, noEffect, agents, onset } = score;
   return [
     `${runs} faulty runs: named first ${first} (${percent(first, runs)}), named ${named} (${percent(named, runs)}), missed ${missed}; ${noEffect} more without effect.`,
+    `Of those missed, another cause was named in ${score.missedAs.faulty}, the rows were left unexplained in ${score.missedAs.unexplained}, and ${score.missedAs.healthy} were called healthy.`,
     `Where only some agents are struck, they are named in ${agents.right} of ${agents.runs} runs; where it begins late, the iteration in ${onset.right} of ${onset.runs}.`,
   ];
 }
@@ -101,7 +102,7 @@ export function scorePage({ command, about, score, parts }: BenchPage): string {
         `| ${entry.fault} | [${entry.cause}](causes/${entry.cause}.md) | ${entry.runs} | ${entry.first} | ${entry.among} | ${entry.missed} | ${entry.noEffect} | ${entry.instead.join(', ')} |`,
     ),
   ];
-  lines.push('', ...keptApart);
+  lines.push('', ...calibrationLines(score), '', ...keptApart);
   if (score.wrong.length > 0)
     lines.push(
       '',
@@ -112,6 +113,23 @@ export function scorePage({ command, about, score, parts }: BenchPage): string {
       ...score.wrong.map(({ id, result, named }) => `| ${id} | ${result} | ${named.join(', ') || 'nothing'} |`),
     );
   return `${lines.join('\n')}\n`;
+}
+
+/** Whether a confidence of 0.9 means nine in ten. */
+function calibrationLines({ calibration }: Score): string[] {
+  return [
+    '## Is the confidence a probability?',
+    '',
+    'No: it is a score, made of the share of the rows that the transform accounts for and of how many there are. The table shows how often the cause that was named',
+    'first was the right one, by its score; healthy runs in which a cause was named count as wrong ones.',
+    '',
+    '| confidence | runs | mean confidence | right |',
+    '| --- | ---: | ---: | ---: |',
+    ...calibration.map(
+      ({ from, to, runs, meanConfidence, right }) =>
+        `| ${from} to ${to} | ${runs} | ${meanConfidence} | ${right} (${percent(right, runs)}) |`,
+    ),
+  ];
 }
 
 function summaryRow(name: string, score: Score): string {

@@ -164,9 +164,9 @@ describe('the explanation', () => {
     expect(stages[stages.length - 1].rulesOut).toEqual([{ cause: 'settings-differ', by: 'rows' }]);
   });
 
-  it('says that nothing is decided where the inequality is systematic and unexplained', () => {
+  it('leaves a systematic inequality unexplained where no stage found its cause', () => {
     const report = emptyReport('phenomenon', 'Phenomenon', '');
-    expect(explain([{ ...report, status: 'found' }], names, '').verdict).toBe('not-enough-evidence');
+    expect(explain([{ ...report, status: 'found' }], names, '').verdict).toBe('unexplained');
     expect(explain([{ ...report, status: 'clear' }], names, '').verdict).toBe('healthy');
     expect(explain([{ ...report, status: 'open' }], names, '').verdict).toBe('not-enough-evidence');
   });

@@ -235,6 +235,7 @@ class MetricsPass implements Pass {
       const fit = best ? Math.min(1, best[1] / wrong) : 0;
       findings.push({
         cause: 'metric-misreported',
+        reading: column,
         confidence: fit > 0.5 ? confidence(fit, wrong * 2) : 0.6,
         agents: this.run.agentsOf(tally.policy),
         onset,
@@ -257,6 +258,7 @@ class MetricsPass implements Pass {
       if (equal >= 3 && equal >= 0.5 * looked && noisy >= 0.5 * equal)
         findings.push({
           cause: 'kl-estimator-cancels',
+          reading: 'approx_kl',
           confidence: confidence(equal / looked, noisy * 2),
           agents: this.run.agentsOf(policy),
           onset,

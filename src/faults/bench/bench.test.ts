@@ -87,6 +87,16 @@ describe('the score of a bench', () => {
     expect(score([...good, outcome('', 'false-alarm', 'x')]).healthy).toMatchObject({ runs: 2, falseAlarms: 1 });
   });
 
+  it('tells how often the cause named first is right, by its confidence', () => {
+    const unsure = { ...outcome('a', 'missed', 'other'), named: [{ id: 'other', confidence: 0.45 }] };
+    const { calibration, missedAs } = score([outcome('a', 'first', 'cause'), outcome('', 'false-alarm', 'x'), unsure]);
+    expect(calibration).toEqual([
+      { from: 0.4, to: 0.5, runs: 1, meanConfidence: 0.45, right: 0 },
+      { from: 0.9, to: 0.95, runs: 2, meanConfidence: 0.9, right: 1 },
+    ]);
+    expect(missedAs).toEqual({ faulty: 1, unexplained: 0, healthy: 0, 'not-enough-evidence': 0 });
+  });
+
   it('tells how often agents and onset were right, among the runs that have them', () => {
     const known = { ...outcome('a', 'first', 'cause'), agentsRight: true, onsetRight: false };
     expect(score([known, outcome('a', 'first', 'cause')])).toMatchObject({

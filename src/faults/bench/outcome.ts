@@ -22,7 +22,8 @@ export interface Outcome {
   /** The cause that should have been named; empty for a healthy run. */
   cause: string;
   verdict: Verdict;
-  named: { id: string; confidence: number }[];
+  /** Causes, then remarks; a remark has no confidence. */
+  named: { id: string; confidence?: number }[];
   /** What the fault's seed drew. */
   strength: Strength;
   /** Whether the agents and the onset that were named are those that the fault struck; absent where the cause was not named or the fault does not choose. */
@@ -53,7 +54,12 @@ export class Bench {
 
   private async healthy(job: Job): Promise<Omit<Outcome, 'seconds'>> {
     const diagnosis = await diagnose(await this.record(runSettings(job), cleanStages));
-    const results = { healthy: 'silent', faulty: 'false-alarm', 'not-enough-evidence': 'not-enough-evidence' } as const;
+    const results = {
+      healthy: 'silent',
+      faulty: 'false-alarm',
+      unexplained: 'false-alarm',
+      'not-enough-evidence': 'not-enough-evidence',
+    } as const;
     return { job, result: results[diagnosis.verdict], cause: '', strength: {}, ...told(diagnosis) };
   }
 
@@ -66,7 +72,8 @@ export class Bench {
     const twin = await this.twin(pure ? settings : broken);
     const touched = await effect(recording, twin);
     const diagnosis = await diagnose(recording);
-    const place = diagnosis.causes.findIndex(({ id }) => id === fault.cause);
+    // A reading that misleads and drives nothing is rightly a remark.
+    const place = told(diagnosis).named.findIndex(({ id }) => id === fault.cause);
     const result = touched.length === 0 ? 'no-effect' : place === 0 ? 'first' : place > 0 ? 'among' : 'missed';
     const named = diagnosis.causes[place];
     const names = recording.manifest.agents?.map(({ name }) => name) ?? [];
@@ -119,7 +126,10 @@ export class Bench {
 function told(diagnosis: Diagnosis): Pick<Outcome, 'verdict' | 'named'> {
   return {
     verdict: diagnosis.verdict,
-    named: diagnosis.causes.map(({ id, confidence }) => ({ id, confidence })),
+    named: [
+      ...diagnosis.causes.map(({ id, confidence }) => ({ id, confidence })),
+      ...diagnosis.remarks.map(({ id }) => ({ id })),
+    ],
   };
 }
 

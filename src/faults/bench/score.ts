@@ -1,4 +1,5 @@
 /** What the outcomes of a bench add up to. A fault without effect is listed and counts neither way. */
+import type { Verdict } from '../../doctor/diagnosis.ts';
 import type { Outcome, Result } from './outcome.ts';
 
 export interface FaultScore {
@@ -21,15 +22,55 @@ export interface Score {
   /** Named first or after another. */
   named: number;
   missed: number;
+  /** What the verdict was where the cause was not named: another cause, rows unexplained, healthy, not enough evidence. */
+  missedAs: Record<Verdict, number>;
   noEffect: number;
   healthy: { runs: number; silent: number; falseAlarms: number; notEnoughEvidence: number };
   /** Where a fault struck some agents only, or began late: runs of which the named agents, or the onset, were right. */
   agents: { runs: number; right: number };
   onset: { runs: number; right: number };
+  /** How often the cause that was named first is the right one, by its confidence. */
+  calibration: Calibration[];
   /** Runs that came out wrong, by name, with what was said. */
   wrong: { id: string; result: Result; named: string[] }[];
   goals: { what: string; measured: number; least: number; met: boolean }[];
 }
+
+/** Runs whose first cause has a confidence from `from` to below `to`, and those of them in which it is the right cause. */
+export interface Calibration {
+  from: number;
+  to: number;
+  runs: number;
+  meanConfidence: number;
+  right: number;
+}
+
+const bins = [0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0001];
+
+/** A healthy run in which a cause is named is a wrong one; a run without a cause says nothing. */
+function calibration(outcomes: readonly Outcome[]): Calibration[] {
+  const told = outcomes.flatMap(({ result, cause, named: [first] }) =>
+    first?.confidence === undefined || result === 'no-effect'
+      ? []
+      : [{ confidence: first.confidence, right: first.id === cause }],
+  );
+  return bins.slice(1).flatMap((to, i): Calibration[] => {
+    const own = told.filter(({ confidence }) => confidence >= bins[i] && confidence < to);
+    if (own.length === 0) return [];
+    const mean = own.reduce((sum, { confidence }) => sum + confidence, 0) / own.length;
+    return [
+      {
+        from: bins[i],
+        to: Math.min(1, to),
+        runs: own.length,
+        meanConfidence: Number(mean.toFixed(3)),
+        right: own.filter(({ right }) => right).length,
+      },
+    ];
+  });
+}
+
+const verdicts: readonly Verdict[] = ['faulty', 'unexplained', 'healthy', 'not-enough-evidence'];
 
 /** Shares that must be reached. */
 const goalFirst = 0.95;
@@ -63,6 +104,12 @@ export function score(outcomes: readonly Outcome[]): Score {
     first,
     named,
     missed: sum('missed'),
+    missedAs: Object.fromEntries(
+      verdicts.map((verdict) => [
+        verdict,
+        outcomes.filter((outcome) => outcome.result === 'missed' && outcome.verdict === verdict).length,
+      ]),
+    ) as Record<Verdict, number>,
     noEffect: sum('noEffect'),
     healthy: {
       runs: healthy.length,
@@ -72,6 +119,7 @@ export function score(outcomes: readonly Outcome[]): Score {
     },
     agents: told('agentsRight'),
     onset: told('onsetRight'),
+    calibration: calibration(outcomes),
     wrong: outcomes
       .filter(({ result }) => result !== 'first' && result !== 'silent' && result !== 'no-effect')
       .map(({ job, result, named }) => ({ id: job.id, result, named: named.map(({ id }) => id) })),

@@ -1,5 +1,5 @@
 /** Stage 8: from everything found to a cause, with the others ruled out and by what. Rows that contradict each other come before statistics, and the specific before the general. */
-import { causeById } from '../../doctor/causes.ts';
+import { causeById, causes as vocabulary } from '../../doctor/causes.ts';
 import type { Cause, CheckReport, Diagnosis, Verdict } from '../../doctor/diagnosis.ts';
 import { emptyReport, type StageReport, type SymmetryFinding } from '../stage.ts';
 
@@ -16,6 +16,8 @@ const priority = [
   'environment-name-bias',
   'environment-seat-bias',
 ];
+
+const causesOfInequality = vocabulary.filter(({ group }) => group === 'F').map(({ id }) => id);
 
 export interface SymmetryDiagnosis extends Diagnosis {
   /** The stages in the order of the plan. */
@@ -45,7 +47,9 @@ export function explain(reports: readonly StageReport[], names: readonly string[
         ? 'healthy'
         : phenomenon === undefined && reports.length > 0 && reports.every(({ status }) => status === 'clear')
           ? 'healthy'
-          : 'not-enough-evidence';
+          : phenomenon?.status === 'found'
+            ? 'unexplained'
+            : 'not-enough-evidence';
   const report = emptyReport('explanation', 'What explains it?', command);
   report.status = causes.length > 0 ? 'found' : verdict === 'healthy' ? 'clear' : 'open';
   report.rulesOut = ruledOut.filter(({ cause }) => !causes.some(({ id }) => id === cause));
@@ -54,7 +58,31 @@ export function explain(reports: readonly StageReport[], names: readonly string[
   report.found = conclusion(verdict, causes, phenomenon, reports);
   report.power = 'Each stage states its own.';
   const stages = [...reports, report].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
-  return { format: 'trueline/diagnosis/1', verdict, causes, checks: stages.map(asCheck), stages };
+  return {
+    format: 'trueline/diagnosis/2',
+    verdict,
+    causes,
+    unexplained:
+      verdict === 'unexplained' && phenomenon
+        ? [
+            {
+              check: phenomenon.id,
+              rows: 0,
+              share: 1,
+              onset: 0,
+              agents: [...names],
+              summary: phenomenon.found,
+              candidates: causesOfInequality.filter((id) => !ruledOut.some(({ cause }) => cause === id)),
+              to_decide: [],
+            },
+          ]
+        : [],
+    remarks: [],
+    cleared: [],
+    checks: stages.map(asCheck),
+    coverage: { rows: { replay: 0, credit: 0, gradient: 0 }, gaps: [] },
+    stages,
+  };
 }
 
 /** One entry per cause, the strongest of its findings. */
@@ -79,7 +107,7 @@ function describe(finding: SymmetryFinding, names: readonly string[], phenomenon
     rows: finding.rows,
     summary: finding.summary,
     evidence: [finding.evidence],
-    symptoms: phenomenon?.status === 'found' ? [phenomenon.found] : [...(entry?.symptoms ?? [])],
+    symptoms: phenomenon?.status === 'found' ? [phenomenon.found] : [],
     remedy: entry?.remedy ?? '',
   };
 }

@@ -38,7 +38,7 @@ class Investigation {
 
   private take(data: unknown, title = ''): void {
     const found = data as InvestigationState | SymmetryDiagnosis;
-    if (found?.format === 'trueline/diagnosis/1' && Array.isArray(found.stages)) this.show(finished(found, title));
+    if (found?.format === 'trueline/diagnosis/2' && Array.isArray(found.stages)) this.show(finished(found, title));
     else if (found?.format === 'trueline/investigation/1' && Array.isArray(found.stages)) this.show(found);
     else throw new Error('this is no investigation; give investigation.json or what trueline symmetry --json printed');
   }

@@ -72,7 +72,12 @@ answer({
   async diagnose([drawn]: [boolean], progress): Promise<Examined> {
     const recording = await Recording.open(store);
     const gatherer = drawn ? new Gatherer() : undefined;
-    const diagnosis = await diagnose(recording, { progress, ...(gatherer ? { watch: gatherer.watch } : {}) });
+    const diagnosis = await diagnose(recording, {
+      progress,
+      // Nothing is drawn while a run is under way; its last iteration may be there in part only.
+      unfinished: !drawn && recording.manifest.ended === undefined,
+      ...(gatherer ? { watch: gatherer.watch } : {}),
+    });
     const entries = diagnosis.causes.map(({ id }) => causeById(id)).filter((entry) => entry !== undefined);
     return {
       diagnosis,

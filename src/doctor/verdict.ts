@@ -1,0 +1,144 @@
+/** From what the checks found to the verdict. Healthy is said only where replay, credit and gradient were all looked at and nothing disagrees; a name is given only where it accounts for the rows. */
+import type { CauseEntry } from './causes/cause.ts';
+import { accountsFor } from './causes/cause.ts';
+import { causeById } from './causes.ts';
+import { type Check, fewestRows } from './check.ts';
+import type { Area, CheckReport, Coverage, Finding, Open, Outcome, Remark, Unexplained, Verdict } from './diagnosis.ts';
+import { figure } from './diagnosis.ts';
+import type { Ranked } from './explain.ts';
+import { limits } from './limits.ts';
+import type { Run } from './run.ts';
+
+/** Below this a finding is a candidate and no cause. */
+export const sure = limits.sure.value;
+
+export interface Examined {
+  check: Check;
+  report: CheckReport;
+  outcome: Outcome | null;
+}
+
+/** Checks that answer each of the three questions; any one of them will do. */
+const deciding: Record<Area, readonly string[]> = {
+  replay: ['replay', 'policy-replay'],
+  credit: ['credit'],
+  gradient: ['wiring', 'head-gradient', 'direction', 'movement', 'loss'],
+};
+const questions: Record<Area, string> = {
+  replay: 'whether the update replays what was sampled',
+  credit: 'whether advantages are what rewards, values and ends give',
+  gradient: 'whether the gradient moves the policy where the advantages point',
+};
+
+export function coverage(run: Run, examined: readonly Examined[], problems: readonly string[]): Coverage {
+  const rows: Record<Area, number> = { replay: 0, credit: 0, gradient: 0 };
+  const gaps = problems.map((problem) => `the recording has a fault of its own: ${problem}`);
+  for (const area of Object.keys(deciding) as Area[]) {
+    const asked = examined.filter(({ check }) => deciding[area].includes(check.id));
+    if (asked.length === 0) continue;
+    for (const { check, report } of asked) rows[area] = Math.max(rows[area], rowsOf(run, check, report));
+    if (rows[area] >= limits.decidingRows.value) continue;
+    const notes = asked.map(({ report }) => report.note).filter((note) => note !== undefined);
+    const why =
+      rows[area] > 0
+        ? `only ${rows[area]} rows tell, and ${limits.decidingRows.value} are needed`
+        : (notes[0] ?? 'no row tells');
+    gaps.push(`it is not known ${questions[area]}: ${why}`);
+  }
+  for (const agent of run.unrecorded())
+    gaps.push(`the updates of ${run.agentName(agent)} were not recorded, although its rows were`);
+  const { stopped } = run.manifest.recorder ?? {};
+  if (stopped) gaps.push(`the recorder stopped in iteration ${stopped.iteration} (${stopped.reason})`);
+  return { rows, gaps };
+}
+
+/** Rows that a check looked at; where it counts steps, the rows of the updates. */
+function rowsOf(run: Run, check: Check, { status, measured }: CheckReport): number {
+  if (status === 'not-checked') return 0;
+  return check.group === 'gradient' ? (run.rows.replays ?? run.rows.steps ?? 0) : Number(measured.rows ?? 0);
+}
+
+/** A reading that misleads harms the training only where something obeys it. */
+export function isRemark(run: Run, finding: Finding): boolean {
+  if (causeById(finding.cause)?.group === 'E') return !(finding.reading === 'approx_kl' && klDrives(run));
+  return finding.cause === 'truncation-treated-as-termination' && run.setting('truncation_bootstraps') === false;
+}
+
+/** A stop or a learning rate that follows the KL that the program reports. */
+function klDrives(run: Run): boolean {
+  return run.number('target_kl') > 0 || /kl|adaptive/i.test(run.text('learning_rate_schedule') ?? '');
+}
+
+export function remarkOf({ cause, summary }: Finding): Remark {
+  return { id: cause, summary, remedy: causeById(cause)!.remedy };
+}
+
+/** What the checks leave open, where no cause that was named accounts for it. */
+export function unexplained(
+  run: Run,
+  examined: readonly Examined[],
+  named: readonly Ranked[],
+  unsure: readonly Finding[],
+): Unexplained[] {
+  const roots = named.map(({ finding }) => causeById(finding.cause)!);
+  return examined.flatMap(({ check, report, outcome }): Unexplained[] => {
+    if (!outcome || (report.status !== 'warn' && report.status !== 'fail')) return [];
+    const doubted = outcome.findings.filter((finding) => unsure.some(({ cause }) => cause === finding.cause));
+    const own = outcome.findings.length > doubted.length;
+    const open = outcome.open ?? (own ? null : openRows(outcome, doubted));
+    if (!open || (open.rows < fewestRows && report.status === 'warn')) return [];
+    if (!own && roots.some((root) => couldExplain(root, check))) return [];
+    return [describe(run, check, report, open, doubted)];
+  });
+}
+
+/** Where a check does not tell what it leaves open, its figures do. */
+function openRows({ measured }: Outcome, doubted: readonly Finding[]): Open {
+  const [first] = doubted;
+  const rows = Number(measured.disagreeing ?? first?.rows ?? 0);
+  const looked = Number(measured.rows ?? measured.steps ?? 0);
+  return {
+    rows,
+    share: looked > 0 ? Math.min(1, rows / looked) : 1,
+    onset: first?.onset ?? 0,
+    agents: first?.agents ?? [],
+  };
+}
+
+function couldExplain(root: CauseEntry, check: Check): boolean {
+  return check.causes.some((cause) => cause === root.id || accountsFor(root, causeById(cause)!));
+}
+
+function describe(run: Run, check: Check, report: CheckReport, open: Open, doubted: readonly Finding[]): Unexplained {
+  const missing = (id: string) => (causeById(id)?.decidedBy ?? []).filter((column) => !run.seen.has(column));
+  const rest = check.causes.filter(
+    (id) => causeById(id)!.group !== 'E' && !open.excluded?.includes(id) && !doubted.some(({ cause }) => cause === id),
+  );
+  const candidates = [
+    ...doubted.map(({ cause }) => cause),
+    ...rest.filter((id) => missing(id).length > 0),
+    ...rest.filter((id) => missing(id).length === 0),
+  ];
+  const votes = new Map<string, number>();
+  for (const id of candidates) for (const column of missing(id)) votes.set(column, (votes.get(column) ?? 0) + 1);
+  const agents = open.agents.length > 0 ? open.agents.map((agent) => run.agentName(agent)) : [...run.agents];
+  const of = agents.length > 0 && agents.length < run.agents.length ? ` of ${agents.join(', ')}` : '';
+  const onset = Number.isFinite(open.onset) ? open.onset : 0;
+  const note = report.note ? ` (${report.note})` : '';
+  return {
+    check: check.id,
+    rows: open.rows,
+    share: Number(figure(open.share)),
+    onset,
+    agents,
+    summary: `${check.question} Not on ${open.rows.toLocaleString('en-US')} rows${of} (${figure(100 * open.share)} %), since iteration ${onset}; no cause that is known accounts for them${note}.`,
+    candidates,
+    to_decide: [...votes].sort((a, b) => b[1] - a[1]).map(([column]) => column),
+  };
+}
+
+export function verdictOf(causes: number, open: readonly Unexplained[], covered: Coverage): Verdict {
+  if (causes > 0) return 'faulty';
+  if (open.length > 0) return 'unexplained';
+  return covered.gaps.length > 0 ? 'not-enough-evidence' : 'healthy';
+}
