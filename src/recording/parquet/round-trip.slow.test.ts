@@ -1,11 +1,9 @@
 import fc from 'fast-check';
-import { compressors } from 'hyparquet-compressors';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { BadInput } from '../bad-input.ts';
 import type { Column } from '../column.ts';
 import { openParquet, writeParquet } from './index.ts';
-import { compressSnappy } from './snappy.ts';
 import { asRead, expectSame, KINDS, memory, part, readAll, tables } from './testing.ts';
 import { half } from './values.ts';
 
@@ -179,27 +177,6 @@ describe('a Parquet file of another writer', () => {
 });
 
 describe('the parts of Parquet', () => {
-  it('compresses any bytes to what another Snappy expands again', () => {
-    const bytes = fc.oneof(
-      fc.uint8Array({ maxLength: 3000 }),
-      fc.uint8Array({ maxLength: 3000, max: 2 }),
-      fc
-        .tuple(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.integer({ min: 1, max: 2000 }))
-        .map(([piece, times]) =>
-          Uint8Array.from({ length: piece.length * times }, (_, at) => piece[at % piece.length]!),
-        ),
-    );
-    fc.assert(
-      fc.property(bytes, (input) => {
-        const packed = compressSnappy(input);
-        expect(packed.length).toBeLessThanOrEqual(32 + input.length + input.length / 6);
-        if (input.length > 0) expect(Buffer.compare(compressors.SNAPPY!(packed, input.length), input)).toBe(0);
-      }),
-      { numRuns: 300 },
-    );
-    expect(compressSnappy(new Uint8Array(100_000)).length).toBeLessThan(6000);
-  });
-
   it('decodes half floats: 1, the largest, the smallest, minus zero, infinity and NaN', () => {
     expect([0x3c00, 0x7bff, 0x0001, 0x7c00, 0xfc00].map(half)).toEqual([1, 65504, 2 ** -24, Infinity, -Infinity]);
     expect(Object.is(half(0x8000), -0)).toBe(true);

@@ -3,12 +3,12 @@
 import type { ColumnChunk, ColumnMetaData, Encoding, FileMetaData, SchemaElement } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 import { serializeTCompactProtocol } from 'hyparquet-writer/src/thrift.js';
 import { codec } from '../codec.ts';
 import type { Offsets } from '../column.ts';
 import { bitsFor, checkColumn, packIndices, packLevels, type Stored, storedAs } from './encode.ts';
 import { checksumPlace, FOOTER_CHECKSUM, NO_CHECKSUM } from './footer.ts';
-import { compressSnappy } from './snappy.ts';
 import type { Compress, NamedColumn, WriteOptions } from './types.ts';
 
 const ROW_GROUP_ROWS = 131072;
@@ -97,7 +97,7 @@ interface Compressor {
 }
 
 function compressorFor({ codec, compress }: WriteOptions): Compressor {
-  if (codec === 'snappy') return { codec: 'SNAPPY', compress: compressSnappy };
+  if (codec === 'snappy') return { codec: 'SNAPPY', compress: snappyCompress };
   if (codec === 'uncompressed') return { codec: 'UNCOMPRESSED', compress: (bytes) => bytes };
   if (!compress?.zstd)
     throw new RangeError('zstd was asked for and no zstd compressor is at hand; use snappy, or Node 22.15 or later');
