@@ -38,11 +38,14 @@ function unknownLines(columns: readonly Recognised[], paint: Style): string[] {
   const unknown = columns.filter((column) => column.metric === null && column.note === '');
   const others = columns.filter((column) => column.metric === null && column.note !== '');
   const lines: string[] = [];
-  if (unknown.length > 0)
+  if (unknown.length > 0) {
+    const guessed = unknown.find((column) => column.guesses.length > 0);
+    const example = guessed ? `${guessed.guesses[0]}=${guessed.name}` : `kl=${unknown[0].name}`;
     lines.push(
-      `  not known: ${unknown.map((column) => column.name).join(', ')}`,
-      paint.dim(`  (a name can be mapped by hand: --map kl=${unknown[0].name})`),
+      `  not understood: ${unknown.map((column) => column.name).join(', ')}`,
+      paint.dim(`  (a name can be mapped by hand, such as --map ${example} if that is what it is)`),
     );
+  }
   if (others.length > 0) lines.push(paint.dim(`  kept, not judged: ${others.map((column) => column.name).join(', ')}`));
   return lines;
 }

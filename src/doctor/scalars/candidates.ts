@@ -1,9 +1,8 @@
 /** From symptoms to causes that fit, and from readings to causes that cannot be. Confidence is what each cause is worth among those that would look alike; it never reaches proof. */
 import { figure } from '../diagnosis.ts';
-import { type Seen, type SymptomId, symptoms, type View } from './symptoms.ts';
-
-/** Never more than an even chance: other faults, and bad luck, look the same in a log. */
-export const most = 0.5;
+import { most, type Seen } from './symptom.ts';
+import { symptoms } from './symptoms/index.ts';
+import type { View } from './view.ts';
 
 export interface Candidate {
   cause: string;
@@ -16,127 +15,28 @@ export interface RuledOut {
   by: string;
 }
 
-type Weights = Record<string, number>;
-
-/** The update does not see the distribution that was sampled from. */
-const replayed: Weights = {
-  'subset-not-replayed': 0.14,
-  'old-logp-wrong': 0.14,
-  'stale-samples': 0.12,
-  'mask-not-replayed': 0.1,
-  'temperature-mismatch': 0.1,
-  'stochastic-forward': 0.08,
-  'num-actions-defaulted': 0.06,
-  'subset-borrowed': 0.04,
-};
-
-/** The policy does not move at all. */
-const still: Weights = {
-  'optimizer-unbound': 0.25,
-  'policy-detached': 0.2,
-  'learning-rate-too-small': 0.15,
-  'advantage-degenerate': 0.1,
-  'old-logp-recomputed': 0.06,
-};
-
-const scaled = (weights: Weights, by: number): Weights =>
-  Object.fromEntries(Object.entries(weights).map(([cause, weight]) => [cause, weight * by]));
-
-/** What would look like this symptom, given everything else the log shows. */
-const explanations: Record<SymptomId, (view: View, seen: ReadonlySet<SymptomId>, symptom: Seen) => Weights> = {
-  'non-finite': () => ({ 'non-finite': most }),
-  'learning-rate-zero': () => ({ 'learning-rate-too-small': most }),
-  'gradient-zero': () => ({ 'policy-detached': 0.35, 'advantage-degenerate': 0.15 }),
-  'kl-zero': (view, seen) => {
-    if (seen.has('learning-rate-zero')) return { 'learning-rate-too-small': most };
-    if (seen.has('gradient-zero')) return { 'policy-detached': 0.4, 'advantage-degenerate': 0.15 };
-    const rate = view.owner.get('learning_rate', 3);
-    if (!view.moves) return rate && rate.median >= 1e-4 ? { ...still, 'learning-rate-too-small': 0.05 } : still;
-    const known = view.stepsPerBatch > 1;
-    // One step per batch gives exactly this in a healthy run, and then the returns may well rise.
-    if (!known && view.improved) return {};
-    return known
-      ? { 'old-logp-recomputed': 0.4, 'metric-misreported': 0.25 }
-      : { 'old-logp-recomputed': 0.2, 'metric-misreported': 0.1 };
-  },
-  'kl-tiny': (_, seen): Weights =>
-    seen.has('learning-rate-zero')
-      ? { 'learning-rate-too-small': most }
-      : {
-          'learning-rate-too-small': 0.35,
-          'old-logp-recomputed': 0.1,
-          'kl-guard-too-tight': 0.1,
-          'value-loss-dominates': 0.08,
-          'policy-head-flat': 0.08,
-        },
-  'clip-high': (_, __, symptom) => overshooting(symptom),
-  'kl-high': (_, __, symptom) => overshooting(symptom),
-  'ratio-off': () => replayed,
-  'kl-below-clip': () => ({ 'kl-estimator-cancels': 0.3, 'metric-misreported': 0.3 }),
-  'entropy-at-log-k': (view, seen): Weights => {
-    if (seen.has('kl-zero') || seen.has('learning-rate-zero')) return {};
-    const strong =
-      view.run.number('entropy_coefficient') >= 0.05 || (view.owner.get('entropy_coefficient', 1)?.median ?? 0) >= 0.05;
-    return {
-      'entropy-bonus-dominates': strong ? 0.3 : 0.15,
-      'policy-head-flat': 0.15,
-      'num-actions-defaulted': 0.08,
-      'advantage-shuffled': 0.06,
-    };
-  },
-  'entropy-rising': () => ({
-    'entropy-bonus-dominates': 0.25,
-    'weight-decay-pull': 0.1,
-    'advantage-sign-flipped': 0.08,
-  }),
-  'entropy-collapsed': () => ({
-    'policy-collapsed': 0.35,
-    'entropy-sign-flipped': 0.15,
-    'learning-rate-too-large': 0.1,
-  }),
-  'value-worse-than-constant': () => ({
-    'critic-context-misaligned': 0.15,
-    'value-scale-mismatch': 0.15,
-    'return-inconsistent': 0.1,
-    'return-crosses-episodes': 0.06,
-  }),
-  'value-loss-blows-up': () => ({
-    'value-scale-mismatch': 0.2,
-    'return-crosses-episodes': 0.12,
-    'learning-rate-too-large': 0.1,
-  }),
-  'advantage-flat': () => ({ 'advantage-degenerate': 0.45 }),
-  'advantage-one-sided': () => ({ 'advantage-degenerate': 0.25, 'value-scale-mismatch': 0.1 }),
-  'return-falling': () => ({
-    'advantage-sign-flipped': 0.25,
-    'advantage-agent-swapped': 0.08,
-    'learning-rate-too-large': 0.08,
-  }),
-};
-
-/** A distribution that is not replayed is far off from the first update; steps that are too large need some to get there. */
-function overshooting(symptom: Seen): Weights {
-  const { first, median } = symptom.measured;
-  const atOnce = Number(first) > 0.5 * Number(median);
-  return atOnce
-    ? { ...replayed, 'learning-rate-too-large': 0.15 }
-    : { ...scaled(replayed, 0.3), 'learning-rate-too-large': 0.4 };
-}
-
 export interface Reading {
   seen: Seen[];
   candidates: Candidate[];
   ruledOut: RuledOut[];
 }
 
-export function conclude(view: View): Reading {
-  const seen = symptoms(view);
-  const ids = new Set(seen.map(({ id }) => id));
+/** `across` are symptoms that only a look at all agents shows. */
+export function conclude(view: View, across: readonly Seen[]): Reading {
+  const { agent } = view.owner;
+  const seen = [
+    ...symptoms.flatMap((symptom): Seen[] => {
+      const found = symptom.find(view);
+      return found ? [{ ...found, symptom, agent }] : [];
+    }),
+    ...across.filter((other) => other.agent === agent),
+  ].sort((a, b) => symptoms.indexOf(a.symptom) - symptoms.indexOf(b.symptom));
+  const ids = new Set(seen.map(({ symptom }) => symptom.id));
   const ruledOut = exclusions(view, ids);
   const out = new Set(ruledOut.map(({ id }) => id));
   const best = new Map<string, Candidate>();
-  for (const symptom of seen) {
-    for (const [cause, weight] of Object.entries(explanations[symptom.id](view, ids, symptom))) {
+  for (const one of seen) {
+    for (const [cause, weight] of Object.entries(one.symptom.suggests(view, ids, one))) {
       if (out.has(cause) || weight < 0.03) continue;
       const before = best.get(cause);
       // A second symptom that the same cause explains makes it likelier.
@@ -147,7 +47,7 @@ export function conclude(view: View): Reading {
       best.set(cause, {
         cause,
         confidence: Number(confidence.toFixed(2)),
-        because: before && before.confidence >= weight ? before.because : symptom,
+        because: before && before.confidence >= weight ? before.because : one,
       });
     }
   }
@@ -155,7 +55,7 @@ export function conclude(view: View): Reading {
 }
 
 /** Only what the readings contradict; what they merely do not show stays open. */
-function exclusions(view: View, seen: ReadonlySet<SymptomId>): RuledOut[] {
+function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
   const out: RuledOut[] = [];
   const rule = (by: string, ...ids: string[]) => {
     for (const id of ids) if (!out.some((item) => item.id === id)) out.push({ id, by });

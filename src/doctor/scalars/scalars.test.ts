@@ -95,7 +95,7 @@ describe('a healthy log', () => {
   it('is not called stuck when it is short', async () => {
     const short = await reading({ ...flat, 'train/entropy_loss': () => -Math.log(4) }, {}, 8);
     expect(short).toMatchObject({ symptoms: [], causes: [] });
-    expect(short.notes[0]).toBe('The log has 8 updates; trends are read from 20 on.');
+    expect(short.notes[0]).toMatch(/^The log has 8 updates: what is exactly 0 .* only from 20 on\.$/);
   });
 
   it('with a KL of 0 and no word of its epochs gets a note, and no cause while returns rise', async () => {
@@ -105,7 +105,68 @@ describe('a healthy log', () => {
   });
 });
 
+describe('short logs count', () => {
+  it('three updates in which KL is exactly 0 are a symptom', async () => {
+    const { symptoms, causes } = await reading(still, {}, 3);
+    expect(symptoms).toEqual(['kl-zero']);
+    expect(causes[0]).toBe('optimizer-unbound');
+  });
+
+  it('a value loss that grows in every one of eight rows is one, and one that merely grows is not', async () => {
+    const grows = await reading({ ...flat, 'train/value_loss': (i) => 3 * 10 ** i }, {}, 8);
+    expect(grows.symptoms).toEqual(['value-loss-blows-up']);
+    expect(grows.diagnosis.scalars!.symptoms[0].summary).toMatch(/train\/value_loss grows from 30 to 3000000/);
+    expect((await reading({ ...flat, 'train/value_loss': (i) => 3 * 1.2 ** i }, {}, 8)).symptoms).toEqual([]);
+  });
+});
+
+describe('a log with columns that were not understood', () => {
+  it('says which, what they may be and what would be looked for', async () => {
+    const { diagnosis } = await reading({ my_odd_kl: () => 0.01, zzz: () => 1 });
+    const { not_understood, not_looked_for } = diagnosis.scalars!;
+    expect(not_understood).toEqual([
+      { name: 'my_odd_kl', guesses: ['kl'] },
+      { name: 'zzz', guesses: [] },
+    ]);
+    expect(not_looked_for).toContain('a gradient of 0');
+    expect(not_looked_for).not.toContain('a KL above 0.3');
+  });
+});
+
+describe('several agents', () => {
+  const four = (values: number[]): Columns =>
+    Object.fromEntries(
+      values.map((value, i) => [
+        `agent_${i}/value_loss`,
+        (_: number, noise: () => number) => value * (1 + 0.05 * noise()),
+      ]),
+    );
+
+  it('whose value losses differ by orders of magnitude are trained on other rows or rewards', async () => {
+    const { diagnosis, causes } = await reading(four([0.5, 300, 310, 290]));
+    const [symptom] = diagnosis.scalars!.symptoms;
+    expect(symptom.id).toBe('losses-differ-between-agents');
+    expect(symptom.agents).toEqual(['agent_0']);
+    expect(symptom.summary).toMatch(/differ 6\d\d times \(agent_0 0\.\d+, agent_1 3/);
+    expect(causes.slice(0, 2)).toEqual(['trained-on-other-agent', 'reward-bookkeeping']);
+  });
+
+  it('are not accused of a factor of ten, nor of losses that follow their returns', async () => {
+    expect((await reading(four([30, 300, 310, 290]))).symptoms).toEqual([]);
+    const scaled = { ...four([0.5, 300]), 'agent_0/return': () => 1, 'agent_1/return': () => 30 };
+    expect((await reading(scaled)).symptoms).not.toContain('losses-differ-between-agents');
+  });
+});
+
 describe('symptoms and the causes that fit', () => {
+  it('come with the curve, what they suggest and the columns that would decide', async () => {
+    const { diagnosis } = await reading(still);
+    const [symptom] = diagnosis.scalars!.symptoms;
+    expect(symptom.curve.value).toEqual(Array.from({ length: 60 }, () => 0));
+    expect(symptom.suggests.slice(0, 2)).toEqual(['optimizer-unbound', 'policy-detached']);
+    expect(symptom.record_next.join()).toMatch(/tensors\.grad_norm/);
+  });
+
   it.each<[string, Columns, LogOptions, string, string[]]>([
     ['KL 0 and nothing moves', still, {}, 'kl-zero', ['optimizer-unbound', 'policy-detached']],
     [
@@ -114,6 +175,32 @@ describe('symptoms and the causes that fit', () => {
       {},
       'learning-rate-zero',
       ['learning-rate-too-small'],
+    ],
+    [
+      'advantages that were never centred',
+      { ...flat, advantages_mean: (_, noise) => 8 + noise(), advantages_std: () => 5 },
+      {},
+      'advantage-not-centred',
+      ['advantage-not-normalised'],
+    ],
+    [
+      'returns that fall after a peak',
+      {
+        'train/approx_kl': () => 0.08,
+        'train/clip_fraction': () => 0.35,
+        'rollout/ep_rew_mean': (i, noise) =>
+          (i < 25 ? 20 + 8 * i : 220 - 8 * (i - 25) * (i < 45 ? 1 : 0) - (i < 45 ? 0 : 160)) + noise(),
+      },
+      {},
+      'return-falls-after-peak',
+      ['learning-rate-too-large'],
+    ],
+    [
+      'epochs that stop at once',
+      { ...flat, 'train/stop_iter': () => 1 },
+      { settings: { epochs: 10 } },
+      'kl-stop-at-once',
+      ['kl-guard-too-tight'],
     ],
     ['gradient 0', { ...still, 'train/grad_norm': () => 0 }, {}, 'gradient-zero', ['policy-detached']],
     [

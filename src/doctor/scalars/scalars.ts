@@ -6,8 +6,12 @@ import type { CheckReport, Figures, Finding } from '../diagnosis.ts';
 import { figure } from '../diagnosis.ts';
 import type { Run } from '../run.ts';
 import { type Candidate, conclude, type RuledOut } from './candidates.ts';
-import { type Owner, readOwners } from './series.ts';
-import { fewestUpdates, type Seen, View } from './symptoms.ts';
+import { notes } from './notes.ts';
+import { readOwners } from './series.ts';
+import type { Seen } from './symptom.ts';
+import { acrossAgents, agentsApart } from './symptoms/agents.ts';
+import { symptoms as allSymptoms } from './symptoms/index.ts';
+import { View } from './view.ts';
 
 export interface Symptom {
   id: string;
@@ -19,6 +23,12 @@ export interface Symptom {
   summary: string;
   measured: Figures;
   expected: Figures;
+  /** The column's numbers, thinned for drawing. */
+  curve: { step: (number | null)[]; value: number[] };
+  /** Causes that would look like this, the likeliest first. */
+  suggests: string[];
+  /** The columns of a recording that would prove or rule out the first of them. */
+  record_next: string[];
 }
 
 export interface RecordNext {
@@ -35,11 +45,16 @@ export interface ScalarReading {
   /** Metrics that were recognised, by the log's names. */
   metrics: Record<string, string>;
   updates: number;
+  /** The most decisive first. */
   symptoms: Symptom[];
   /** What is worth knowing and no symptom. */
   notes: string[];
   ruled_out: RuledOut[];
   record_next: RecordNext[];
+  /** Columns that were not understood, and what they may be. */
+  not_understood: { name: string; guesses: string[] }[];
+  /** What nothing in the log could show, because it has no such figure, or has it under a name that was not understood. */
+  not_looked_for: string[];
 }
 
 export interface FromScalars {
@@ -49,33 +64,30 @@ export interface FromScalars {
 }
 
 export async function fromScalars(recording: Recording, run: Run): Promise<FromScalars> {
-  const owners = await readOwners(recording, run);
+  const { owners, unknown } = await readOwners(recording, run);
   const views = owners.map((owner) => new View(owner, run));
-  const readings = views.map(conclude);
-  const seen = mergeSymptoms(
-    readings.flatMap((reading) => reading.seen),
-    run,
-  );
+  const apart = acrossAgents(views, (agent) => run.agentName(agent));
+  const across: Seen[] = apart ? [{ ...apart.found, symptom: agentsApart, agent: apart.agent }] : [];
+  const readings = views.map((view) => conclude(view, across));
   const findings = mergeCandidates(readings.flatMap((reading) => reading.candidates));
+  const next = recordNext(findings);
+  const seen = mergeSymptoms(readings, run, next);
   const ruledOut = readings[0].ruledOut.filter(({ id }) =>
     readings.every((reading) => reading.ruledOut.some((other) => other.id === id)),
   );
-  const updates = Math.max(
-    0,
-    ...owners.flatMap((owner) =>
-      owner
-        .all()
-        .filter(({ metric }) => metric !== 'return')
-        .map(({ value }) => value.length),
-    ),
-  );
+  const figures = owners.flatMap((owner) => owner.all());
+  const updates = Math.max(0, ...figures.filter(({ metric }) => metric !== 'return').map(({ value }) => value.length));
+  const has = new Set(figures.map(({ metric }) => metric));
+  const lacking = allSymptoms.filter(({ reads }) => !reads.some((metric) => has.has(metric)));
   const reading: ScalarReading = {
-    metrics: Object.fromEntries(owners.flatMap((owner) => owner.all().map(({ name, metric }) => [name, metric]))),
+    metrics: Object.fromEntries(figures.map(({ name, metric }) => [name, metric])),
     updates,
     symptoms: seen,
-    notes: notes(views, owners, updates, findings),
+    notes: notes(views, owners, updates, findings.length),
     ruled_out: ruledOut,
-    record_next: recordNext(findings),
+    record_next: next,
+    not_understood: unknown,
+    not_looked_for: [...new Set(lacking.map(({ looksFor }) => looksFor))],
   };
   const measured = { symptoms: seen.length, metrics: Object.keys(reading.metrics).length, updates };
   return {
@@ -91,19 +103,51 @@ export async function fromScalars(recording: Recording, run: Run): Promise<FromS
   };
 }
 
+/** Points that a drawn curve has at most. */
+const drawn = 120;
+
 /** The same symptom of several agents is one. */
-function mergeSymptoms(seen: readonly Seen[], run: Run): Symptom[] {
-  const merged = new Map<string, Symptom>();
-  for (const { id, agent, metric, onset, sentence, measured, expected } of seen) {
-    const key = `${id} ${metric}`;
-    const other = merged.get(key);
-    const agents = agent < 0 ? [] : [run.agentName(agent)];
-    if (other) {
-      other.agents = [...new Set([...other.agents, ...agents])];
-      other.onset = Math.min(other.onset, onset);
-    } else merged.set(key, { id, metric, agents, onset, summary: sentence, measured, expected });
+function mergeSymptoms(
+  readings: readonly { seen: readonly Seen[]; candidates: readonly Candidate[] }[],
+  run: Run,
+  next: readonly RecordNext[],
+): Symptom[] {
+  const merged = new Map<string, { symptom: Symptom; order: number }>();
+  for (const { seen, candidates } of readings) {
+    for (const one of seen) {
+      const { symptom, agent, from, onset, sentence, measured, expected } = one;
+      const key = `${symptom.id} ${from.series.name}`;
+      const agents = agent < 0 ? [] : [run.agentName(agent)];
+      const other = merged.get(key)?.symptom;
+      if (other) {
+        other.agents = [...new Set([...other.agents, ...agents])];
+        other.onset = Math.min(other.onset, onset);
+        continue;
+      }
+      const { step, value } = from.thinned(drawn);
+      const suggests = candidates.filter(({ because }) => because === one).map(({ cause }) => cause);
+      const proof = next.find(({ decides }) => decides.includes(suggests[0]));
+      merged.set(key, {
+        order: allSymptoms.indexOf(symptom),
+        symptom: {
+          id: symptom.id,
+          metric: from.series.name,
+          agents,
+          onset,
+          summary: sentence,
+          measured,
+          expected,
+          curve: {
+            step: step.map((at) => (Number.isFinite(at) ? at : null)),
+            value: value.map((at) => Number(figure(at))),
+          },
+          suggests,
+          record_next: proof?.columns ?? [],
+        },
+      });
+    }
   }
-  return [...merged.values()];
+  return [...merged.values()].sort((a, b) => a.order - b.order).map(({ symptom }) => symptom);
 }
 
 function mergeCandidates(candidates: readonly Candidate[]): Finding[] {
@@ -128,52 +172,6 @@ function mergeCandidates(candidates: readonly Candidate[]): Finding[] {
   }
   return [...merged.values()].filter(({ cause }) => causeById(cause)).sort((a, b) => b.confidence - a.confidence);
 }
-
-function notes(
-  views: readonly View[],
-  owners: readonly Owner[],
-  updates: number,
-  findings: readonly Finding[],
-): string[] {
-  const out: string[] = [];
-  const [first] = views;
-  if (updates < fewestUpdates) out.push(`The log has ${updates} updates; trends are read from ${fewestUpdates} on.`);
-  if (views.some(({ nothingToChoose }) => nothingToChoose))
-    out.push(
-      'The entropy is 0 from the first update on: there was nothing to choose, or the policy had collapsed before the log begins.',
-    );
-  const { kl } = first;
-  const zero = kl?.share((value) => Math.abs(value) < 1e-6) === 1;
-  if (zero && first.stepsPerBatch === 1)
-    out.push(`${kl.series.name} is 0, as it must be with one optimiser step per batch.`);
-  else if (zero && Number.isNaN(first.stepsPerBatch))
-    out.push(
-      'A KL of 0 is healthy with one optimiser step per batch; the log does not say how many there are. If there is one: --setting epochs=1 --setting minibatches=1.',
-    );
-  const flat = views.filter(
-    ({ returns, improved }) => returns && returns.count >= fewestUpdates && !improved && Math.abs(returns.rise) < 2,
-  );
-  if (flat.length > 0 && findings.length === 0)
-    out.push(
-      `${flat[0].returns!.series.name} does not rise over ${flat[0].returns!.count} points, and nothing else in this log tells why. Rows would: a log cannot show whether credit belongs to its samples.`,
-    );
-  const ranking = ranked(owners);
-  if (ranking) out.push(ranking);
-  return out;
-}
-
-/** Ordered by the agents' number, from the first to the last, without exception: worth a look over seeds, and in one run no evidence. */
-function ranked(owners: readonly Owner[]): string | undefined {
-  const late = owners.map((owner) => owner.get('return', fewestUpdates)).map((figures) => figures?.late);
-  if (owners.length < 3 || late.some((values) => !values)) return undefined;
-  const means = late.map((values) => values!.reduce((a, b) => a + b) / values!.length);
-  const down = means.every((value, i) => i === 0 || value < means[i - 1]);
-  const up = means.every((value, i) => i === 0 || value > means[i - 1]);
-  if (!down && !up) return undefined;
-  return `Late returns are in the order of the agents' numbers (${means.map((value) => figure(value)).join(', ')}). One run in ${factorial(owners.length) / 2} does that by chance; trueline symmetry asks several seeds.`;
-}
-
-const factorial = (n: number): number => (n <= 1 ? 1 : n * factorial(n - 1));
 
 /** The checks that would decide between the candidates, the most deciding first. */
 function recordNext(findings: readonly Finding[]): RecordNext[] {

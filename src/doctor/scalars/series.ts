@@ -38,6 +38,13 @@ export class Owner {
   }
 }
 
+/** Everything a log's numbers were read as, and what was not. */
+export interface ReadLog {
+  owners: Owner[];
+  /** Columns that nobody understood, with what they may be. */
+  unknown: { name: string; guesses: string[] }[];
+}
+
 /** One series summed up; what is not finite is left out of everything but `broken`. */
 export class Figures {
   readonly values: number[];
@@ -86,6 +93,34 @@ export class Figures {
     return error > 0 ? gap / error : gap === 0 ? 0 : gap > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 
+  /** Kendall's z: how surely the numbers rise (or, negative, fall), whatever their size. */
+  get trend(): number {
+    const most = 200;
+    const every = Math.max(1, Math.ceil(this.count / most));
+    const values = this.values.filter((_, i) => i % every === 0);
+    const n = values.length;
+    if (n < 3) return 0;
+    let score = 0;
+    for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) score += Math.sign(values[j] - values[i]);
+    const deviation = Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18);
+    return (score - Math.sign(score)) / deviation;
+  }
+
+  /** Means of ten parts of the log, or of as many as have three numbers. */
+  get smooth(): number[] {
+    const parts = Math.max(1, Math.min(10, Math.floor(this.count / 3)));
+    return Array.from({ length: parts }, (_, i) =>
+      mean(this.values.slice(Math.floor((i * this.count) / parts), Math.floor(((i + 1) * this.count) / parts))),
+    );
+  }
+
+  /** At most so many points, for drawing: the first number of each part, and the last of all. */
+  thinned(most: number): { step: number[]; value: number[] } {
+    const every = Math.max(1, Math.ceil(this.count / most));
+    const kept = this.values.flatMap((_, i) => (i % every === 0 || i === this.count - 1 ? [i] : []));
+    return { step: kept.map((i) => this.steps[i]), value: kept.map((i) => this.values[i]) };
+  }
+
   /** The step at which `test` first holds. */
   onset(test: (value: number) => boolean): number {
     const at = this.values.findIndex(test);
@@ -94,7 +129,7 @@ export class Figures {
   }
 }
 
-export async function readOwners(recording: Recording, run: Run): Promise<Owner[]> {
+export async function readOwners(recording: Recording, run: Run): Promise<ReadLog> {
   const raw = new Map<string, { name: string; agent: number; step: number[]; value: number[] }>();
   for await (const chunk of recording.chunks('scalars', ['name', 'value', 'step', 'iteration', 'agent', 'policy'])) {
     const names = chunk.columns.get('name');
@@ -115,13 +150,12 @@ export async function readOwners(recording: Recording, run: Run): Promise<Owner[
   const declared = (run.manifest as { metrics?: Record<string, string> }).metrics ?? {};
   const mapped = new Map(Object.entries(declared).filter(([, metric]) => typeof metric === 'string'));
   const byAgent = new Map<number, Map<string, Series>>();
+  const unknown = new Map<string, string[]>();
   for (const who of new Set([...raw.values()].map(({ agent }) => agent))) {
     const own = [...raw.values()].filter(({ agent }) => agent === who);
-    const rows = recognise(
-      own.map(({ name }) => name),
-      (name) => own.find((series) => series.name === name)!.value,
-      mapped,
-    );
+    const values = new Map(own.map((series) => [series.name, series.value]));
+    const rows = recognise([...values.keys()], (name) => values.get(name)!, mapped);
+    for (const { name, metric, note, guesses } of rows) if (metric === null && note === '') unknown.set(name, guesses);
     const series = new Map<string, Series>();
     rows.forEach((row, i) => {
       if (row.used && row.metric !== null && !series.has(row.metric))
@@ -129,7 +163,7 @@ export async function readOwners(recording: Recording, run: Run): Promise<Owner[
     });
     byAgent.set(who, series);
   }
-  return owners(byAgent);
+  return { owners: owners(byAgent), unknown: [...unknown].map(([name, guesses]) => ({ name, guesses })) };
 }
 
 /** Where some numbers are an agent's and others the run's, each agent is seen beside the run's. */

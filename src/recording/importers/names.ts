@@ -155,6 +155,12 @@ export const metrics: readonly Metric[] = [
     'ep_len_mean episodic_length episode_len_mean eplen episode_length 回合长度',
   ),
   metric('updates', '', 'epochs of optimisation so far', 'n_updates'),
+  metric(
+    'epochs_run',
+    '',
+    'epochs of one update until it was stopped',
+    'stop_iter early_stop_epoch epochs_run epochs_done stop_epoch',
+  ),
   metric('clip_range', '', 'the clip range in force', 'clip_range e_clip'),
   metric(
     'entropy_coefficient',

@@ -1,0 +1,146 @@
+/** What the advantages and returns of a log say about credit. */
+import { mean, spread } from '../../../math/statistics.ts';
+import { figure } from '../../diagnosis.ts';
+import { logLimits } from '../limits.ts';
+import { found, type Symptom, type Weights } from '../symptom.ts';
+
+const flat: Symptom = {
+  id: 'advantage-flat',
+  reads: ['advantage_std', 'groups_without_signal'],
+  looksFor: 'advantages without any spread',
+  find({ owner }) {
+    const spreads = owner.get('advantage_std', 3);
+    const none = (value: number) => Math.abs(value) < 1e-8;
+    if (spreads && spreads.share(none) >= 0.9)
+      return found(
+        spreads,
+        spreads.onset(none),
+        `${spreads.series.name} is 0: every row has the same advantage`,
+        { median: figure(spreads.median) },
+        { above: 0 },
+      );
+    const without = owner.get('groups_without_signal', logLimits.updates.value);
+    if (!without || without.median <= 0.95) return undefined;
+    const sentence = `${without.series.name} is ${figure(without.median)}: almost no group has answers of different reward`;
+    return found(
+      without,
+      without.onset((value) => value > 0.95),
+      sentence,
+      { median: figure(without.median) },
+      { at_most: 0.9 },
+    );
+  },
+  suggests: () => ({ 'advantage-degenerate': 0.45 }),
+};
+
+const oneSided: Symptom = {
+  id: 'advantage-one-sided',
+  reads: ['advantage_mean', 'advantage_std'],
+  looksFor: 'advantages that all have one sign',
+  find({ owner }) {
+    const [means, spreads] = [owner.get('advantage_mean', 5), owner.get('advantage_std', 5)];
+    if (!means || !spreads || spreads.median <= 1e-8 || (means.least <= 0 && means.greatest >= 0)) return undefined;
+    if (Math.abs(means.median) <= logLimits.oneSided.value * spreads.median) return undefined;
+    const sentence = `${means.series.name} is ${figure(means.median)} with a spread of ${figure(spreads.median)}: all advantages have one sign`;
+    return found(
+      means,
+      means.onset(() => true),
+      sentence,
+      { mean: figure(means.median), spread: figure(spreads.median) },
+      { mean: 'within the spread' },
+    );
+  },
+  suggests: () => ({ 'advantage-degenerate': 0.25, 'value-scale-mismatch': 0.1 }),
+};
+
+const notCentred: Symptom = {
+  id: 'advantage-not-centred',
+  reads: ['advantage_mean', 'advantage_std'],
+  looksFor: 'advantages whose mean is far from 0',
+  find(view) {
+    const means = view.owner.get('advantage_mean', 5);
+    if (!means || oneSided.find(view)) return undefined;
+    const spreads = view.owner.get('advantage_std', 5);
+    const one = means.share((value) => value > 0);
+    // Without the spread only the size speaks: advantages of normalised rewards stay well below 1.
+    const far = Math.abs(means.median) > (spreads ? logLimits.offCentre.value * spreads.median : 1);
+    if (!far || (one > 0.1 && one < 0.9)) return undefined;
+    const beside = spreads ? ` with a spread of ${figure(spreads.median)}` : '';
+    const sentence = `${means.series.name} has a median of ${figure(means.median)}${beside}: the advantages were never centred, and the step follows their size`;
+    return found(
+      means,
+      means.onset(() => true),
+      sentence,
+      { mean: figure(means.median), ...(spreads ? { spread: figure(spreads.median) } : {}) },
+      { mean: 'about 0' },
+    );
+  },
+  suggests: (_, seen): Weights => ({
+    'advantage-not-normalised': 0.4,
+    'value-scale-mismatch': seen.has('value-loss-blows-up') ? 0.3 : 0.12,
+    'return-crosses-episodes': 0.08,
+  }),
+};
+
+const falling: Symptom = {
+  id: 'return-falling',
+  reads: ['return'],
+  looksFor: 'returns that fall below where they began',
+  find({ returns }) {
+    if (!returns || returns.count < logLimits.updates.value) return undefined;
+    const range = returns.greatest - returns.least;
+    const gap = mean(returns.early) - mean(returns.late);
+    // Worse than at the very start, and never better in between.
+    const later = Math.max(...returns.smooth.slice(2));
+    if (returns.rise >= -logLimits.fall.value || gap <= 0.3 * range || later > Math.max(...returns.early))
+      return undefined;
+    const sentence = `${returns.series.name} falls from ${figure(mean(returns.early))} to ${figure(mean(returns.late))}, below where it began`;
+    return found(
+      returns,
+      returns.onset((value) => value < mean(returns.early) - 0.3 * range),
+      sentence,
+      { early: figure(mean(returns.early)), late: figure(mean(returns.late)) },
+      { rises: true },
+    );
+  },
+  suggests: () => ({
+    'advantage-sign-flipped': 0.25,
+    'advantage-agent-swapped': 0.08,
+    'learning-rate-too-large': 0.08,
+  }),
+};
+
+const afterPeak: Symptom = {
+  id: 'return-falls-after-peak',
+  reads: ['return'],
+  looksFor: 'returns that fall again after a peak',
+  find(view) {
+    const { returns } = view;
+    if (!returns || returns.count < logLimits.updates.value || falling.find(view)) return undefined;
+    const { smooth } = returns;
+    const peak = Math.max(...smooth);
+    const at = smooth.indexOf(peak);
+    const [early, late] = [mean(returns.early), mean(returns.late)];
+    const error = Math.sqrt((spread(returns.late).std ** 2 / returns.late.length) * 4);
+    if (at > 0.7 * smooth.length || peak - early <= 0 || peak - late <= logLimits.afterPeak.value * (peak - early))
+      return undefined;
+    if (peak - late <= logLimits.fall.value * error || peak - early <= logLimits.fall.value * error) return undefined;
+    const step = returns.steps[Math.min(returns.count - 1, Math.floor((at / smooth.length) * returns.count))];
+    const sentence = `${returns.series.name} rises from ${figure(early)} to ${figure(peak)} and falls again to ${figure(late)}`;
+    return found(
+      returns,
+      Number.isFinite(step) ? step : at,
+      sentence,
+      { early: figure(early), peak: figure(peak), late: figure(late) },
+      { stays: true },
+    );
+  },
+  suggests: (_, seen): Weights => ({
+    'learning-rate-too-large': seen.has('kl-high') || seen.has('clip-high') ? 0.3 : 0.15,
+    ...(seen.has('entropy-collapsed') ? { 'policy-collapsed': 0.3 } : {}),
+    ...(seen.has('value-loss-blows-up') ? { 'value-scale-mismatch': 0.2 } : {}),
+    ...(seen.has('entropy-rising') ? { 'entropy-bonus-dominates': 0.2 } : {}),
+  }),
+};
+
+export const creditSymptoms: readonly Symptom[] = [flat, oneSided, notCentred, falling, afterPeak];

@@ -1,0 +1,68 @@
+/** The critic foresees nothing, or its loss explodes. */
+import { median } from '../../../math/statistics.ts';
+import { figure } from '../../diagnosis.ts';
+import { logLimits } from '../limits.ts';
+import { found, type Symptom } from '../symptom.ts';
+
+const worseThanConstant: Symptom = {
+  id: 'value-worse-than-constant',
+  reads: ['explained_variance'],
+  looksFor: 'an explained variance that stays below 0',
+  find({ owner, improved }) {
+    // A critic begins worse than a constant, and with few steps per batch it takes a while.
+    const explained = owner.get('explained_variance', 2 * logLimits.updates.value);
+    if (
+      !explained ||
+      median(explained.half) >= logLimits.explained.value ||
+      explained.rise >= logLimits.rise.value ||
+      improved
+    )
+      return undefined;
+    const late = median(explained.half);
+    const sentence = `${explained.series.name} has a median of ${figure(late)} in the second half: the critic is worse than a constant`;
+    return found(
+      explained,
+      explained.onset((value) => value < 0),
+      sentence,
+      { late: figure(late) },
+      { at_least: 0 },
+    );
+  },
+  suggests: () => ({
+    'critic-context-misaligned': 0.15,
+    'value-scale-mismatch': 0.15,
+    'return-inconsistent': 0.1,
+    'return-crosses-episodes': 0.06,
+  }),
+};
+
+const blowsUp: Symptom = {
+  id: 'value-loss-blows-up',
+  reads: ['value_loss'],
+  looksFor: 'a value loss that grows more than the returns explain',
+  find(view) {
+    const loss = view.owner.get('value_loss', 6);
+    if (!loss) return undefined;
+    const [before, after] = [median(loss.early), median(loss.late)];
+    const times = view.improved ? logLimits.growsLearning.value : logLimits.grows.value;
+    if (!(before > 0) || after <= times * view.returnsGrew * before || loss.trend < logLimits.trend.value)
+      return undefined;
+    const unknown = view.returns ? '' : '; the log has no returns that could have grown with it';
+    const sentence = `${loss.series.name} grows from ${figure(before)} to ${figure(after)}, ${figure(Math.round(after / before))} times, in ${loss.count} rows${unknown}`;
+    return found(
+      loss,
+      loss.onset((value) => value > times * before),
+      sentence,
+      { early: figure(before), late: figure(after) },
+      { falls: true },
+    );
+  },
+  suggests: (_, seen) => ({
+    'value-scale-mismatch': 0.2,
+    'return-crosses-episodes': 0.12,
+    'learning-rate-too-large': 0.1,
+    ...(seen.has('advantage-not-centred') ? { 'advantage-not-normalised': 0.1 } : {}),
+  }),
+};
+
+export const criticSymptoms: readonly Symptom[] = [blowsUp, worseThanConstant];

@@ -1,0 +1,103 @@
+/** The policy chooses blindly, ever more blindly, or no longer at all. */
+import { median } from '../../../math/statistics.ts';
+import { figure } from '../../diagnosis.ts';
+import { logLimits } from '../limits.ts';
+import { found, type Symptom, type Weights } from '../symptom.ts';
+
+const { updates, entropyNear, rise } = logLimits;
+
+const atLogK: Symptom = {
+  id: 'entropy-at-log-k',
+  reads: ['entropy', 'entropy_ratio'],
+  looksFor: 'an entropy that stays at log K',
+  find(view) {
+    const { owner, entropy, improved } = view;
+    if (improved) return undefined;
+    const relative = owner.get('entropy_ratio', updates.value);
+    if (relative && relative.low >= 1 - 2 * entropyNear.value && relative.count >= 2 * updates.value) {
+      const sentence = `${relative.series.name} stays at ${figure(relative.median)}: the policy chooses blindly`;
+      return found(
+        relative,
+        relative.onset(() => true),
+        sentence,
+        { median: figure(relative.median), updates: relative.count },
+        { at_most: 0.98 },
+      );
+    }
+    if (relative || !entropy || entropy.count < 5) return undefined;
+    const [before, after] = [median(entropy.early), median(entropy.late)];
+    const choices = Math.round(Math.exp(before));
+    const still =
+      view.stepsPerBatch !== 1 &&
+      view.kl !== undefined &&
+      median(view.kl.values.map(Math.abs)) < logLimits.tinyKl.value;
+    const near =
+      choices >= 2 &&
+      choices <= 64 &&
+      Math.abs(entropy.median - Math.log(choices)) < entropyNear.value * Math.log(choices);
+    if (!near || after <= (1 - entropyNear.value) * before || (entropy.count < 2 * updates.value && !still))
+      return undefined;
+    const sentence = `${entropy.series.name} stays at ${figure(entropy.median)}, which is log ${choices}: the policy chooses blindly among ${choices}`;
+    return found(
+      entropy,
+      entropy.onset(() => true),
+      sentence,
+      { median: figure(entropy.median), log_k: figure(Math.log(choices)) },
+      { falls: true },
+    );
+  },
+  suggests(view, seen): Weights {
+    if (seen.has('kl-zero') || seen.has('learning-rate-zero')) return {};
+    const logged = view.owner.get('entropy_coefficient', 1)?.median ?? 0;
+    const strong = view.run.number('entropy_coefficient') >= 0.05 || logged >= 0.05;
+    return {
+      'entropy-bonus-dominates': strong ? 0.3 : 0.15,
+      'policy-head-flat': 0.15,
+      'num-actions-defaulted': 0.08,
+      'advantage-shuffled': 0.06,
+    };
+  },
+};
+
+const rising: Symptom = {
+  id: 'entropy-rising',
+  reads: ['entropy'],
+  looksFor: 'an entropy that rises',
+  find({ entropy, improved }) {
+    if (!entropy || entropy.count < updates.value || improved) return undefined;
+    const [before, after] = [median(entropy.early), median(entropy.late)];
+    if (after <= 1.15 * Math.abs(before) + 0.02 || entropy.rise <= rise.value) return undefined;
+    const sentence = `${entropy.series.name} rises from ${figure(before)} to ${figure(after)}`;
+    return found(
+      entropy,
+      entropy.onset((value) => value > before),
+      sentence,
+      { early: figure(before), late: figure(after) },
+      { falls: true },
+    );
+  },
+  suggests: () => ({ 'entropy-bonus-dominates': 0.25, 'weight-decay-pull': 0.1, 'advantage-sign-flipped': 0.08 }),
+};
+
+const collapsed: Symptom = {
+  id: 'entropy-collapsed',
+  reads: ['entropy'],
+  looksFor: 'an entropy that is gone in the first quarter',
+  find({ entropy, improved }) {
+    if (!entropy || entropy.count < updates.value || improved) return undefined;
+    const [first, after] = [entropy.values[0], median(entropy.late)];
+    const quarter = entropy.values.slice(0, Math.ceil(entropy.count / 4)).at(-1)!;
+    if (first <= 0.05 || entropy.least < 0 || quarter >= 0.05 * first || after >= 0.05 * first) return undefined;
+    const sentence = `${entropy.series.name} falls from ${figure(first)} to ${figure(after)} in the first quarter of the log, and what episodes pay does not rise`;
+    return found(
+      entropy,
+      entropy.onset((value) => value < 0.05 * first),
+      sentence,
+      { first: figure(first), late: figure(after) },
+      { falls: 'slowly' },
+    );
+  },
+  suggests: () => ({ 'policy-collapsed': 0.35, 'entropy-sign-flipped': 0.15, 'learning-rate-too-large': 0.1 }),
+};
+
+export const entropySymptoms: readonly Symptom[] = [atLogK, rising, collapsed];

@@ -1,0 +1,138 @@
+/** The policy does not move: rates, gradients and KL at 0, or so small that nobody sees them. */
+import { median } from '../../../math/statistics.ts';
+import { figure } from '../../diagnosis.ts';
+import { logLimits } from '../limits.ts';
+import { found, most, type Symptom, type Weights } from '../symptom.ts';
+
+const percent = (share: number) => `${figure(100 * share)} %`;
+
+const still: Weights = {
+  'optimizer-unbound': 0.25,
+  'policy-detached': 0.2,
+  'learning-rate-too-small': 0.15,
+  'advantage-degenerate': 0.1,
+  'old-logp-recomputed': 0.06,
+};
+
+const learningRateZero: Symptom = {
+  id: 'learning-rate-zero',
+  reads: ['learning_rate'],
+  looksFor: 'a learning rate of 0',
+  find({ owner }) {
+    const rate = owner.get('learning_rate', 3);
+    const share = rate?.share((value) => value === 0) ?? 0;
+    // A rate that is annealed ends at 0.
+    if (!rate || share < 0.5) return undefined;
+    const onset = rate.onset((value) => value === 0);
+    return found(
+      rate,
+      onset,
+      `${rate.series.name} is 0 in ${percent(share)} of the log`,
+      { median: figure(rate.median) },
+      { above: 0 },
+    );
+  },
+  suggests: () => ({ 'learning-rate-too-small': most }),
+};
+
+const gradientZero: Symptom = {
+  id: 'gradient-zero',
+  reads: ['policy_grad_norm', 'grad_norm'],
+  looksFor: 'a gradient of 0',
+  find({ owner, nothingToChoose }) {
+    const gradient = owner.get('policy_grad_norm', 3) ?? owner.get('grad_norm', 3);
+    if (nothingToChoose || !gradient || gradient.share((value) => Math.abs(value) < 1e-12) < 0.9) return undefined;
+    const onset = gradient.onset((value) => value === 0);
+    const sentence = `${gradient.series.name} is 0: no gradient reaches what it measures`;
+    return found(gradient, onset, sentence, { median: figure(gradient.median) }, { above: 0 });
+  },
+  suggests: () => ({ 'policy-detached': 0.35, 'advantage-degenerate': 0.15 }),
+};
+
+const klZero: Symptom = {
+  id: 'kl-zero',
+  reads: ['kl', 'kl_k1'],
+  looksFor: 'a KL that is exactly 0 in every update',
+  find(view) {
+    const { kl, clip } = view;
+    if (view.nothingToChoose || !kl || view.stepsPerBatch === 1) return undefined;
+    const size = median(kl.values.map(Math.abs));
+    const none =
+      size < logLimits.zeroKl.value && kl.share((value) => Math.abs(value) < 10 * logLimits.zeroKl.value) >= 0.95;
+    if (!none || (clip !== undefined && clip.high > 0)) return undefined;
+    const sentence = `${kl.series.name} is 0 in every one of ${kl.count} updates (median ${figure(size)})`;
+    return found(
+      kl,
+      kl.onset(() => true),
+      sentence,
+      { median: figure(size), updates: kl.count },
+      { above: 0 },
+    );
+  },
+  suggests(view, seen) {
+    if (seen.has('learning-rate-zero')) return { 'learning-rate-too-small': most };
+    if (seen.has('gradient-zero')) return { 'policy-detached': 0.4, 'advantage-degenerate': 0.15 };
+    const rate = view.owner.get('learning_rate', 3);
+    if (!view.moves) return rate && rate.median >= 1e-4 ? { ...still, 'learning-rate-too-small': 0.05 } : still;
+    const known = view.stepsPerBatch > 1;
+    // One step per batch gives exactly this in a healthy run, and then the returns may well rise.
+    if (!known && view.improved) return {};
+    return known
+      ? { 'old-logp-recomputed': 0.4, 'metric-misreported': 0.25 }
+      : { 'old-logp-recomputed': 0.2, 'metric-misreported': 0.1 };
+  },
+};
+
+const klTiny: Symptom = {
+  id: 'kl-tiny',
+  reads: ['kl', 'kl_k1'],
+  looksFor: 'a KL so small that updates barely move the policy',
+  find(view) {
+    const { kl, clip } = view;
+    if (view.nothingToChoose || !kl || kl.count < 5 || view.stepsPerBatch === 1 || klZero.find(view)) return undefined;
+    const size = median(kl.values.map(Math.abs));
+    if (size >= logLimits.tinyKl.value || (clip !== undefined && clip.high > 0) || view.improved) return undefined;
+    const sentence = `${kl.series.name} has a median of ${figure(size)}: updates barely move the policy`;
+    return found(
+      kl,
+      kl.onset(() => true),
+      sentence,
+      { median: figure(size), updates: kl.count },
+      { usual: '1e-4 to 0.03' },
+    );
+  },
+  suggests: (_, seen): Weights =>
+    seen.has('learning-rate-zero')
+      ? { 'learning-rate-too-small': most }
+      : {
+          'learning-rate-too-small': 0.35,
+          'old-logp-recomputed': 0.1,
+          'kl-guard-too-tight': 0.1,
+          'value-loss-dominates': 0.08,
+          'policy-head-flat': 0.08,
+        },
+};
+
+const stopsAtOnce: Symptom = {
+  id: 'kl-stop-at-once',
+  reads: ['epochs_run'],
+  looksFor: 'epochs that stop at the first one, every time',
+  find({ owner, run }) {
+    const epochs = owner.get('epochs_run', 5);
+    if (!epochs || !(run.number('epochs') > 1) || epochs.high > 1) return undefined;
+    const sentence = `${epochs.series.name} is ${figure(epochs.median)} in every update, of ${run.number('epochs')} epochs that are set`;
+    return found(
+      epochs,
+      epochs.onset(() => true),
+      sentence,
+      { median: figure(epochs.median) },
+      { epochs: run.number('epochs') },
+    );
+  },
+  suggests: (_, seen): Weights =>
+    seen.has('kl-high') || seen.has('clip-high')
+      ? { 'learning-rate-too-large': 0.25, 'old-logp-wrong': 0.15 }
+      : { 'kl-guard-too-tight': 0.45 },
+};
+
+export const stillSymptoms: readonly Symptom[] = [learningRateZero, gradientZero, klZero, klTiny, stopsAtOnce];
