@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../src/doctor/diagnosis.ts';
@@ -17,6 +17,24 @@ describe('logs on the command line', () => {
     const diagnosis = JSON.parse(trueline('diagnose', stuck, '--json').stdout) as Diagnosis;
     expect(diagnosis).toMatchObject({ format: 'trueline/diagnosis/2', verdict: 'not-enough-evidence' });
     expect(diagnosis.scalars!.symptoms[0].id).toBe('kl-zero');
+  });
+
+  it('of a folder with several runs are told one by one, with what could not be read', () => {
+    const runs = join(folder, 'runs');
+    mkdirSync(runs);
+    for (const seed of [1, 2]) {
+      const rows = Array.from({ length: 30 }, (_, i) => `${i},IND,${3 * 1.5 ** i},8\n${i},EDU,0.5,0`);
+      writeFileSync(join(runs, `seed${seed}.csv`), `update_id,agent,avg_value_loss,adv_mean\n${rows.join('\n')}\n`);
+    }
+    writeFileSync(join(runs, 'broken.csv'), 'a,b\n');
+    const { status, stdout } = trueline('diagnose', runs);
+    expect(status).toBe(3);
+    expect(stdout).toMatch(/2 of 2 +value-loss-blows-up/);
+    expect(stdout).toMatch(/broken\.csv: has a line of column names and no rows/);
+    const all = JSON.parse(trueline('diagnose', runs, '--json').stdout);
+    expect(all.format).toBe('trueline/diagnoses/2');
+    expect(all.runs.map(({ name }: { name: string }) => name)).toEqual(['seed1.csv', 'seed2.csv']);
+    expect(trueline('diagnose', runs, '--run', 'seed2.csv').stdout).toMatch(/IND\/avg_value_loss grows from/);
   });
 
   it('of a healthy run show no symptom', () => {

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { type DiagnoseOptions, diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
 import { onnxRuntime } from '../doctor/onnx.ts';
+import { SeveralRuns } from '../recording/importers/log.ts';
 import { openRecordingOrLog } from '../recording/importers/node.ts';
 import { writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
@@ -13,6 +14,7 @@ import { Gatherer } from '../report/pictures/gather.ts';
 import type { Pictures } from '../report/pictures/picture.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { type Accepted, accepted } from './accepted.ts';
+import { diagnoseRuns } from './diagnose-runs.ts';
 import { follow } from './follow.ts';
 import { addLogOptions, type LogFlags, logOptions } from './import.ts';
 import { exitStatus, json, maxSize, print, wholeNumber } from './options.ts';
@@ -34,7 +36,10 @@ const list = (item: string, items: string[]) => [...items, item];
 export function diagnoseCommand(): Command {
   const command = new Command('diagnose')
     .description('Say what is wrong with a run, prove it with its own numbers, and say what to change.')
-    .argument('<recording>', 'a recording (folder or zip), or a log: event files, CSV, JSON lines');
+    .argument(
+      '<recording>',
+      'a recording (folder or zip), or a log: event files, CSV, JSON, printed text; or a folder of logs',
+    );
   return addLogOptions(command)
     .addOption(json())
     .option('--html <file>', 'also write the report as one HTML page that works offline')
@@ -55,7 +60,16 @@ export function diagnoseCommand(): Command {
         process.exitCode = exitStatusOf(await follow(path, flags, silenced));
         return;
       }
-      const { recording, imported } = await openRecordingOrLog(path, logOptions(flags));
+      const opened = await openRecordingOrLog(path, logOptions(flags)).catch((error: unknown) => {
+        if (error instanceof SeveralRuns && flags.run === undefined && flags.html === undefined) return null;
+        throw error;
+      });
+      if (!opened) {
+        await diagnoseRuns(path, flags, silenced.ids);
+        process.exitCode = exitStatus.notEnough;
+        return;
+      }
+      const { recording, imported } = opened;
       if (imported && !flags.json) print(`${logText(imported, style(wantsColour(process.stdout, process.env)))}\n`);
       const examined = await examine(recording, flags, silenced);
       show(examined, flags);

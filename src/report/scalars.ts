@@ -18,7 +18,7 @@ function curveLines({ curve }: Symptom, columns: number): string[] {
     { x, y },
     { min: 0, max: x.length - 1 },
     { min: Math.min(...y), max: Math.max(...y) },
-    columns,
+    Math.min(columns, x.length),
   );
   return [`${spark} ${number(least)} to ${number(greatest)}${log ? ', drawn by its logarithm' : ''}`];
 }

@@ -116,7 +116,8 @@ function mergeSymptoms(
   for (const { seen, candidates } of readings) {
     for (const one of seen) {
       const { symptom, agent, from, onset, sentence, measured, expected } = one;
-      const key = `${symptom.id} ${from.series.name}`;
+      // Each agent's column of one figure has a name of its own.
+      const key = `${symptom.id} ${agent < 0 ? from.series.name : from.series.metric}`;
       const agents = agent < 0 ? [] : [run.agentName(agent)];
       const other = merged.get(key)?.symptom;
       if (other) {
