@@ -1,5 +1,6 @@
 /** Play as an algorithm sees it: the decisions that learners are asked for, and what may accompany them. A companion draws nothing from the streams of play, so play without it is the same play. */
 import type { Batch } from '../batch/batch.ts';
+import type { Actions } from '../distributions/distribution.ts';
 import type { Game } from '../games/game.ts';
 import type { Player } from '../games/players.ts';
 import type { ActJob, ActOutputs, Engine } from '../net/types.ts';
@@ -32,7 +33,7 @@ export interface Play {
   readonly present: Uint8Array;
   /** The batch row of the place's latest decision while it can still be paid; -1 where there is none. */
   readonly openRow: Int32Array;
-  readonly actions: Int32Array;
+  readonly actions: Actions;
   episode(world: number): number;
 }
 

@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { choice } from '../distributions/categorical/categorical.ts';
 import { RandomStream } from '../math/random.ts';
 import { Batch } from './batch.ts';
 
-const shape = { observation: 3, criticState: 2, candidates: 2, features: 1, extras: [{ name: 'cost', width: 2 }] };
+const shape = {
+  observation: 3,
+  criticState: 2,
+  candidates: 2,
+  features: 1,
+  action: choice,
+  extras: [{ name: 'cost', width: 2 }],
+};
 
 /** A batch whose every column carries the row's own number, so that a slipped column shows. */
 function filled(keys: readonly (readonly [number, number, number])[]): Batch {

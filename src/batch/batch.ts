@@ -1,4 +1,6 @@
 /** The rows of one iteration. A batch owns all its columns: it is re-ordered, sliced and copied only whole, so no column can follow an order of its own. */
+import type { ActionKind, Actions } from '../distributions/distribution.ts';
+import { actionKind } from '../distributions/index.ts';
 import type { Game } from '../games/game.ts';
 import { type ColumnArray, copyRows, Runs } from './gather.ts';
 
@@ -9,6 +11,8 @@ export interface BatchShape {
   /** The most candidates of one row. */
   readonly candidates: number;
   readonly features: number;
+  /** What an action is. */
+  readonly action: ActionKind;
   /** Extra figures of the game: values per row of each. */
   readonly extras: readonly { readonly name: string; readonly width: number }[];
 }
@@ -18,12 +22,12 @@ export function batchShape(game: Game, criticState: number, accompanying = 0): B
   const { candidates, features } = game.shape;
   const observation = game.shape.observation + accompanying;
   const extras = (game.extras ?? []).map(({ name, width }) => ({ name, width }));
-  return { observation, criticState, candidates, features, extras };
+  return { observation, criticState, candidates, features, action: actionKind(game.shape), extras };
 }
 
 /** One place for every column: its type and how many values a row has. */
 function layout(shape: BatchShape) {
-  const { observation, criticState, candidates, features } = shape;
+  const { observation, criticState, candidates, features, action } = shape;
   return {
     iteration: [Int32Array, 1],
     sample: [Int32Array, 1],
@@ -33,7 +37,7 @@ function layout(shape: BatchShape) {
     seat: [Int32Array, 1],
     env: [Int32Array, 1],
     group: [Int32Array, 1],
-    action: [Int32Array, 1],
+    action: [action.array, action.width],
     count: [Int32Array, 1],
     candidates: [Int32Array, candidates],
     legal: [Uint8Array, candidates],
@@ -87,7 +91,7 @@ export class Batch {
   /** A label where rows are treated by kind; -1 where there is none. */
   group: Int32Array = new Int32Array(0);
   /** Index into this row's own candidates. */
-  action: Int32Array = new Int32Array(0);
+  action: Actions = new Int32Array(0);
   count: Int32Array = new Int32Array(0);
   candidates: Int32Array = new Int32Array(0);
   legal: Uint8Array = new Uint8Array(0);

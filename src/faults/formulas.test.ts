@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ppoSchema } from '../algorithms/ppo/settings.ts';
 import type { TrainJob } from '../algorithms/ppo/update.ts';
 import { Batch } from '../batch/batch.ts';
+import { choice } from '../distributions/categorical/categorical.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import type { Recording } from '../recording/index.ts';
@@ -160,7 +161,7 @@ describe('faults of the loss report what their formula gives', () => {
 describe('faults of the ends', () => {
   /** Two episodes of one agent in one world. With gamma and lambda 1 and values 0 an advantage is the sum of rewards that it sees. */
   function credited(id: string, values: readonly number[] = [0, 0, 0, 0, 0]): number[] {
-    const batch = new Batch({ observation: 1, criticState: 0, candidates: 1, features: 0, extras: [] });
+    const batch = new Batch({ observation: 1, criticState: 0, candidates: 1, features: 0, action: choice, extras: [] });
     [1, 2, 4, 8, 16].forEach((reward, i) => {
       const row = batch.add();
       batch.sample[row] = row;

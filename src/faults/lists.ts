@@ -1,5 +1,6 @@
 /** The candidate lists of a batch as columns that may be changed: identifiers, features, masks, lengths. The action keeps its place in the list. */
 import type { Batch } from '../batch/batch.ts';
+import type { Actions } from '../distributions/distribution.ts';
 import type { BatchColumns } from './row-order.ts';
 
 export class Lists {
@@ -7,7 +8,7 @@ export class Lists {
   readonly legal: Uint8Array;
   readonly features: Float32Array;
   readonly count: Int32Array;
-  readonly action: Int32Array;
+  readonly action: Actions;
 
   constructor(readonly batch: Batch) {
     this.candidates = batch.candidates.slice();

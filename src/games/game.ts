@@ -1,4 +1,5 @@
 /** The game interface: many parallel worlds over typed arrays. Seats are physical places in a world; who sits there is the trainer's business. */
+import type { Actions } from '../distributions/distribution.ts';
 import type { RandomStream } from '../math/random.ts';
 
 export interface GameShape {
@@ -64,7 +65,7 @@ export interface Game {
   /** Starts a new episode in one world. The world keeps the stream and draws all its chances from it. */
   reset(world: number, stream: RandomStream): void;
   /** Steps every world that is not over. `actions` holds, per place, an index into its candidates; only acting places are read. */
-  step(actions: Int32Array): void;
+  step(actions: Actions): void;
 
   /** Everything that a world is, its stream included, as numbers; `load` goes on from there bit for bit. */
   save(world: number): number[];

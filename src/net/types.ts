@@ -1,4 +1,6 @@
 /** The interface of the compute room. All columns are plain typed arrays; an action is always an index into its row's own candidates, never a global id. */
+import type { LossSettings } from '../algorithms/ppo/loss.ts';
+import type { Actions } from '../distributions/distribution.ts';
 import type { RandomStream } from '../math/random.ts';
 
 export type Activation = 'tanh' | 'relu';
@@ -52,7 +54,7 @@ export interface DecisionRows {
 /** Decisions as plain columns, with all that an update needs. */
 export interface Rows extends DecisionRows {
   /** Index into the row's own candidates. */
-  action: Int32Array;
+  action: Actions;
   oldLogp: Float32Array;
   advantage: Float32Array;
   returns: Float32Array;
@@ -61,15 +63,7 @@ export interface Rows extends DecisionRows {
   weight?: Float32Array;
 }
 
-export interface UpdateSettings {
-  clip: number;
-  valueCoefficient: number;
-  entropyCoefficient: number;
-  /** `mse` is (v - R)^2; `huber` is half the square up to `huberDelta`, linear beyond. */
-  valueLoss: 'mse' | 'huber';
-  huberDelta: number;
-  /** The larger of the losses of the value and of the value clipped to this distance from `oldValue`; null for no clipping. */
-  valueClip: number | null;
+export interface UpdateSettings extends LossSettings {
   maxGradNorm: number | null;
   /** One norm over all parameters, or one for each of trunk, head and critic. */
   gradClip: 'global' | 'role';
@@ -92,7 +86,7 @@ export interface RowOutputs {
 }
 
 export interface ActOutputs extends RowOutputs {
-  action: Int32Array;
+  action: Actions;
 }
 
 export type Role = 'trunk' | 'head' | 'critic';

@@ -1,5 +1,5 @@
 /** An MLP row by row in double precision, written to be read: what the kernels must agree with. */
-import type { Floats } from '../../math/local-policy.ts';
+import type { Floats } from '../../distributions/distribution.ts';
 import type { RandomStream } from '../../math/random.ts';
 import { initialValues, widths } from '../parameters.ts';
 import type { GroupSettings, MlpShape, Parameter, PolicySave, TensorReport } from '../types.ts';

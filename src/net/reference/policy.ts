@@ -1,5 +1,7 @@
 /** The policy of the reference: forward, PPO loss and gradient, one row after the other in double precision. */
-import { type Floats, type LocalPolicy, localPolicy, localPolicyBuffer, sampleIndex } from '../../math/local-policy.ts';
+import { ppoLoss } from '../../algorithms/ppo/loss.ts';
+import { Categorical } from '../../distributions/categorical/categorical.ts';
+import type { Actions, Distribution, Floats } from '../../distributions/distribution.ts';
 import type { RandomStream } from '../../math/random.ts';
 import { checkPolicyShape, mlpParameters } from '../parameters.ts';
 import { clipScales, noSums, type RoleSquares, stepReport } from '../report.ts';
@@ -18,7 +20,7 @@ export interface ReferenceDecisions {
 }
 
 export interface ReferenceRows extends ReferenceDecisions {
-  action: Int32Array;
+  action: Actions;
   oldLogp: Floats;
   advantage: Floats;
   returns: Floats;
@@ -38,7 +40,6 @@ interface ActorPass {
   /** One pass with a fixed head, one for each candidate with a pointer head. */
   layers: Float64Array[][];
   logits: Float64Array;
-  entropy: number;
 }
 
 export class ReferencePolicy implements Policy {
@@ -47,7 +48,7 @@ export class ReferencePolicy implements Policy {
   readonly critic: ReferenceNetwork;
   readonly shape: PolicyShape;
   steps = 0;
-  private local: LocalPolicy = localPolicyBuffer(32);
+  private readonly distribution: Distribution = new Categorical();
 
   constructor(shape: PolicyShape, stream: RandomStream) {
     checkPolicyShape(shape);
@@ -62,7 +63,6 @@ export class ReferencePolicy implements Policy {
     const observation = shape.actor.inputs - shape.features;
     const start = rows.offsets[row];
     const count = rows.offsets[row + 1] - start;
-    if (this.local.probabilities.length < count) this.local = localPolicyBuffer(2 * count);
     const obs = rowOf(rows.obs, row, observation);
     const logits = new Float64Array(count);
     let layers: Float64Array[][];
@@ -80,27 +80,22 @@ export class ReferencePolicy implements Policy {
       }
     }
     const legal = rows.legal.subarray(start, start + count);
-    return { layers, logits, entropy: localPolicy(logits, null, legal, temperature, this.local) };
-  }
-
-  private logpOf(action: number, count: number): number {
-    return action >= 0 && action < count ? this.local.logProbabilities[action] : -Infinity;
+    this.distribution.look(logits, legal, temperature);
+    return { layers, logits };
   }
 
   act(
     rows: ReferenceDecisions,
     uniforms: Floats,
     temperature: number,
-    out: ReferenceOutputs & { action: Int32Array },
+    out: ReferenceOutputs & { action: Actions },
   ): void {
     let item = 0;
     for (let row = 0; row < rows.length; row++) {
       const pass = this.actorPass(rows, row, temperature);
-      const count = pass.logits.length;
-      const action = Math.max(0, sampleIndex(this.local.probabilities, uniforms[row], 0, count));
-      out.action[row] = action;
-      this.record(rows, row, row, pass, this.logpOf(action, count), out, item);
-      item += count;
+      this.distribution.sample(uniforms, row * this.distribution.draws, out.action, row);
+      this.record(rows, row, row, pass, this.distribution.logp(out.action, row), out, item);
+      item += pass.logits.length;
     }
   }
 
@@ -116,7 +111,7 @@ export class ReferencePolicy implements Policy {
     for (let i = from; i < to; i++) {
       const row = order[i];
       const pass = this.actorPass(rows, row, temperature);
-      this.record(rows, row, i - from, pass, this.logpOf(rows.action[row], pass.logits.length), out, item);
+      this.record(rows, row, i - from, pass, this.distribution.logp(rows.action, row), out, item);
       item += pass.logits.length;
     }
   }
@@ -131,7 +126,7 @@ export class ReferencePolicy implements Policy {
     item: number,
   ): void {
     out.logp[at] = logp;
-    out.entropy[at] = pass.entropy;
+    out.entropy[at] = this.distribution.entropy;
     if (out.value) out.value[at] = this.critic.forward(rowOf(rows.state, row, this.shape.critic.inputs)).at(-1)![0];
     if (out.logits) for (let i = 0; i < pass.logits.length; i++) out.logits[item + i] = pass.logits[i];
   }
@@ -192,37 +187,43 @@ export class ReferencePolicy implements Policy {
       const row = order[i];
       const weight = rows.weight ? rows.weight[row] : 1;
       const pass = this.actorPass(rows, row, settings.temperature);
-      const count = pass.logits.length;
-      const action = rows.action[row];
-      const logp = this.logpOf(action, count);
-      if (out) this.record(rows, row, i - from, pass, logp, out, item);
-      item += count;
+      const { distribution } = this;
+      const newLogp = distribution.logp(rows.action, row);
+      if (out) this.record(rows, row, i - from, pass, newLogp, out, item);
+      item += pass.logits.length;
 
-      const advantage = rows.advantage[row] * settings.advantageScale;
-      const logRatio = logp - rows.oldLogp[row];
-      const ratio = Math.exp(logRatio);
-      const bounded = Math.min(Math.max(ratio, 1 - settings.clip), 1 + settings.clip) * advantage;
-      const held = ratio * advantage > bounded;
-      sums.policyLoss -= weight * (held ? bounded : ratio * advantage);
-      sums.entropy += weight * pass.entropy;
+      const layers = this.critic.forward(rowOf(rows.state, row, this.shape.critic.inputs));
+      const oldLogp = rows.oldLogp[row];
+      const { entropy } = distribution;
+      const loss = ppoLoss(
+        {
+          newLogp,
+          oldLogp,
+          advantage: rows.advantage[row] * settings.advantageScale,
+          entropy,
+          value: layers.at(-1)![0],
+          oldValue: rows.oldValue[row],
+          return: rows.returns[row],
+        },
+        settings,
+      );
+      const logRatio = newLogp - oldLogp;
+      const excess = loss.ratio - 1;
+      sums.policyLoss += weight * loss.policy;
+      sums.valueLoss += weight * loss.value;
+      sums.entropy += weight * entropy;
       sums.k1 -= weight * logRatio;
       sums.k2 += (weight * logRatio * logRatio) / 2;
       sums.k3 += weight * (Math.expm1(logRatio) - logRatio);
-      if (Math.abs(ratio - 1) > settings.clip) sums.clipped += weight;
-      sums.ratio += weight * (ratio - 1);
-      sums.ratioSquare += weight * (ratio - 1) ** 2;
+      if (Math.abs(excess) > settings.clip) sums.clipped += weight;
+      sums.ratio += weight * excess;
+      sums.ratioSquare += weight * excess ** 2;
 
-      const share = weight / total / settings.temperature;
-      const byLogp = held ? 0 : -ratio * advantage;
-      const byLogit = new Float64Array(count);
-      for (let j = 0; j < count; j++) {
-        if (!rows.legal[rows.offsets[row] + j]) continue;
-        const p = this.local.probabilities[j];
-        const byEntropy = p > 0 ? p * (this.local.logProbabilities[j] + pass.entropy) : 0;
-        byLogit[j] = share * (byLogp * ((j === action ? 1 : 0) - p) + settings.entropyCoefficient * byEntropy);
-      }
+      const share = weight / total;
+      const byLogit = new Float64Array(pass.logits.length);
+      distribution.gradient(rows.action, row, share * loss.byLogp, share * loss.byEntropy, byLogit);
       this.actorBackward(rows, row, pass, byLogit);
-      sums.valueLoss += weight * this.criticRow(rows, row, settings, weight / total);
+      this.critic.backward(layers, Float64Array.of(share * loss.byValue));
     }
     return stepReport(sums, total, settings, this.squares());
   }
@@ -237,32 +238,6 @@ export class ReferencePolicy implements Policy {
     const global = new Float64Array(this.shape.actor.outputs);
     for (let j = 0; j < byLogit.length; j++) global[rows.subset[rows.offsets[row] + j]] += byLogit[j];
     this.actor.backward(pass.layers[0], global);
-  }
-
-  /** One row's value loss; adds its gradient. */
-  private criticRow(rows: ReferenceRows, row: number, settings: UpdateSettings, share: number): number {
-    const layers = this.critic.forward(rowOf(rows.state, row, this.shape.critic.inputs));
-    const value = layers.at(-1)![0];
-    const target = rows.returns[row];
-    const { huberDelta } = settings;
-    const huber = settings.valueLoss === 'huber';
-    const lossOf = (error: number) => {
-      if (!huber) return error * error;
-      return Math.abs(error) <= huberDelta ? (error * error) / 2 : huberDelta * (Math.abs(error) - huberDelta / 2);
-    };
-    let loss = lossOf(value - target);
-    let slope = huber ? Math.min(Math.max(value - target, -huberDelta), huberDelta) : 2 * (value - target);
-    if (settings.valueClip !== null) {
-      const old = rows.oldValue[row];
-      const near = old + Math.min(Math.max(value - old, -settings.valueClip), settings.valueClip);
-      if (lossOf(near - target) > loss) {
-        loss = lossOf(near - target);
-        // The clipped value is a constant.
-        if (Math.abs(value - old) > settings.valueClip) slope = 0;
-      }
-    }
-    this.critic.backward(layers, Float64Array.of(settings.valueCoefficient * slope * share));
-    return loss;
   }
 
   private place(index: number): [ReferenceNetwork, number] {

@@ -4,6 +4,8 @@ import type { Learner } from '../../algorithms/learner.ts';
 import type { CriticView } from '../../algorithms/mappo/critic-view.ts';
 import type { Companion, Play, PlayStages } from '../../algorithms/play.ts';
 import type { Batch } from '../../batch/batch.ts';
+import type { Actions } from '../../distributions/distribution.ts';
+import { actionKind } from '../../distributions/index.ts';
 import { dealSeats, seatedNames } from '../../games/dealt.ts';
 import type { Game } from '../../games/game.ts';
 import { RandomStream } from '../../math/random.ts';
@@ -32,7 +34,7 @@ export class Collector implements Play {
   /** Per world: how many episodes were begun, and steps of the current one. */
   readonly begun: Int32Array;
   readonly time: Int32Array;
-  readonly actions: Int32Array;
+  readonly actions: Actions;
   readonly streams: (RandomStream | null)[];
   readonly results = new EpisodeResults();
   readonly decisions: Decisions[];
@@ -59,7 +61,8 @@ export class Collector implements Play {
     this.decisionsTaken = new Int32Array(this.places);
     this.begun = new Int32Array(game.worlds);
     this.time = new Int32Array(game.worlds);
-    this.actions = new Int32Array(this.places);
+    const action = actionKind(game.shape);
+    this.actions = new action.array(this.places * action.width);
     this.streams = new Array<RandomStream | null>(this.places).fill(null);
     this.decisions = learners.map(
       (learner) => new Decisions(game, learner, view, this.places, game.shape.observation + (companion?.width ?? 0)),
@@ -211,6 +214,7 @@ function enter(collector: Collector, asked: Decisions, batch: Batch): void {
   const { out, place: places, length } = asked;
   const first = asked.append(batch);
   batch.iteration.fill(iteration, first, first + length);
+  const { width } = asked.action;
   const { action, value } = out;
   const { sample, episode, t, agent, seat, env, nextValue } = batch;
   for (let i = 0; i < length; i++) {
@@ -219,8 +223,10 @@ function enter(collector: Collector, asked: Decisions, batch: Batch): void {
     const row = first + i;
     if (openRow[place] >= 0) nextValue[openRow[place]] = value[i];
     openRow[place] = row;
-    actions[place] = action[i];
-    batch.action[row] = action[i];
+    for (let k = 0; k < width; k++) {
+      actions[place * width + k] = action[i * width + k];
+      batch.action[row * width + k] = action[i * width + k];
+    }
     sample[row] = row;
     episode[row] = collector.episode(world);
     t[row] = time[world];

@@ -5,6 +5,8 @@ import type { CriticView } from '../../algorithms/mappo/critic-view.ts';
 import type { Asked } from '../../algorithms/play.ts';
 import type { Batch } from '../../batch/batch.ts';
 import { copyFloatSpan } from '../../batch/gather.ts';
+import type { ActionKind } from '../../distributions/distribution.ts';
+import { actionKind } from '../../distributions/index.ts';
 import type { Game } from '../../games/game.ts';
 import type { RandomStream } from '../../math/random.ts';
 import type { ActOutputs, DecisionRows, Policy } from '../../net/types.ts';
@@ -18,6 +20,7 @@ export class Decisions implements Asked {
   readonly out: Required<ActOutputs>;
   readonly policy: Policy;
   readonly temperature = 1;
+  readonly action: ActionKind;
   private readonly pointer: boolean;
 
   constructor(
@@ -29,9 +32,10 @@ export class Decisions implements Asked {
     readonly width: number = game.shape.observation,
   ) {
     const { candidates, features } = game.shape;
+    this.action = actionKind(game.shape);
     this.pointer = learner.policy.shape.head === 'pointer';
     this.place = new Int32Array(places);
-    this.uniforms = new Float32Array(places);
+    this.uniforms = new Float32Array(places * this.action.draws);
     this.policy = learner.policy;
     this.temperatures = new Float32Array(places).fill(1);
     const obs = new Float32Array(places * width);
@@ -45,7 +49,7 @@ export class Decisions implements Asked {
       features: new Float32Array(this.pointer ? places * candidates * features : 0),
     };
     this.out = {
-      action: new Int32Array(places),
+      action: new this.action.array(places * this.action.width),
       logp: new Float32Array(places),
       entropy: new Float32Array(places),
       value: new Float32Array(places),
@@ -60,8 +64,9 @@ export class Decisions implements Asked {
 
   /** Asks for a decision at an acting place. */
   ask(place: number, stream: RandomStream): void {
+    const { draws } = this.action;
     // 24 bits, so that the draw stays below 1 in single precision.
-    this.uniforms[this.length] = (stream.int32() >>> 8) / 16777216;
+    for (let k = 0; k < draws; k++) this.uniforms[this.length * draws + k] = (stream.int32() >>> 8) / 16777216;
     this.askValue(place);
   }
 

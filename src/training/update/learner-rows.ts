@@ -73,7 +73,8 @@ function reserve(into: LearnerRows, batch: Batch, rows: number, candidates: numb
   into.subset = ints(into.subset, candidates);
   into.legal = into.legal.length >= candidates ? into.legal : new Uint8Array(candidates);
   into.features = floats(into.features, pointer ? candidates * shape.features : 0);
-  into.action = ints(into.action, rows);
+  const actions = rows * shape.action.width;
+  into.action = into.action.length >= actions ? into.action : new shape.action.array(actions);
   into.oldLogp = floats(into.oldLogp, rows);
   into.advantage = floats(into.advantage, rows);
   into.returns = floats(into.returns, rows);
@@ -103,7 +104,7 @@ export function prepareRows(
   const runs = found.find(rows, count);
   copyRows(into.obs, 0, batch.observation, runs, shape.observation);
   copyRows(into.state, 0, batch.criticState, runs, shape.criticState);
-  copyRows(into.action, 0, batch.action, runs, 1);
+  copyRows(into.action, 0, batch.action, runs, shape.action.width);
   copyRows(into.oldLogp, 0, batch.oldLogp, runs, 1);
   copyRows(into.advantage, 0, batch.advantage, runs, 1);
   copyRows(into.returns, 0, batch.return, runs, 1);

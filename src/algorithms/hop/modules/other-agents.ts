@@ -1,7 +1,7 @@
 /** The model of other agents: one network for each of them, from what the agent sees and everybody's latest actions to the other's choice among its legal actions. */
 import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../../../math/local-policy.ts';
-import { crossEntropy } from '../../../net/losses.ts';
 import type { Engine, PolicySave } from '../../../net/types.ts';
+import { crossEntropy } from '../loss.ts';
 import type { HopSettings } from '../settings.ts';
 import { Model } from './model.ts';
 import type { Planes, StateArray } from './planes.ts';

@@ -4,8 +4,8 @@
  * so the policy only ever sees the guess, mixed at first with the prior's code of the present.
  */
 import { RandomStream } from '../../../math/random.ts';
-import { bernoulli, normalKl, reparameterize, reparameterizeGradient, unitNormalKl } from '../../../net/losses.ts';
 import type { Engine, PolicySave } from '../../../net/types.ts';
+import { bernoulli, normalKl, reparameterize, reparameterizeGradient, unitNormalKl } from '../loss.ts';
 import type { HopSettings } from '../settings.ts';
 import { Model } from './model.ts';
 import type { Planes, StateArray } from './planes.ts';

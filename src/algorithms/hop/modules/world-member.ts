@@ -3,8 +3,8 @@
  * who acts on its cell, what becomes of a thing on who acts on its cell; so one network serves all players and all cells, on a grid of any size.
  */
 import type { RandomStream } from '../../../math/random.ts';
-import { bernoulli, gaussian } from '../../../net/losses.ts';
 import type { Engine } from '../../../net/types.ts';
+import { bernoulli, gaussian } from '../loss.ts';
 import type { HopSettings } from '../settings.ts';
 import { Model } from './model.ts';
 import { neighbours, type Planes, type StateArray } from './planes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RandomStream } from '../math/random.ts';
+import { RandomStream } from '../../math/random.ts';
 import {
   bernoulli,
   crossEntropy,
@@ -8,7 +8,7 @@ import {
   reparameterize,
   reparameterizeGradient,
   unitNormalKl,
-} from './losses.ts';
+} from './loss.ts';
 
 const n = 3;
 const stream = RandomStream.of(1, 'losses');
