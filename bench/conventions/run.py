@@ -1,0 +1,37 @@
+"""Trains programs one after another in one process, so that torch is imported once, and says when each is done.
+
+Standard input is JSON, a list of {"out", "seed", "conventions", "drop", "fault"}; every line of standard output is that run's outcome.
+"""
+
+import json
+import pathlib
+import sys
+import time
+import warnings
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+
+import torch  # noqa: E402
+
+from program import Program  # noqa: E402
+from update import train  # noqa: E402
+
+
+def main(runs):
+    torch.set_num_threads(1)
+    torch.distributions.Distribution.set_default_validate_args(False)
+    warnings.simplefilter("ignore")
+    for run in runs:
+        begun = time.perf_counter()
+        program = Program(run["conventions"], run["seed"], run["out"], run.get("drop", ()))
+        if run.get("fault"):
+            import faults
+
+            faults.FAULTS[run["fault"]].put(program)
+        train(program)
+        print(json.dumps({"out": run["out"], "seconds": round(time.perf_counter() - begun, 3)}), flush=True)
+
+
+if __name__ == "__main__":
+    main(json.load(sys.stdin))
