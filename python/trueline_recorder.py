@@ -854,8 +854,10 @@ class Recorder:
         about = {"name": kind, "decoupled_decay": kind == "adamw"}
         if "betas" in group:
             about["betas"] = [float(beta) for beta in group["betas"]]
-        if "eps" in group:
-            about["eps"] = float(group["eps"])
+        # How far a step can go depends on these; the doctor knows no bound without them.
+        for name in ("eps", "momentum", "alpha", "nesterov", "centered", "weight_decay"):
+            if isinstance(group.get(name), (bool, int, float)):
+                about[name] = group[name]
         declared.setdefault("optimizer", about)
 
     def _hook(self, optimizer: Any) -> None:

@@ -148,8 +148,8 @@ export const limits = {
   optimiserBound: limit(
     'tolerance',
     1.1,
-    "step of an entry over Adam's bound",
-    "Adam moves no entry by more than the rate times (1 - beta1) / sqrt(1 - beta2), 3.2 with the usual betas, or times 1 where that is less. A tenth is for the decay of another hand's declaration and for rounding.",
+    "step of a tensor over its optimiser's bound",
+    "Each optimiser has a bound of its own: Adam moves no entry by more than the rate times (1 - beta1) / sqrt(1 - beta2), 3.2 with the usual betas; RMSprop by 1 / sqrt(1 - alpha); momentum gathers gradients. One that is not known has none. A tenth is for the decay of another hand's declaration and for rounding.",
   ),
   triangle: limit(
     'tolerance',

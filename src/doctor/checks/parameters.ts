@@ -5,6 +5,7 @@ import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { type Iteration, policyOfStep, stepKey } from '../iteration.ts';
 import { limits } from '../limits.ts';
+import { GradientMemory, optimiserBound } from '../optimiser-bound.ts';
 import type { Run } from '../run.ts';
 import { merge } from './wiring.ts';
 
@@ -59,7 +60,12 @@ class ParametersPass implements Pass {
   private steps = 0;
   private readonly jumps: { tensor: number; iteration: number; ratio: number; kind: string }[] = [];
 
-  constructor(private readonly run: Run) {}
+  private readonly limit;
+  private readonly memories = new Map<number, GradientMemory>();
+
+  constructor(private readonly run: Run) {
+    this.limit = optimiserBound((name) => run.optimizer(name));
+  }
 
   iteration(iteration: Iteration): void {
     const { tensors } = iteration;
@@ -81,9 +87,10 @@ class ParametersPass implements Pass {
       const weight = norm ? norm[i] : 0;
       const pulled = decay && rate ? decay[i] * rate[i] * weight : 0;
       if (rate && rate[i] > 0 && info.size > 0) {
+        const felt = (gradient ? gradient[i] : Number.NaN) + (decay && norm ? decay[i] * weight : 0);
+        // A sum of absolute changes is at most their length times the root of their number.
         const most =
-          this.bound(rate[i], info.size, gradient ? gradient[i] : Number.NaN, delta !== null) +
-          pulled * Math.sqrt(info.size);
+          (this.bound(iteration, tensor[i], rate[i], info.size, felt) + pulled) * (delta ? Math.sqrt(info.size) : 1);
         const found = delta ? delta[i] : deltaNorm ? deltaNorm[i] : Number.NaN;
         // Single precision cannot change a parameter by less than its own rounding.
         const floor = 1e-6 * weight * Math.sqrt(info.size);
@@ -129,22 +136,18 @@ class ParametersPass implements Pass {
     own.iteration = iteration.number;
   }
 
-  /** Rates by which a step of Adam can move one entry, by its betas. */
-  private get adamBound(): number {
-    const betas = this.run.optimizer('betas');
-    const [first, second] = Array.isArray(betas) && betas.length === 2 ? betas.map(Number) : [0.9, 0.999];
-    const bound = (1 - first) / Math.sqrt(1 - second);
-    return bound > 1 && Number.isFinite(bound) ? bound : 1;
-  }
-
-  /** How far one step can move a tensor: the sum of absolute changes, or their length. */
-  private bound(rate: number, size: number, gradient: number, sum: boolean): number {
-    const name = String(this.run.optimizer('name') ?? '').toLowerCase();
-    const adam = this.adamBound * rate * (sum ? size : Math.sqrt(size));
-    const plain = rate * (Number.isFinite(gradient) ? gradient : 0) * (sum ? Math.sqrt(size) : 1);
-    if (name.startsWith('adam')) return adam;
-    if (name === 'sgd') return Math.max(plain, 1e-300);
-    return Math.max(adam, plain);
+  /** How long one step's change of a tensor can be; infinite where the optimiser has no known bound. */
+  private bound(iteration: Iteration, tensor: number, rate: number, size: number, gradient: number): number {
+    if (!this.limit) return Number.POSITIVE_INFINITY;
+    const memory = this.memories.get(tensor) ?? new GradientMemory();
+    this.memories.set(tensor, memory);
+    const most = this.limit.length({
+      rate,
+      size,
+      gradient,
+      ...memory.step(iteration.number, gradient, this.limit.momentum),
+    });
+    return Number.isNaN(most) ? Number.POSITIVE_INFINITY : most;
   }
 
   private follow(iteration: Iteration, index: number, norm: number, deltaNorm: number): void {

@@ -26,6 +26,8 @@ interface Found {
   iteration: number;
   policy: number;
   coefficient: number;
+  /** How far off the coefficient can be by the rounding of the losses: where returns are large, the whole loss hides it. */
+  noise: number;
   steps: number;
 }
 
@@ -53,9 +55,8 @@ class WholeLossPass implements Pass {
         lists.set(key, [...(lists.get(key) ?? []), i]);
       }
       for (const [key, rows] of lists) {
-        const coefficient = this.coefficient(rows, whole, policyLoss, valueLoss, entropy);
-        if (coefficient !== null)
-          this.found.push({ iteration: iteration.number, policy: key, coefficient, steps: rows.length });
+        const found = this.coefficient(rows, whole, policyLoss, valueLoss, entropy);
+        if (found) this.found.push({ iteration: iteration.number, policy: key, ...found, steps: rows.length });
       }
     }
     for (const stat of iteration.stats.values()) {
@@ -75,7 +76,7 @@ class WholeLossPass implements Pass {
     policyLoss: ArrayLike<number>,
     valueLoss: ArrayLike<number>,
     entropy: ArrayLike<number>,
-  ): number | null {
+  ): { coefficient: number; noise: number } | null {
     const declared = this.run.number('value_coefficient');
     for (const weight of [declared, 0.5, 1, 0.25]) {
       if (!Number.isFinite(weight)) continue;
@@ -90,8 +91,9 @@ class WholeLossPass implements Pass {
           Math.max(1e-6, entropy[i]),
       );
       const exact = figures.every((value, i) => Math.abs(value - mean) <= 0.01 * Math.abs(mean) + noise[i]);
-      if (exact && figures.length >= 2 && Math.abs(mean) > Math.max(...noise)) return mean;
-      if (exact && weight === declared) return mean;
+      const most = Math.max(...noise);
+      if (exact && ((figures.length >= 2 && Math.abs(mean) > most) || weight === declared))
+        return { coefficient: mean, noise: most };
     }
     return null;
   }
@@ -115,7 +117,7 @@ class WholeLossPass implements Pass {
       };
     const findings: Finding[] = [];
     const least = 1e-5;
-    const flipped = this.found.filter(({ coefficient }) => coefficient < -least);
+    const flipped = this.found.filter(({ coefficient, noise }) => coefficient < -Math.max(least, noise));
     const evidence = [{ check: 'whole-loss', measured, expected }];
     if (flipped.length > 0 && flipped.length >= 0.1 * this.found.length)
       findings.push({
@@ -132,7 +134,7 @@ class WholeLossPass implements Pass {
         evidence,
       });
     const heavy = this.found.filter(
-      ({ coefficient, iteration }) => coefficient >= dominating * (this.credit.get(iteration) ?? 1),
+      ({ coefficient, noise, iteration }) => coefficient - noise >= dominating * (this.credit.get(iteration) ?? 1),
     );
     const held = heavy.filter(({ policy }) => {
       const shares = this.entropyShare.get(policy);
