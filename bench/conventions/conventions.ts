@@ -96,7 +96,17 @@ export const forbidden: readonly Forbidden[] = [
 ];
 
 const lists = ['subset', 'legal', 'num_actions'];
-const samples = ['old_logp', 'action', 'reward', 'terminated', 'truncated', 'value', 'next_value', 'advantage', ...lists];
+const samples = [
+  'old_logp',
+  'action',
+  'reward',
+  'terminated',
+  'truncated',
+  'value',
+  'next_value',
+  'advantage',
+  ...lists,
+];
 const replays = ['sample', 'new_logp', 'advantage', 'weight'];
 const kept: Record<string, { samples: string[]; replays: string[]; steps: string[]; others: string[] }> = {
   docs: {
@@ -110,7 +120,18 @@ const kept: Record<string, { samples: string[]; replays: string[]; steps: string
 
 /** Every column that a program can leave out; `tensors` is the call of `watch`, `again` the second forward pass. */
 export const optional = {
-  samples: ['obs', 'action', 'logits', 'reward', 'env_reward', 'truncated', 'value', 'next_value', 'advantage', 'return'],
+  samples: [
+    'obs',
+    'action',
+    'logits',
+    'reward',
+    'env_reward',
+    'truncated',
+    'value',
+    'next_value',
+    'advantage',
+    'return',
+  ],
   replays: ['old_logp', 'advantage', 'entropy', 'value', 'return', 'logits', 'subset', 'legal'],
   steps: ['loss', 'policy_loss', 'value_loss', 'entropy', 'approx_kl', 'clip_fraction', 'grad_norm', 'stopped'],
 };

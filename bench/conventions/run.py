@@ -1,6 +1,7 @@
 """Trains programs one after another in one process, so that torch is imported once, and says when each is done.
 
 Standard input is JSON, a list of {"out", "seed", "conventions", "drop", "fault"}; every line of standard output is that run's outcome.
+With the argument `list` it prints the faults that there are.
 """
 
 import json
@@ -33,5 +34,14 @@ def main(runs):
         print(json.dumps({"out": run["out"], "seconds": round(time.perf_counter() - begun, 3)}), flush=True)
 
 
+def listed():
+    import faults
+
+    return {name: {"causes": fault.causes, "needs": fault.needs, "tells": fault.tells} for name, fault in faults.FAULTS.items()}
+
+
 if __name__ == "__main__":
-    main(json.load(sys.stdin))
+    if len(sys.argv) > 1 and sys.argv[1] == "list":
+        print(json.dumps(listed()))
+    else:
+        main(json.load(sys.stdin))

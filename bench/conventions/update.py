@@ -28,6 +28,8 @@ def settings(program):
 
 def train(program):
     c = program.c
+    if not hasattr(program, "learn"):
+        program.learn = learn
     lam = {"gae": LAMBDA, "monte-carlo": 1.0, "one-step": 0.0}.get(c["credit"])
     tape = Tape(
         program.out, c, program.drop, gamma=GAMMA, lam=lam, agents=program.names, seed=program.seed,
@@ -114,7 +116,7 @@ def update(program, tape, p, rollout, batch):
             for half in halves:
                 piece = {key: column[at : at + len(half)] for key, column in part.items()}
                 at += len(half)
-                told.append(learn(program, tape, policy, name, piece, rows[half], epoch, minibatch, len(halves)))
+                told.append(program.learn(program, tape, policy, name, piece, rows[half], epoch, minibatch, len(halves)))
             norm = program.limit_gradients(policy)
             kl = torch.stack([item.pop("kl") for item in told]).mean()
             stopped = c["target"] == "stop" and kl > 1.5 * TARGET

@@ -1,0 +1,130 @@
+/** Programs that the doctor's makers did not write, trained in Python and judged one by one: what was named, what was missed, and who was accused wrongly. */
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { diagnose } from '../src/doctor/diagnose.ts';
+import { openRecording } from '../src/recording/node.ts';
+import { type Figure, figure } from './support.ts';
+
+export interface Program {
+  /** What it is, in a few words. */
+  what: string;
+  /** Where it leaves its recording. */
+  out: string;
+  seed: number;
+  /** The causes that are right, the first of them best; none where it is healthy. */
+  causes?: readonly string[];
+  /** Whether the columns that are there can tell; without, only a wrong name or `healthy` with a wrong name counts. */
+  tellable?: boolean;
+  /** Whether it records enough for `healthy`: what the deciding checks need. */
+  enough?: boolean;
+}
+
+export interface Judged extends Program {
+  verdict: string;
+  named: string[];
+  candidates: string[];
+  summary: string;
+  error?: string;
+}
+
+/** Trains all of them in one process, which reads the list and prints a line for each, and judges each recording, which is then deleted. */
+export async function judge(
+  say: (line: string) => void,
+  command: readonly string[],
+  programs: readonly Program[],
+): Promise<Judged[]> {
+  const child = spawn(command[0], command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(JSON.stringify(programs));
+  const status = new Promise<number | null>((done) => child.on('close', done));
+  const judged: Judged[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    const { error } = JSON.parse(line) as { error?: string };
+    const program = programs[judged.length];
+    judged.push(error ? { ...program, ...nothing, verdict: 'failed', error } : await judgeOne(program));
+    rmSync(program.out, { recursive: true, force: true });
+    const last = judged.at(-1)!;
+    say(`${judged.length} of ${programs.length}: ${last.what}: ${last.named[0] ?? last.verdict}`);
+  }
+  const ended = await status;
+  if (ended !== 0 || judged.length < programs.length) throw new Error(`${command[1]} ended with status ${ended}`);
+  return judged;
+}
+
+const nothing = { named: [], candidates: [], summary: '' };
+
+async function judgeOne(program: Program): Promise<Judged> {
+  const found = await diagnose(await openRecording(program.out));
+  const open = found.unexplained;
+  return {
+    ...program,
+    verdict: found.verdict,
+    named: found.causes.map(({ id }) => id),
+    candidates: open.flatMap(({ candidates }) => candidates),
+    summary: found.causes[0]?.summary ?? open[0]?.summary ?? '',
+  };
+}
+
+export type Outcome = 'named' | 'wrong' | 'healthy' | 'candidate' | 'unexplained' | 'silent' | 'failed';
+
+/** What became of a program with a bug. */
+export function outcome({ causes = [], verdict, named, candidates }: Judged): Outcome {
+  if (verdict === 'failed') return 'failed';
+  if (verdict === 'healthy') return 'healthy';
+  if (verdict === 'not-enough-evidence') return 'silent';
+  if (verdict === 'faulty') return causes.includes(named[0]) ? 'named' : 'wrong';
+  return candidates.some((id) => causes.includes(id)) ? 'candidate' : 'unexplained';
+}
+
+/** The figures that must hold of any collection of programs. */
+export function tally(judged: readonly Judged[]): Figure[] {
+  const healthy = judged.filter(({ causes }) => causes === undefined);
+  const faulty = judged.filter(({ causes }) => causes !== undefined);
+  const tellable = faulty.filter(({ tellable }) => tellable !== false);
+  const told = (list: readonly Judged[]) =>
+    list
+      .slice(0, 12)
+      .map(({ what, named, verdict, error }) => `${what}: ${error?.trim().split('\n').at(-1) ?? named[0] ?? verdict}`)
+      .join('; ') + (list.length > 12 ? `; and ${list.length - 12} more` : '');
+  const of = (list: readonly Judged[], ...kinds: Outcome[]) => list.filter((item) => kinds.includes(outcome(item)));
+  const share = (list: readonly Judged[], all: readonly Judged[]) =>
+    all.length === 0 ? 0 : (100 * list.length) / all.length;
+  const alarms = healthy.filter(({ verdict }) => verdict === 'faulty' || verdict === 'unexplained');
+  const unsure = healthy.filter(({ verdict, enough }) => verdict === 'not-enough-evidence' && enough !== false);
+  const missing = tellable.filter((item) => outcome(item) !== 'named');
+  const rest = of(faulty, 'candidate', 'unexplained');
+  const failed = judged.filter(({ verdict }) => verdict === 'failed');
+  return [
+    figure(`alarms in ${healthy.length} healthy programs`, alarms.length, '', { most: 0 }, told(alarms)),
+    figure(
+      'healthy programs that record enough and are not called healthy',
+      unsure.length,
+      '',
+      { most: 0 },
+      told(unsure),
+    ),
+    figure(
+      `named first, of ${tellable.length} faults whose columns can tell`,
+      100 - share(missing, tellable),
+      '%',
+      { least: 97 },
+      told(missing),
+    ),
+    figure(
+      `wrongly named, of ${faulty.length} faults`,
+      share(of(faulty, 'wrong'), faulty),
+      '%',
+      { most: 0.5 },
+      told(of(faulty, 'wrong')),
+    ),
+    figure('called healthy', share(of(tellable, 'healthy'), tellable), '%', { most: 1 }, told(of(tellable, 'healthy'))),
+    figure(
+      `unexplained with the right cause among its candidates, of ${rest.length} unexplained`,
+      rest.length === 0 ? 100 : share(of(rest, 'candidate'), rest),
+      '%',
+      { least: 100 },
+      told(of(rest, 'unexplained')),
+    ),
+    figure('programs that failed', failed.length, '', { most: 0 }, told(failed)),
+  ];
+}
