@@ -1,7 +1,8 @@
 /** From a recording to a diagnosis: every check sees every iteration once, then causes are ranked and what they explain is filed under them. */
 import { BadInput } from '../recording/bad-input.ts';
+import { RowJudge } from '../recording/judge.ts';
 import type { Recording } from '../recording/recording.ts';
-import { problemsOf } from '../recording/validate.ts';
+import { judgeRest } from '../recording/validate.ts';
 import { causeById } from './causes.ts';
 import type { Check, Pass } from './check.ts';
 import { checks as allChecks } from './checks/index.ts';
@@ -49,8 +50,13 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const replayer =
     options.onnx && recording.snapshots.length > 0 ? new PolicyReplayer(recording, options.onnx, run) : null;
   if (replayer) run.seen.add('policies/*.onnx');
-  for await (const slice of iterations(recording, replayer !== null)) {
+  const judge = new RowJudge(recording);
+  for await (const slice of iterations(recording, replayer !== null, judge)) {
     if (options.unfinished && slice.number === slice.last) break;
+    const place = { file: `${recording.name}, iteration ${slice.number}` };
+    for (const [table, chunk] of Object.entries(slice.chunks)) judge.see(table, chunk, place);
+    const { samples, replays } = slice.chunks;
+    if (samples && replays) judge.seeTogether(slice.number, samples, replays, place);
     const iteration = new Iteration(run, slice);
     if (replayer) await runPolicies(iteration, replayer, run);
     for (const { pass } of passes) pass.iteration(iteration);
@@ -64,15 +70,17 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   if (unrun && recording.snapshots.length > 0 && !options.onnx)
     unrun.report.note =
       'the recording holds snapshots, and running them needs onnxruntime-web: npm install onnxruntime-web';
+  if (!options.unfinished) await judgeRest(recording, judge);
   // What is still being written may point to rows that are not there yet.
-  const problems = options.unfinished ? [] : await problemsOf(recording);
+  const problems = options.unfinished ? [] : judge.problems;
   const covered = coverage(run, examined, problems);
   const { named, ignored, unsure, remarks } = sort(run, examined, agent, options.ignore ?? []);
   const open = unexplained(run, examined, [...named, ...ignored], unsure);
   const causes = named.map((entry, i) => describe(run, entry, i === 0 ? readings.symptoms() : []));
   const reports = examined.map(({ report }) => report);
   let scalars: ScalarReading | undefined;
-  if (covered.gaps.length > 0 && named.length + open.length === 0 && recording.tables.includes('scalars')) {
+  const silent = named.length + open.length + problems.length === 0;
+  if (covered.gaps.length > 0 && silent && recording.tables.includes('scalars')) {
     const told = await fromScalars(recording, run);
     scalars = told.reading;
     reports.push(told.report);

@@ -95,7 +95,7 @@ export interface Diagnosis {
   coverage: Coverage;
   /** The run is still being written: the verdict is one so far. */
   so_far?: true;
-  /** What is wrong with the recording itself, as `trueline validate` says it. */
+  /** What is wrong with the recording itself, as `trueline validate` says it; over it, nothing is called healthy. */
   problems?: string[];
   /** Causes that were found and silenced by the caller. */
   ignored?: Cause[];

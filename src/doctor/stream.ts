@@ -1,7 +1,8 @@
 /** Goes through a recording one iteration at a time. Only one iteration's rows are in memory, unless a table mixes its iterations; then the whole table is. */
 import type { Chunk, Column, NumberColumn, Offsets, Values } from '../recording/column.ts';
-import { columnSpec } from '../recording/columns.ts';
+import { columnSpec, tableSpec } from '../recording/columns.ts';
 import { concatenate } from '../recording/concatenate.ts';
+import type { RowJudge } from '../recording/judge.ts';
 import type { Recording } from '../recording/recording.ts';
 import { Rows } from './rows.ts';
 
@@ -98,19 +99,22 @@ export interface Slice {
   /** The last iteration that any table speaks of. */
   last: number;
   tables: Partial<Record<StreamedTable, Rows>>;
+  /** The same rows as they were read. */
+  chunks: Partial<Record<StreamedTable, Chunk>>;
 }
 
-/** What a policy is run on: the widest columns, read only where one is. */
+/** What a policy is run on: the widest columns. */
 const inputs = ['obs', 'candidate_features'];
 
-/** Every iteration that any of the tables speaks of, in order. */
-export async function* iterations(recording: Recording, withInputs = false): AsyncGenerator<Slice> {
+/** Every iteration that any of the tables speaks of, in order. The judge hears which files there are, and which tables were read whole. */
+export async function* iterations(recording: Recording, withInputs = false, judge?: RowJudge): AsyncGenerator<Slice> {
   const names = (Object.keys(streamed) as StreamedTable[]).filter((table) => recording.tables.includes(table));
   const sources = await Promise.all(
-    names.map(async (table) => {
-      const columns = [...streamed[table], ...(withInputs && table === 'samples' ? inputs : [])];
-      return { table, ...(await open(recording, table, columns)), head: null as Part | null };
-    }),
+    names.map(async (table) => ({
+      table,
+      ...(await open(recording, table, withInputs, judge)),
+      head: null as Part | null,
+    })),
   );
   const last = sources.reduce((most, source) => Math.max(most, source.last), -1);
   const advance = async (source: (typeof sources)[number]) => {
@@ -122,13 +126,14 @@ export async function* iterations(recording: Recording, withInputs = false): Asy
     let number = Number.POSITIVE_INFINITY;
     for (const { head } of sources) if (head && head.iteration < number) number = head.iteration;
     if (number === Number.POSITIVE_INFINITY) return;
-    const tables: Slice['tables'] = {};
+    const slice: Slice = { number, last, tables: {}, chunks: {} };
     for (const source of sources) {
       if (source.head?.iteration !== number) continue;
-      tables[source.table] = new Rows(source.table, source.head.chunk);
+      slice.chunks[source.table] = source.head.chunk;
+      slice.tables[source.table] = new Rows(source.table, source.head.chunk);
       await advance(source);
     }
-    yield { number, last, tables };
+    yield slice;
   }
 }
 
@@ -140,17 +145,27 @@ interface Part {
 async function open(
   recording: Recording,
   table: StreamedTable,
-  columns: readonly string[],
+  withInputs: boolean,
+  judge: RowJudge | undefined,
 ): Promise<{ parts: AsyncGenerator<Part>; last: number }> {
-  const { ascending, last } = await survey(recording, table);
-  return { parts: ascending ? parts(recording, table, columns) : sortedParts(recording, table, columns), last };
+  const { ascending, last } = await survey(recording, table, judge);
+  if (ascending) return { parts: parts(recording, table, judge), last };
+  // The whole table is held in memory then, without its widest columns where they can be spared.
+  const columns = [...streamed[table], ...(withInputs && table === 'samples' ? inputs : [])];
+  return { parts: sortedParts(recording, table, columns), last };
 }
 
-async function survey(recording: Recording, table: StreamedTable): Promise<{ ascending: boolean; last: number }> {
+async function survey(
+  recording: Recording,
+  table: StreamedTable,
+  judge: RowJudge | undefined,
+): Promise<{ ascending: boolean; last: number }> {
+  const keys = (tableSpec(table)?.columns ?? []).filter(({ key }) => key).map(({ name }) => name);
   let latest = -1;
   let last = -1;
   let ascending = true;
-  for await (const chunk of recording.chunks(table, ['iteration'])) {
+  for await (const chunk of recording.chunks(table, judge ? keys : ['iteration'])) {
+    judge?.seeFile(table, chunk.file, chunk);
     const values = (chunk.columns.get('iteration') as NumberColumn | undefined)?.values;
     for (let i = 0; values && i < values.length; i++) {
       const value = Number(values[i]);
@@ -159,10 +174,11 @@ async function survey(recording: Recording, table: StreamedTable): Promise<{ asc
       latest = value;
     }
   }
+  judge?.judgeFiles(table);
   return { ascending, last };
 }
 
-async function* parts(recording: Recording, table: StreamedTable, names: readonly string[]): AsyncGenerator<Part> {
+async function* parts(recording: Recording, table: StreamedTable, judge: RowJudge | undefined): AsyncGenerator<Part> {
   let pending: Chunk[] = [];
   let current = -1;
   const flush = (): Part => {
@@ -170,7 +186,7 @@ async function* parts(recording: Recording, table: StreamedTable, names: readonl
     pending = [];
     return { iteration: current, chunk };
   };
-  for await (const chunk of recording.chunks(table, names)) {
+  for await (const chunk of recording.chunks(table)) {
     const values = (chunk.columns.get('iteration') as NumberColumn).values;
     let from = 0;
     for (let i = 0; i <= chunk.rows; i++) {
@@ -186,6 +202,7 @@ async function* parts(recording: Recording, table: StreamedTable, names: readonl
     }
   }
   if (pending.length > 0) yield flush();
+  judge?.whole.add(table);
 }
 
 async function* sortedParts(

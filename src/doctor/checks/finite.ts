@@ -1,4 +1,4 @@
-/** Where NaN or infinity first appears. NaN may mean "not known": it counts only where the rest of the column is known, and of a step only where other figures of the step share it. */
+/** Where NaN or infinity first appears. NaN may mean "not known": it counts where nearly all of the column is known, and in a column that would have been left out if it were not known. */
 import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../iteration.ts';
@@ -14,26 +14,60 @@ export const finite: Check = {
   start: (run) => new FinitePass(run),
 };
 
-/** In the order of the flow, so that the first of an iteration is where it began. A column marked * must be known in every row. */
+/**
+ * In the order of the flow, so that the first of an iteration is where it began. A column marked * must be known in every row, one marked ! is
+ * left out by whoever does not know it, one marked ~ is often known of some rows only (there infinity alone counts), and one marked [] holds lists.
+ */
 const columns = [
-  'samples.logits',
+  'samples.obs[]',
+  'samples.candidate_features[]',
+  'samples.logits[]',
+  'samples.temperature',
   'samples.old_logp*',
+  'samples.env_reward~',
   'samples.reward',
   'samples.value',
+  'samples.next_value~',
   'samples.advantage',
   'samples.return',
+  'replays.logits[]',
+  'replays.temperature',
   'replays.new_logp*',
   'replays.old_logp',
   'replays.advantage',
+  'replays.entropy',
   'replays.value',
-  'steps.loss',
-  'steps.policy_loss',
+  'replays.return',
+  'replays.weight!',
+  'replays.after_logp~',
+  'replays.again_logp~',
+  'steps.loss!',
+  'steps.policy_loss!',
   'steps.value_loss',
-  'steps.grad_norm',
-  'tensors.grad_norm',
-  'tensors.delta',
-  'tensors.norm',
-];
+  'steps.entropy',
+  'steps.approx_kl',
+  'steps.clip_fraction',
+  'steps.grad_norm!',
+  'steps.policy_grad_norm~',
+  'steps.value_grad_norm~',
+  'steps.learning_rate~',
+  'steps.valid_ratio~',
+  'steps.delta_logits~',
+  'steps.kl_after~',
+  'steps.embed_std~',
+  'steps.logits_std~',
+  'tensors.grad_norm!',
+  'tensors.delta!',
+  'tensors.delta_norm',
+  'tensors.norm!',
+  'tensors.learning_rate~',
+  'tensors.weight_decay~',
+].map((text) => {
+  const [, table, column, mark] = /^(\w+)\.(\w+)(.*)$/.exec(text)!;
+  return { table: table as 'samples' | 'replays' | 'steps' | 'tensors', column, mark, name: `${table}.${column}` };
+});
+
+type Watched = (typeof columns)[number];
 
 interface Found {
   column: string;
@@ -42,13 +76,16 @@ interface Found {
   agents: Set<number>;
 }
 
-/** One figure of the steps of a policy, or of a tensor. */
+/** One figure of the steps of a policy or of a tensor, or one column of other rows. */
 interface Told {
   known: number;
   /** NaN that a known figure followed; and NaN since the last known one. */
   gaps: number;
   open: number;
-  found: Found | null;
+  /** NaN that other figures of its row share. */
+  shared: Found | null;
+  /** Any NaN. */
+  any: Found | null;
 }
 
 /** A figure that is missing more often than this, and comes back, is told of some steps only. */
@@ -57,44 +94,44 @@ const seldom = 0.1;
 class FinitePass implements Pass {
   private looked = 0;
   private readonly found: Found[] = [];
-  private readonly told = new Map<string, Told>();
-  /** Columns that had known numbers in an earlier iteration. */
-  private readonly known = new Set<string>();
+  private readonly told = new Map<string, Told & { watched: Watched }>();
 
   constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
-    for (const name of columns) {
-      const required = name.endsWith('*');
-      const [table, column] = name.replace('*', '').split('.');
-      const rows = iteration[table as 'samples' | 'replays' | 'steps' | 'tensors'];
+    for (const watched of columns) {
+      const rows = iteration[watched.table];
       if (!rows) continue;
-      const count = column === 'logits' ? lists(rows) : this.count(rows, column, required, name, iteration);
-      if (!count || count.bad === 0) continue;
-      const agents = this.found.length === 0 ? this.affected(iteration, rows, column) : new Set<number>();
-      this.found.push({ column: `${table}.${column}`, iteration: iteration.number, rows: count.bad, agents });
+      const bad = watched.mark === '[]' ? this.lists(rows, watched, iteration) : this.count(rows, watched, iteration);
+      if (bad === 0) continue;
+      const agents = this.found.length === 0 ? this.affected(iteration, rows, watched) : new Set<number>();
+      this.found.push({ column: watched.name, iteration: iteration.number, rows: bad, agents });
     }
   }
 
+  private tally(key: string, watched: Watched): Told {
+    const kept = this.told.get(key) ?? { watched, known: 0, gaps: 0, open: 0, shared: null, any: null };
+    this.told.set(key, kept);
+    return kept;
+  }
+
   /** NaN among the figures of steps, row by row; what is infinite counts at once. */
-  private steps(rows: Rows, column: string, values: Numbers, iteration: Iteration): number {
-    const table = rows.table as 'steps' | 'tensors';
+  private steps(rows: Rows, watched: Watched, values: Numbers, iteration: Iteration): number {
+    const { table, name } = watched;
     const others = columns
-      .filter((name) => name.startsWith(`${table}.`) && name !== `${table}.${column}`)
-      .map((name) => rows.column(name.slice(table.length + 1)))
+      .filter((other) => other.table === table && other !== watched && other.mark !== '~')
+      .map((other) => rows.column(other.column))
       .filter((other) => other !== null);
     // What else is told of a step, and is no part of a loss or a gradient.
     const beside = (['learning_rate', 'valid_ratio', 'entropy', 'logits_std'] as const)
-      .filter((name) => this.run.has(`${table}.${name}`))
-      .map((name) => rows.column(name));
+      .filter((other) => this.run.has(`${table}.${other}`))
+      .map((other) => rows.column(other));
     const owner = rows.column(table === 'steps' ? 'policy' : 'tensor');
     const skipped = table === 'steps' ? rows.column('skipped') : null;
     let infinite = 0;
     for (let i = 0; i < values.length; i++) {
       if (skipped?.[i] === 1) continue;
-      const key = `${table}.${column} ${owner ? owner[i] : 0}`;
-      const own = this.told.get(key) ?? { known: 0, gaps: 0, open: 0, found: null };
-      this.told.set(key, own);
+      const own = this.tally(`${name} ${owner ? owner[i] : 0}`, watched);
       if (!Number.isNaN(values[i])) {
         if (!Number.isFinite(values[i])) infinite++;
         own.known++;
@@ -103,16 +140,13 @@ class FinitePass implements Pass {
         continue;
       }
       own.open++;
-      // A figure that is missing beside figures that are fine was not told, and nor was a step of which nothing is known.
+      own.any ??= { column: name, iteration: iteration.number, rows: 0, agents: this.ownersOf(rows, i) };
+      own.any.rows++;
+      // A figure that is missing beside figures that are fine may not have been told, and so may a step of which nothing is known.
       if (others.length > 0 && others.every((other) => Number.isFinite(other[i]))) continue;
       if (beside.length > 0 && beside.every((other) => !other || Number.isNaN(other[i]))) continue;
-      own.found ??= {
-        column: `${table}.${column}`,
-        iteration: iteration.number,
-        rows: 0,
-        agents: this.ownersOf(rows, i),
-      };
-      own.found.rows++;
+      own.shared ??= { ...own.any, iteration: iteration.number, rows: 0, agents: this.ownersOf(rows, i) };
+      own.shared.rows++;
     }
     return infinite;
   }
@@ -126,10 +160,12 @@ class FinitePass implements Pass {
 
   /** In the order of the flow; agents of what was found at the same place are taken together. */
   private inOrder(): Found[] {
-    const order = (column: string) => columns.findIndex((name) => name.replace('*', '') === column);
+    const order = (column: string) => columns.findIndex(({ name }) => name === column);
     const all = this.found.map((found) => ({ ...found }));
-    for (const { known, gaps, found } of this.told.values()) {
-      if (!found || known === 0 || gaps > seldom * (gaps + known)) continue;
+    const known = new Set([...this.told.values()].filter((told) => told.known > 0).map(({ watched }) => watched));
+    for (const told of this.told.values()) {
+      const found = evidence(told, told.watched.mark, known.has(told.watched));
+      if (!found) continue;
       const same = all.find(({ column, iteration }) => column === found.column && iteration === found.iteration);
       if (!same) all.push({ ...found, agents: new Set(found.agents) });
       else {
@@ -140,7 +176,7 @@ class FinitePass implements Pass {
     return all.sort((a, b) => a.iteration - b.iteration || order(a.column) - order(b.column));
   }
 
-  private affected({ samples }: Iteration, rows: Rows, column: string): Set<number> {
+  private affected({ samples }: Iteration, rows: Rows, { column }: Watched): Set<number> {
     const found = new Set<number>();
     const values = rows.measured(column);
     const list = rows.list(column);
@@ -148,7 +184,7 @@ class FinitePass implements Pass {
     const bad = (row: number) => {
       if (values) return !(Math.abs(values[row]) <= most);
       for (let i = list?.offsets[row] ?? 0; list && i < list.offsets[row + 1]; i++)
-        if (!(list.values[i] < Number.POSITIVE_INFINITY)) return true;
+        if (!Number.isFinite(list.values[i])) return true;
       return false;
     };
     const agent = samples?.column('agent');
@@ -162,15 +198,20 @@ class FinitePass implements Pass {
     return found;
   }
 
-  private count(rows: Rows, column: string, required: boolean, name: string, iteration: Iteration) {
+  /** What is infinite, or NaN where it must be known; other NaN is only tallied. */
+  private count(rows: Rows, watched: Watched, iteration: Iteration): number {
+    const { column, mark, name } = watched;
     const values = rows.measured(column);
-    if (!values) return null;
-    const weight = rows.table === 'replays' ? rows.column('weight') : null;
+    if (!values) return 0;
+    const weight = rows.table === 'replays' && column !== 'weight' ? rows.column('weight') : null;
     this.looked += values.length;
-    if (rows.table === 'steps' || rows.table === 'tensors') return { bad: this.steps(rows, column, values, iteration) };
+    if (rows.table === 'steps' || rows.table === 'tensors') return this.steps(rows, watched, values, iteration);
+    const told = this.tally(name, watched);
     if (allWithin(values, column.endsWith('logp') ? absurdLogp : Number.MAX_VALUE)) {
-      if (values.length > 0) this.known.add(name);
-      return { bad: 0 };
+      told.known += values.length;
+      told.gaps += told.open;
+      told.open = 0;
+      return 0;
     }
     let [nan, infinite, known] = [0, 0, 0];
     for (let i = 0; i < values.length; i++) {
@@ -179,15 +220,75 @@ class FinitePass implements Pass {
       if (Number.isNaN(value)) nan++;
       else if (!Number.isFinite(value)) {
         // An action that cannot be chosen has log-probability minus infinity; other checks say why it was scored.
-        if (column === 'new_logp' && value < 0) known++;
+        if (rows.table === 'replays' && column.endsWith('_logp') && column !== 'old_logp' && value < 0) known++;
         else infinite++;
       } else if (column.endsWith('logp') && Math.abs(value) > absurdLogp) infinite++;
       else known++;
     }
-    const everKnown = this.known.has(name) || known > 0;
-    if (known > 0) this.known.add(name);
-    // An optional column that was never known is simply absent.
-    return { bad: infinite + (everKnown || required ? nan : 0) };
+    // Before anything was known of a column, NaN says that it was not known yet.
+    const counts = mark === '!' || told.known + known > 0;
+    told.known += known;
+    if (known > 0) {
+      told.gaps += told.open;
+      told.open = 0;
+    }
+    if (mark === '*') return infinite + nan;
+    if (nan > 0 && counts) {
+      told.open += nan;
+      told.any ??= {
+        column: name,
+        iteration: iteration.number,
+        rows: 0,
+        agents: this.affected(iteration, rows, watched),
+      };
+      told.any.rows += nan;
+      if (always.has(name)) told.shared = told.any;
+    }
+    return infinite;
+  }
+
+  /**
+   * Any NaN or infinity in a list counts, but for logits of minus infinity, which mask a candidate, where the row does not call it legal. Logits of NaN
+   * alone may not have been kept in a forward pass; they are only tallied.
+   */
+  private lists(rows: Rows, watched: Watched, iteration: Iteration): number {
+    const list = rows.list(watched.column);
+    if (!list) return 0;
+    const { values, offsets } = list;
+    this.looked += values.length;
+    if (allWithin(values, Number.MAX_VALUE)) {
+      if (watched.column === 'logits') this.tally(watched.name, watched).known += rows.rows;
+      return 0;
+    }
+    let bad = 0;
+    if (watched.column !== 'logits') {
+      for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) bad++;
+      return bad;
+    }
+    const told = this.tally(watched.name, watched);
+    const legal = rows.list('legal');
+    for (let row = 0; row < rows.rows; row++) {
+      const [from, to] = [offsets[row], offsets[row + 1]];
+      const says = legal && legal.offsets[row + 1] - legal.offsets[row] === to - from ? legal : null;
+      let [unknown, masked, wrong] = [0, 0, 0];
+      for (let i = from; i < to; i++) {
+        if (Number.isNaN(values[i])) unknown++;
+        else if (values[i] === Number.NEGATIVE_INFINITY) {
+          masked++;
+          if (says?.values[says.offsets[row] + i - from] === 1) wrong++;
+        } else if (values[i] === Number.POSITIVE_INFINITY) wrong++;
+      }
+      if (to === from) continue;
+      if (unknown === to - from && watched.table === 'replays') {
+        told.open++;
+        told.any ??= { column: watched.name, iteration: iteration.number, rows: 0, agents: new Set() };
+        told.any.rows++;
+        continue;
+      }
+      told.known++;
+      bad += masked === to - from ? masked : unknown + wrong;
+    }
+    return bad;
   }
 
   finish(): Outcome {
@@ -214,14 +315,24 @@ class FinitePass implements Pass {
   }
 }
 
-/** A candidate that is masked by minus infinity is healthy; NaN and plus infinity are not. */
-function lists(rows: Rows) {
-  const list = rows.list('logits');
-  if (!list) return null;
-  let bad = 0;
-  const { values } = list;
-  for (let i = 0; i < values.length; i++) if (!(values[i] < Number.POSITIVE_INFINITY)) bad++;
-  return { bad };
+/** Of these, any NaN counts once the column is known, however often it comes. */
+const always = new Set([
+  'samples.reward',
+  'samples.value',
+  'samples.advantage',
+  'samples.return',
+  'replays.old_logp',
+  'replays.advantage',
+  'replays.value',
+]);
+
+/** Which NaN of a figure is evidence, if any. */
+function evidence({ known, gaps, open, shared, any }: Told, mark: string, ever: boolean): Found | null {
+  if (mark === '~' || !any) return null;
+  // Whoever does not know such a column leaves it out; of one policy or tensor among others it may not be known.
+  if (known === 0) return mark !== '' && !ever ? any : null;
+  if (gaps + open <= seldom * (gaps + open + known)) return any;
+  return gaps > seldom * (gaps + known) && !always.has(any.column) ? null : shared;
 }
 
 /** The quick look at a column: nearly always all of it is finite. */
