@@ -1,5 +1,7 @@
 /** Which of several transforms explains the rows that disagree. A row may be explained by several; the one that explains most is taken, then the next for what is left. */
 
+import type { Open } from './diagnosis.ts';
+import { limits } from './limits.ts';
 import type { Transform } from './transforms/transform.ts';
 
 export interface Hypothesis {
@@ -41,6 +43,19 @@ export class Cover<H extends Hypothesis> {
     this.matches.push(matches.slice());
     this.agents.push(agent);
     this.iterations.push(iteration);
+  }
+
+  /** What is left of the `disagreeing` rows among those looked at, where `open` of the rows tried have no explanation; null where it is no more than a few. */
+  left(open: number, disagreeing: number, looked: number): Open | null {
+    const share = this.rows > 0 ? open / this.rows : 1;
+    const rows = Math.round(share * disagreeing);
+    if (rows < limits.fewestRows.value || share < limits.leftOver.value) return null;
+    return {
+      rows,
+      share: rows / Math.max(1, looked),
+      onset: this.iterations.reduce((least, number) => Math.min(least, number), Number.POSITIVE_INFINITY),
+      agents: [...new Set(this.agents)].filter((agent) => agent >= 0).sort((a, b) => a - b),
+    };
   }
 
   /** Explanations, strongest first, each of at least `least` of what was open; and how many rows none explains. */

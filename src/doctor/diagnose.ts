@@ -108,16 +108,16 @@ function sort(run: Run, examined: readonly Examined[], agent: number, ignore: re
   const findings = examined
     .flatMap(({ outcome }) => outcome?.findings ?? [])
     .filter(({ agents }) => agent < 0 || agents.length === 0 || agents.includes(agent));
-  const ranked = rank(findings.filter((finding) => !isRemark(run, finding)));
+  const ranked = rank(findings.filter((finding) => !isRemark(run, examined, finding)));
   const certain = ranked.filter(({ finding }) => finding.confidence >= sure);
   const silenced = ({ finding }: Ranked) => ignore.includes(finding.cause);
   return {
     named: certain.filter((entry) => !silenced(entry)),
     ignored: certain.filter(silenced),
     unsure: ranked.filter(({ finding }) => finding.confidence < sure).map(({ finding }) => finding),
-    remarks: rank(findings.filter((finding) => isRemark(run, finding) && !ignore.includes(finding.cause))).map(
-      ({ finding }) => remarkOf(finding),
-    ),
+    remarks: rank(
+      findings.filter((finding) => isRemark(run, examined, finding) && !ignore.includes(finding.cause)),
+    ).map(({ finding }) => remarkOf(finding)),
   };
 }
 

@@ -128,8 +128,6 @@ export interface Open {
   share: number;
   onset: number;
   agents: number[];
-  /** Causes that are known not to be it. */
-  excluded?: string[];
 }
 
 export interface Outcome {

@@ -3,6 +3,7 @@
 import { accountsFor, type CauseEntry } from './causes/cause.ts';
 import { causeById } from './causes.ts';
 import type { Finding } from './diagnosis.ts';
+import { limits } from './limits.ts';
 
 export interface Ranked {
   finding: Finding;
@@ -25,6 +26,8 @@ export function rank(findings: readonly Finding[]): Ranked[] {
     // So does a sign that turns every row right; only another pairing of the rows could have made it.
     if (b.cause === 'advantage-sign-flipped' && b.transform !== undefined && entry(a).family !== 'pairing')
       return false;
+    // What accounts for a few of a check's rows is not what made all of them.
+    if (minor(a, b)) return false;
     // What was not finite before the first update cannot come from updates, and leaves nothing to infer from them.
     if (spoiled(b)) return false;
     if (spoiled(a) && b.after === undefined) return true;
@@ -51,7 +54,16 @@ export function rank(findings: readonly Finding[]): Ranked[] {
       finding,
       explained: sorted.filter((other) => !leading.includes(other) && accounts(finding, other)),
     }))
-    .sort((a, b) => level(a.finding.confidence) - level(b.finding.confidence) || order(a.finding) - order(b.finding));
+    .sort(
+      ({ finding: a }, { finding: b }) =>
+        level(a.confidence) - level(b.confidence) || Number(minor(a, b)) - Number(minor(b, a)) || order(a) - order(b),
+    );
+}
+
+/** Whether `a` accounts for far fewer rows than `b` of those that one and the same check could not agree with. */
+function minor(a: Finding, b: Finding): boolean {
+  const check = a.evidence[0]?.check;
+  return check !== undefined && check === b.evidence[0]?.check && a.rows < limits.minor.value * b.rows;
 }
 
 /** A cause without a folder is a mistake in the program, and must not be ranked anywhere by accident. */

@@ -29,6 +29,12 @@ export const limits = {
     'confidence from which a finding is a cause, and not only a candidate',
     'A transform that accounts for less than two fifths of the rows leaves more unexplained than it explains.',
   ),
+  leftOver: limit(
+    'definition',
+    0.1,
+    'share of the disagreeing rows without an explanation, from which it is said',
+    'Less may be rows at the edges of a transform, where an end or a cut leaves nothing to compare with.',
+  ),
   minor: limit(
     'definition',
     0.1,

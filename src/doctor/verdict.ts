@@ -59,7 +59,10 @@ function rowsOf(run: Run, check: Check, { status, measured }: CheckReport): numb
 }
 
 /** A reading that misleads harms the training only where something obeys it. */
-export function isRemark(run: Run, finding: Finding): boolean {
+export function isRemark(run: Run, examined: readonly Examined[], finding: Finding): boolean {
+  // A loss that no formula gives may be the loss itself; only a gradient that agrees with the rows shows that it was just told wrongly.
+  if (finding.reading === 'policy_loss')
+    return examined.some(({ report }) => report.id === 'head-gradient' && report.status === 'pass');
   if (causeById(finding.cause)?.group === 'E') return !(finding.reading === 'approx_kl' && klDrives(run));
   return finding.cause === 'truncation-treated-as-termination' && run.setting('truncation_bootstraps') === false;
 }
@@ -111,9 +114,7 @@ function couldExplain(root: CauseEntry, check: Check): boolean {
 
 function describe(run: Run, check: Check, report: CheckReport, open: Open, doubted: readonly Finding[]): Unexplained {
   const missing = (id: string) => (causeById(id)?.decidedBy ?? []).filter((column) => !run.seen.has(column));
-  const rest = check.causes.filter(
-    (id) => causeById(id)!.group !== 'E' && !open.excluded?.includes(id) && !doubted.some(({ cause }) => cause === id),
-  );
+  const rest = check.causes.filter((id) => !doubted.some(({ cause }) => cause === id));
   const candidates = [
     ...doubted.map(({ cause }) => cause),
     ...rest.filter((id) => missing(id).length > 0),

@@ -8,11 +8,20 @@ const percent = (part: number, whole: number) => (whole === 0 ? '-' : `${((100 *
 export function scoreText(score: Score, paint: Style): string {
   const lines: string[] = [];
   if (score.faults.length > 0) {
-    const head = ['fault', 'cause', 'runs', 'first', 'among', 'missed', 'without effect', 'named instead'];
+    const head = ['fault', 'cause', 'runs', 'first', 'among', 'open', 'missed', 'without effect', 'named instead'];
     const right = 'right' as const;
     const left = 'left' as const;
     lines.push(
-      table(head.map(paint.dim), score.faults.map(faultRow(paint)), [left, left, right, right, right, right, right]),
+      table(head.map(paint.dim), score.faults.map(faultRow(paint)), [
+        left,
+        left,
+        right,
+        right,
+        right,
+        right,
+        right,
+        right,
+      ]),
       '',
       ...faultLines(score),
     );
@@ -31,17 +40,17 @@ export function scoreText(score: Score, paint: Style): string {
 }
 
 const faultRow = (paint: Style) => (entry: FaultScore) => {
-  const cells = [entry.runs, entry.first, entry.among, entry.missed, entry.noEffect].map((count) =>
+  const cells = [entry.runs, entry.first, entry.among, entry.open, entry.missed, entry.noEffect].map((count) =>
     count === 0 ? '' : String(count),
   );
-  const good = entry.missed === 0 && entry.among === 0;
+  const good = entry.missed + entry.among + entry.open === 0;
   return [good ? entry.fault : paint.yellow(entry.fault), entry.cause, ...cells, entry.instead.join(', ')];
 };
 
 function faultLines(score: Score): string[] {
-  const { runs, first, named, missed, noEffect, agents, onset } = score;
+  const { runs, first, named, open, missed, noEffect, agents, onset } = score;
   return [
-    `${runs} faulty runs: named first ${first} (${percent(first, runs)}), named ${named} (${percent(named, runs)}), missed ${missed}; ${noEffect} more without effect.`,
+    `${runs} faulty runs: named first ${first} (${percent(first, runs)}), named ${named} (${percent(named, runs)}), left open with the right cause among those that fit ${open}, missed ${missed}; ${noEffect} more without effect.`,
     `Of those missed, another cause was named in ${score.missedAs.faulty}, the rows were left unexplained in ${score.missedAs.unexplained}, and ${score.missedAs.healthy} were called healthy.`,
     `Where only some agents are struck, they are named in ${agents.right} of ${agents.runs} runs; where it begins late, the iteration in ${onset.right} of ${onset.runs}.`,
   ];
@@ -84,22 +93,22 @@ export function scorePage({ command, about, score, parts }: BenchPage): string {
     '',
     about,
     '',
-    'A run counts as *first* where the right cause leads the diagnosis, as *among* where it is named after another, as *missed* where it is not named. A fault',
-    'that changed no recorded row, compared with the same run without it, is *without effect*: it is listed and not counted.',
+    'A run counts as *first* where the right cause leads the diagnosis, as *among* where it is named after another, as *open* where rows are left unexplained',
+    'and the right cause is among those that could still fit, as *missed* otherwise. A fault that changed no recorded row, compared with the same run without it, is *without effect*: it is listed and not counted.',
     '',
-    '| | runs | named first | named | missed | without effect | healthy runs | false alarms | not enough evidence |',
-    '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+    '| | runs | named first | named | open | missed | without effect | healthy runs | false alarms | not enough evidence |',
+    '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...[{ name: 'all', score }, ...parts].map(({ name, score }) => summaryRow(name, score)),
     '',
     ...faultLines(score).slice(1),
     '',
     '## Fault by fault',
     '',
-    '| fault | cause | runs | first | among | missed | without effect | named instead |',
-    '| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |',
+    '| fault | cause | runs | first | among | open | missed | without effect | named instead |',
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |',
     ...score.faults.map(
       (entry) =>
-        `| ${entry.fault} | [${entry.cause}](causes/${entry.cause}.md) | ${entry.runs} | ${entry.first} | ${entry.among} | ${entry.missed} | ${entry.noEffect} | ${entry.instead.join(', ')} |`,
+        `| ${entry.fault} | [${entry.cause}](causes/${entry.cause}.md) | ${entry.runs} | ${entry.first} | ${entry.among} | ${entry.open} | ${entry.missed} | ${entry.noEffect} | ${entry.instead.join(', ')} |`,
     ),
   ];
   lines.push('', ...calibrationLines(score), '', ...keptApart);
@@ -133,12 +142,13 @@ function calibrationLines({ calibration }: Score): string[] {
 }
 
 function summaryRow(name: string, score: Score): string {
-  const { runs, first, named, missed, noEffect, healthy } = score;
+  const { runs, first, named, open, missed, noEffect, healthy } = score;
   const cells = [
     name,
     runs,
     `${first} (${percent(first, runs)})`,
     `${named} (${percent(named, runs)})`,
+    open,
     missed,
     noEffect,
     healthy.runs,

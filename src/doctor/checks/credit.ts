@@ -151,13 +151,16 @@ class CreditPass implements Pass {
     if (this.looked === 0)
       return { status: 'not-checked', measured, expected, findings: [], note: 'no row has all it needs' };
     if (this.noticed < fewestRows)
-      return { status: this.disagreeing > 0 ? 'warn' : 'pass', measured, expected, findings: [] };
+      return { status: this.disagreeing >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
     const residual = Math.sqrt(this.before / Math.max(this.total, 1e-300));
     const { found, open } = this.cover.explain();
+    let rest = open;
     const findings: Finding[] = [];
     for (const { hypothesis, rows, share: fit, agents, onset } of found) {
-      if (fit < 0.4) continue;
-      if (rows < fewestRows || rows < 0.05 * this.cover.rows) continue;
+      if (fit < 0.4 || rows < fewestRows || rows < 0.05 * this.cover.rows) {
+        rest += rows;
+        continue;
+      }
       findings.push({
         cause: hypothesis.cause,
         confidence: confidence(fit, rows),
@@ -175,6 +178,14 @@ class CreditPass implements Pass {
       findings.length === 0 || open > 0.5 * this.cover.rows
         ? 'some advantages are reproduced by no transform that is known'
         : undefined;
-    return { status: findings.length > 0 ? 'fail' : 'warn', measured, expected, findings, ...(note ? { note } : {}) };
+    const left = this.cover.left(rest, this.disagreeing, this.looked);
+    return {
+      status: findings.length > 0 ? 'fail' : 'warn',
+      measured,
+      expected,
+      findings,
+      ...(left ? { open: left } : {}),
+      ...(note ? { note } : {}),
+    };
   }
 }

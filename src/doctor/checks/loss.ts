@@ -169,7 +169,9 @@ class LossPass implements Pass {
     if (findings.length === 0 && other && other.count >= 4 && other.count > 0.5 * steps && this.run.declares('clip'))
       findings.push({
         cause: 'metric-misreported',
-        confidence: 0.6,
+        reading: 'policy_loss',
+        // No formula that is known gives it, so this is a candidate and no cause.
+        confidence: 0.3,
         agents: [...other.policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: other.onset,
         rows: other.rows,

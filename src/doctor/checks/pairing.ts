@@ -161,7 +161,8 @@ class PairingPass implements Pass {
       return null;
     return {
       cause: 'advantage-shuffled',
-      confidence: 0.6,
+      // Nothing proves a permutation, so this is a candidate and no cause.
+      confidence: 0.3,
       agents: [...this.wrongAgents].sort((a, b) => a - b),
       onset: this.wrongOnset,
       rows: count,
@@ -178,12 +179,15 @@ class PairingPass implements Pass {
     if (this.looked === 0)
       return { status: 'not-checked', measured, expected, findings: [], note: 'no minibatch is large enough to tell' };
     if (this.noticed < fewestRows)
-      return { status: this.disagreeing > 0 ? 'warn' : 'pass', measured, expected, findings: [] };
+      return { status: this.disagreeing >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
     const findings: Finding[] = [];
     const { found, open } = this.cover.explain();
+    let rest = open;
     for (const { hypothesis, rows, share: fit, agents, onset } of found) {
-      if (fit < 0.4) continue;
-      if (rows < fewestRows || rows < 0.1 * this.cover.rows) continue;
+      if (fit < 0.4 || rows < fewestRows || rows < 0.1 * this.cover.rows) {
+        rest += rows;
+        continue;
+      }
       if (findings.some(({ cause }) => cause === hypothesis.cause)) continue;
       findings.push({
         cause: hypothesis.cause,
@@ -204,6 +208,14 @@ class PairingPass implements Pass {
       open > 0.5 * this.cover.rows
         ? 'some advantages in the loss are reproduced by no transform that is known'
         : undefined;
-    return { status: findings.length > 0 ? 'fail' : 'warn', measured, expected, findings, ...(note ? { note } : {}) };
+    const left = this.cover.left(rest, this.disagreeing, this.looked);
+    return {
+      status: findings.length > 0 ? 'fail' : 'warn',
+      measured,
+      expected,
+      findings,
+      ...(left ? { open: left } : {}),
+      ...(note ? { note } : {}),
+    };
   }
 }

@@ -25,10 +25,11 @@ export const replay: Check = {
 class ReplayPass implements Pass {
   private looked = 0;
   private disagreeing = 0;
+  /** Of those, the rows that entered the loss; a guard may leave the others out. */
+  private kept = 0;
   private noticed = 0;
   private unexplained = {
     count: 0,
-    own: 0,
     sum: 0,
     squares: 0,
     agents: new Set<number>(),
@@ -53,6 +54,7 @@ class ReplayPass implements Pass {
     const action = samples.column('action');
     const agent = samples.column('agent')!;
     const policy = replays.column('policy');
+    const weight = replays.column('weight');
     const sample = replays.column('sample')!;
     const { own: here } = iteration;
     const sampled = new Scores(samples);
@@ -87,6 +89,7 @@ class ReplayPass implements Pass {
       const gap = Math.abs(fresh[i] - old);
       if (gap <= tolerance(old) || fresh[i] === old) continue;
       cell.disagreeing++;
+      if (weight?.[i] !== 0) this.kept++;
       if (Number.isFinite(gap)) this.largest = Math.max(this.largest, gap);
       rows.push({
         sample: s,
@@ -140,7 +143,6 @@ class ReplayPass implements Pass {
       if (matches.includes(2) || !Number.isFinite(row.fresh - row.used)) continue;
       const open = this.unexplained;
       open.count++;
-      if (transforms.oldIsOwn) open.own++;
       open.sum += row.fresh - row.used;
       open.squares += (row.fresh - row.used) ** 2;
       open.agents.add(who);
@@ -161,17 +163,31 @@ class ReplayPass implements Pass {
     if (this.looked === 0)
       return { status: 'not-checked', measured, expected, findings: [], note: 'no replay precedes the first step' };
     if (this.noticed < fewestRows && this.againDiffers < fewestRows)
-      return { status: this.disagreeing > 0 ? 'warn' : 'pass', measured, expected, findings: [] };
-    const findings = this.explained(share, measured, expected);
-    return { status: 'fail', measured, expected, findings };
+      return { status: this.kept >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
+    const { findings, rest } = this.explained(share, measured, expected);
+    const open = this.cover.left(rest, this.disagreeing, this.looked);
+    return { status: 'fail', measured, expected, findings, ...(open ? { open } : {}) };
   }
 
-  private explained(share: number, measured: Outcome['measured'], expected: Outcome['expected']): Finding[] {
+  /** Two passes over the same rows with nothing changed in between differ, on more rows than rounding would. */
+  private get noisy(): boolean {
+    return this.againDiffers >= Math.max(fewestRows, noticedShare * this.againLooked);
+  }
+
+  private explained(
+    share: number,
+    measured: Outcome['measured'],
+    expected: Outcome['expected'],
+  ): { findings: Finding[]; rest: number } {
     const { found, open } = this.cover.explain();
+    let rest = open;
     const findings: Finding[] = [];
     const evidence = [{ check: 'replay', measured, expected }];
     for (const { hypothesis, rows, share: fit, agents, onset } of found) {
-      if (rows < Math.min(fewestRows, this.cover.rows) || rows < 0.03 * this.cover.rows) continue;
+      if (rows < Math.min(fewestRows, this.cover.rows) || rows < 0.03 * this.cover.rows) {
+        rest += rows;
+        continue;
+      }
       findings.push({
         cause: hypothesis.cause,
         confidence: confidence(fit, rows),
@@ -187,10 +203,13 @@ class ReplayPass implements Pass {
     }
     if (findings.length === 0 || open > 0.5 * this.cover.rows) {
       const noise = this.noise(share, evidence);
-      if (noise) findings.push(noise);
+      if (noise) {
+        findings.push(noise);
+        rest -= noise.rows;
+      }
     }
-    if (findings.length === 0 && this.againDiffers >= fewestRows) findings.push(this.noiseOnly(evidence));
-    return findings;
+    if (findings.length === 0 && this.noisy) findings.push(this.noiseOnly(evidence));
+    return { findings, rest };
   }
 
   private transform(key: string, known: Transform): Transform {
@@ -215,22 +234,17 @@ class ReplayPass implements Pass {
     return known;
   }
 
-  /** No transform fits: independent noise shifts the mean log-ratio by minus half its variance. */
+  /** No transform fits, and a second pass differs too: independent noise shifts the mean log-ratio by minus half its variance. */
   private noise(share: number, evidence: Finding['evidence']): Finding | null {
-    const { count, own, sum, squares, agents, onset } = this.unexplained;
-    if (count < fewestRows) return null;
-    // Without the whole distribution of sampling, a transform may only have been out of reach.
-    if (this.againDiffers < fewestRows && own < 0.9 * count) return null;
+    const { count, sum, squares, agents, onset } = this.unexplained;
+    if (count < fewestRows || !this.noisy) return null;
     const mean = sum / count;
     const variance = squares / count - mean * mean;
-    const again = this.againLooked > 0;
     const error = Math.sqrt(variance / count);
-    const noiseLike = Math.abs(mean + variance / 2) <= Math.max(4 * error, 0.5 * variance);
-    if (again && this.againDiffers < noticedShare * this.againLooked && !noiseLike) return null;
-    if (!noiseLike) return null;
+    if (Math.abs(mean + variance / 2) > Math.max(4 * error, 0.5 * variance)) return null;
     return {
       cause: 'stochastic-forward',
-      confidence: this.againDiffers > 0 ? confidence(1, count) : Math.min(0.6, confidence(1, count)),
+      confidence: confidence(1, count),
       agents: [...agents].sort((a, b) => a - b),
       onset,
       rows: count,

@@ -13,8 +13,16 @@ import { applyFault, findFault } from '../index.ts';
 import { type Job, runSettings } from './plan.ts';
 import { iterations } from './setups.ts';
 
-/** `first`: named first; `among`: named, not first; `no-effect`: no recorded row differs from the clean twin's. */
-export type Result = 'first' | 'among' | 'missed' | 'no-effect' | 'silent' | 'false-alarm' | 'not-enough-evidence';
+/** `first`: named first; `among`: named, not first; `open`: rows left unexplained, with the right cause among those that could still fit; `no-effect`: no recorded row differs from the clean twin's. */
+export type Result =
+  | 'first'
+  | 'among'
+  | 'open'
+  | 'missed'
+  | 'no-effect'
+  | 'silent'
+  | 'false-alarm'
+  | 'not-enough-evidence';
 
 export interface Outcome {
   job: Job;
@@ -74,7 +82,11 @@ export class Bench {
     const diagnosis = await diagnose(recording);
     // A reading that misleads and drives nothing is rightly a remark.
     const place = told(diagnosis).named.findIndex(({ id }) => id === fault.cause);
-    const result = touched.length === 0 ? 'no-effect' : place === 0 ? 'first' : place > 0 ? 'among' : 'missed';
+    const open =
+      diagnosis.verdict === 'unexplained' &&
+      diagnosis.unexplained.some(({ candidates }) => candidates.includes(fault.cause));
+    const result =
+      touched.length === 0 ? 'no-effect' : place === 0 ? 'first' : place > 0 ? 'among' : open ? 'open' : 'missed';
     const named = diagnosis.causes[place];
     const names = recording.manifest.agents?.map(({ name }) => name) ?? [];
     const agents = typeof strength.agents === 'string' && strength.agents !== 'all' ? strength.agents : null;

@@ -8,6 +8,8 @@ export interface FaultScore {
   runs: number;
   first: number;
   among: number;
+  /** Left unexplained, with the right cause among those that could still fit. */
+  open: number;
   missed: number;
   noEffect: number;
   /** What was named first instead, most often first. */
@@ -21,6 +23,7 @@ export interface Score {
   first: number;
   /** Named first or after another. */
   named: number;
+  open: number;
   missed: number;
   /** What the verdict was where the cause was not named: another cause, rows unexplained, healthy, not enough evidence. */
   missedAs: Record<Verdict, number>;
@@ -84,13 +87,14 @@ export function score(outcomes: readonly Outcome[]): Score {
     else byFault.set(outcome.job.fault, [...(byFault.get(outcome.job.fault) ?? []), outcome]);
   }
   const faults = [...byFault].map(([fault, own]) => scoreFault(fault, own));
-  const sum = (key: 'runs' | 'first' | 'among' | 'missed' | 'noEffect') =>
+  const sum = (key: 'runs' | 'first' | 'among' | 'open' | 'missed' | 'noEffect') =>
     faults.reduce((total, entry) => total + entry[key], 0);
   const count = (list: readonly Outcome[], result: Result) =>
     list.filter((outcome) => outcome.result === result).length;
   const runs = sum('runs');
   const first = sum('first');
   const named = first + sum('among');
+  const open = sum('open');
   const silent = count(healthy, 'silent');
   const told = (key: 'agentsRight' | 'onsetRight') => {
     const known = outcomes.filter((outcome) => outcome.result !== 'no-effect' && outcome[key] !== undefined);
@@ -103,6 +107,7 @@ export function score(outcomes: readonly Outcome[]): Score {
     runs,
     first,
     named,
+    open,
     missed: sum('missed'),
     missedAs: Object.fromEntries(
       verdicts.map((verdict) => [
@@ -127,7 +132,11 @@ export function score(outcomes: readonly Outcome[]): Score {
       ...(runs > 0
         ? [
             goal('share of faulty runs whose cause is named first', share(first, runs), goalFirst),
-            goal('share of faulty runs whose cause is named', share(named, runs), goalNamed),
+            goal(
+              'share of faulty runs whose cause is named, or left open with the right one among those that fit',
+              share(named + open, runs),
+              goalNamed,
+            ),
           ]
         : []),
       ...(healthy.length > 0
@@ -141,7 +150,7 @@ function scoreFault(fault: string, own: readonly Outcome[]): FaultScore {
   const count = (result: Result) => own.filter((outcome) => outcome.result === result).length;
   const others = new Map<string, number>();
   for (const { result, named } of own) {
-    if (result !== 'among' && result !== 'missed') continue;
+    if (result !== 'among' && result !== 'open' && result !== 'missed') continue;
     const name = named[0]?.id ?? 'nothing';
     others.set(name, (others.get(name) ?? 0) + 1);
   }
@@ -152,6 +161,7 @@ function scoreFault(fault: string, own: readonly Outcome[]): FaultScore {
     runs: own.length - noEffect,
     first: count('first'),
     among: count('among'),
+    open: count('open'),
     missed: count('missed'),
     noEffect,
     instead: [...others].sort((a, b) => b[1] - a[1]).map(([name, times]) => (times > 1 ? `${name} (${times})` : name)),
