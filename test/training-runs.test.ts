@@ -138,6 +138,20 @@ describe('a run', () => {
     await expect(resumeFrom(own)).rejects.toThrow(/damaged.*no other is whole/);
   });
 
+  it('keeps a second one out of its folder, and leaves no lock', async () => {
+    const own = join(folder, 'claimed');
+    let second: Promise<unknown> | undefined;
+    const first = await trainInto(own, settings, {
+      onIteration: ({ iteration }) => {
+        if (iteration === 1) second = resumeFrom(own).catch((error: Error) => error.message);
+      },
+    });
+    first.dispose();
+    expect(await second).toMatch(/process \d+ on .* is writing there/);
+    expect(await tables(own)).toEqual(await tables(join(folder, 'whole')));
+    expect((await readdir(own)).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
   it('refuses a folder that holds anything but an empty run, and touches nothing in it', async () => {
     const photographs = join(folder, 'photographs');
     await mkdir(join(photographs, 'sub'), { recursive: true });

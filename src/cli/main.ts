@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
 import { version } from '../recording/version.ts';
 import { style, wantsColour } from '../report/style.ts';
+import { isAtWork } from './interrupt.ts';
 import { exitStatus } from './options.ts';
 
 /** In the order of `trueline --help`. Loaded only when asked for, because a command should not wait for what the others need. */
@@ -44,11 +45,13 @@ async function program(called: string | undefined): Promise<Command> {
 
 export async function main(args: readonly string[]): Promise<void> {
   const paint = style(wantsColour(process.stderr, process.env));
-  // A reader that has seen enough (head, less) closes the pipe; that is no error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(exitStatus.good);
-    throw error;
-  });
+  // A reader that has seen enough (head, less) closes the pipe; that is no error, and what is being trained goes on without it.
+  const onError = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+    if (!isAtWork()) process.exit(exitStatus.good);
+  };
+  process.stdout.on('error', onError);
+  process.stderr.on('error', onError);
   try {
     await (await program(args[0])).parseAsync(args, { from: 'user' });
   } catch (error) {

@@ -43,3 +43,21 @@ export function needingQueue<T>(load: () => Promise<T>): Promise<T> {
 export function addressOf(flags: RunnerFlags): RedisAddress {
   return { url: flags.redis ?? '', ...(flags.ca ? { ca: flags.ca } : {}) };
 }
+
+/** The options of a command that ran a list, as they would be typed to go on with it. */
+export async function typedRunner(flags: RunnerFlags): Promise<string> {
+  const words: string[] = [];
+  if (flags.threads !== undefined) words.push('--threads', String(flags.threads));
+  if (flags.redis !== undefined) {
+    const { typedAddress } = await import('../sweep/redis/connection.ts');
+    words.push('--redis', typedAddress(addressOf(flags)), '--queue', flags.queue);
+    if (flags.ca !== undefined) words.push('--ca', flags.ca);
+    if (flags.shared) words.push('--shared');
+  }
+  return words.map((word) => ` ${typed(word)}`).join('');
+}
+
+/** A word as a shell takes it. */
+export function typed(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -7,7 +7,7 @@ import { readSweep } from '../sweep/file.ts';
 import { runSweep, type StatusEntry, type SweepOutcome, sweepStatus } from '../sweep/sweep.ts';
 import { interruptible } from './interrupt.ts';
 import { exitStatus, json, print } from './options.ts';
-import { addRunnerOptions, addressOf, needingQueue, type RunnerFlags, runnerOf } from './runner.ts';
+import { addRunnerOptions, addressOf, needingQueue, type RunnerFlags, runnerOf, typed, typedRunner } from './runner.ts';
 import { checkGame, readConfig } from './settings.ts';
 import { SweepView } from './sweep-view.ts';
 
@@ -50,7 +50,7 @@ export function sweepCommand(): Command {
           },
         });
         view.finish();
-        finish(outcome, name, flags, file);
+        await finish(outcome, name, flags, file);
       } finally {
         view.finish();
         interrupt.end();
@@ -99,7 +99,7 @@ async function queueState(flags: Flags): Promise<void> {
   for (const { id, error } of failed) print(`${paint.red('set aside')} ${id}: ${error}`);
 }
 
-function finish(outcome: SweepOutcome, name: string, flags: Flags, file: string): void {
+async function finish(outcome: SweepOutcome, name: string, flags: Flags, file: string): Promise<void> {
   const count = (status: string) => outcome.jobs.filter((job) => job.status === status).length;
   const failed = count('failed');
   if (failed > 0) process.exitCode = exitStatus.faulty;
@@ -128,7 +128,8 @@ function finish(outcome: SweepOutcome, name: string, flags: Flags, file: string)
   );
   for (const { label, error } of outcome.jobs.filter((job) => job.status === 'failed'))
     print(`failed: ${label}: ${error}`);
-  const same = `trueline sweep ${file}${flags.out === undefined ? '' : ` --out ${flags.out}`}`;
+  const out = flags.out === undefined ? '' : ` --out ${typed(flags.out)}`;
+  const same = `trueline sweep ${typed(file)}${out}${await typedRunner(flags)}`;
   if (outcome.stopped) print(`It was stopped. Go on with: ${same}`);
   else if (failed > 0) print(`What failed is tried again by: ${same}`);
   else print(`Compare them with: trueline compare ${outcome.folder}`);

@@ -25,7 +25,7 @@ import { interruptible } from './interrupt.ts';
 import { InvestigationDiary } from './investigation.ts';
 import { asBadInput, json, print, wholeNumber } from './options.ts';
 import { progress } from './progress.ts';
-import { addRunnerOptions, type RunnerFlags, runnerOf } from './runner.ts';
+import { addRunnerOptions, type RunnerFlags, runnerOf, typed, typedRunner } from './runner.ts';
 import { runSettings } from './settings.ts';
 import { SweepView } from './sweep-view.ts';
 
@@ -85,7 +85,7 @@ export function symmetryCommand(): Command {
 }
 
 async function symmetry(targets: string[], flags: Flags): Promise<void> {
-  const command = commandOf(targets, flags);
+  const command = await commandOf(targets, flags);
   const recordings = targets.some((target) => existsSync(target));
   if (!recordings && targets.length > 1)
     throw new BadInput(`one game at a time, or recordings that are there; got ${targets.join(', ')}`);
@@ -111,7 +111,7 @@ async function symmetry(targets: string[], flags: Flags): Promise<void> {
   process.exitCode = exitStatusOf(diagnosis);
 }
 
-function commandOf(targets: readonly string[], flags: Flags): string {
+async function commandOf(targets: readonly string[], flags: Flags): Promise<string> {
   const parts = ['trueline symmetry', ...targets];
   const named = {
     algorithm: flags.algorithm,
@@ -121,14 +121,14 @@ function commandOf(targets: readonly string[], flags: Flags): string {
     config: flags.config,
     fault: flags.fault,
     out: flags.out,
-    queue: flags.redis === undefined ? undefined : flags.queue,
   };
-  for (const [name, value] of Object.entries(named)) if (value !== undefined) parts.push(`--${name} ${value}`);
+  for (const [name, value] of Object.entries(named))
+    if (value !== undefined) parts.push(`--${name} ${typed(`${value}`)}`);
   if (flags.seed !== 1) parts.push(`--seed ${flags.seed}`);
-  for (const item of flags.set) parts.push(`--set ${item}`);
+  for (const item of flags.set) parts.push(`--set ${typed(item)}`);
   if (flags.quick) parts.push('--quick');
   if (flags.all) parts.push('--all');
-  return parts.join(' ');
+  return parts.join(' ') + (await typedRunner(flags));
 }
 
 async function ofRecordings(paths: readonly string[], command: string): Promise<SymmetryDiagnosis> {

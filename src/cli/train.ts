@@ -14,6 +14,7 @@ import { cleanStages } from '../training/stages.ts';
 import { interruptible } from './interrupt.ts';
 import { Live, modulesTable, readingsTable, returnsTable } from './live.ts';
 import { asBadInput, exitStatus, json, print, wholeNumber } from './options.ts';
+import { typed } from './runner.ts';
 import { describeText, givenSettings, runSettings, type SettingFlags } from './settings.ts';
 
 interface Flags extends SettingFlags {
@@ -181,6 +182,6 @@ function finish(result: TrainResult, folder: string, notices: string[], flags: F
     );
   }
   print(`\nThe run is in ${folder} (${number(trainer.iteration)} iterations, ${number(trainer.steps)} steps).`);
-  if (stopped) print(`It was stopped before its end. Go on with: trueline train --resume ${folder}`);
-  else print(`Look for faults with: trueline diagnose ${folder}`);
+  if (stopped) print(`It was stopped before its end. Go on with: trueline train --resume ${typed(folder)}`);
+  else print(`Look for faults with: trueline diagnose ${typed(folder)}`);
 }

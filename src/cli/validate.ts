@@ -21,7 +21,11 @@ export function validateCommand(): Command {
         for (const problem of result.problems) print(`${paint.red('bad')}   ${problem}`);
         if (result.unknown.length > 0)
           print(`${paint.yellow('note')}  not part of the format, kept and not judged: ${result.unknown.join(', ')}`);
-        if (result.valid) {
+        if (result.empty)
+          print(
+            `${paint.yellow('empty')} ${result.name}: the run was ended before it recorded anything, or has just begun`,
+          );
+        else if (result.valid) {
           const rows = Object.entries(result.rows).map(([table, count]) => `${table} ${number(count)}`);
           print(`${paint.green('valid')} ${result.name}: ${rows.join(', ')} rows`);
         }

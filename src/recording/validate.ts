@@ -8,6 +8,8 @@ export interface Validation {
   format: 'trueline/validation/1';
   name: string;
   valid: boolean;
+  /** Whether there is no table: the run was ended before it recorded anything. */
+  empty: boolean;
   rows: Record<string, number>;
   problems: string[];
   /** Kept and not judged: tables and columns that the format does not know. */
@@ -24,8 +26,6 @@ export async function validate(recording: Recording): Promise<Validation> {
   const judge = new RowJudge(recording);
   const unknown = new Set<string>();
   const rows: Record<string, number> = {};
-  if (recording.tables.length === 0)
-    judge.tell(new BadInput('the recording has no table; at least one is needed', { file: recording.name }));
   for (const table of recording.tables) {
     rows[table] = 0;
     if (!isKnown(table)) unknown.add(table);
@@ -44,6 +44,7 @@ export async function validate(recording: Recording): Promise<Validation> {
     format: 'trueline/validation/1',
     name: recording.name,
     valid: judge.problems.length === 0,
+    empty: recording.tables.length === 0,
     rows,
     problems: judge.problems,
     unknown: [...unknown],

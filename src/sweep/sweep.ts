@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BadInput } from '../recording/bad-input.ts';
+import { claimFolder } from '../recording/claim/node.ts';
 import { removeFile, writeWhole } from '../recording/disk/node.ts';
 import { type Job, jobId } from './job.ts';
 import type { JobOutcome, JobProgress, QueuedJob, Runner } from './runner.ts';
@@ -58,6 +59,20 @@ export async function runSweep(
 ): Promise<SweepOutcome> {
   const unique = new Map<string, SweepJob>();
   for (const entry of jobs) unique.set(jobId(entry.job), entry);
+  await requireSweep(folder);
+  const claim = await claimFolder(folder);
+  try {
+    return await runList(unique, folder, options);
+  } finally {
+    await claim.release();
+  }
+}
+
+async function runList(
+  unique: ReadonlyMap<string, SweepJob>,
+  folder: string,
+  options: SweepOptions,
+): Promise<SweepOutcome> {
   await keepList(folder, options.name ?? 'sweep', unique);
   const outcomes = new Map<string, JobOutcome>();
   const waiting: QueuedJob[] = [];
@@ -100,15 +115,20 @@ async function writeJson(file: string, data: unknown): Promise<void> {
   await writeWhole(file, [new TextEncoder().encode(`${JSON.stringify(data, null, 1)}\n`)]);
 }
 
-/** Adds to the list that is there, so that a folder may grow by further sweeps. */
-async function keepList(folder: string, name: string, jobs: ReadonlyMap<string, SweepJob>): Promise<void> {
+/** A sweep is written only into a folder that is new, empty or another sweep's. */
+async function requireSweep(folder: string): Promise<void> {
   const present = await readdir(folder).catch(() => [] as string[]);
   const others = present.filter((name) => !name.startsWith('.'));
-  if (others.length > 0 && !others.includes(listFile))
+  if (others.includes(listFile)) await readList(folder);
+  else if (others.length > 0)
     throw new BadInput(`is not empty, and what it holds (${others[0]}) is no sweep; give another folder`, {
       file: folder,
     });
-  const before = others.includes(listFile) ? await readList(folder) : null;
+}
+
+/** Adds to the list that is there, so that a folder may grow by further sweeps. */
+async function keepList(folder: string, name: string, jobs: ReadonlyMap<string, SweepJob>): Promise<void> {
+  const before = existsSync(join(folder, listFile)) ? await readList(folder) : null;
   const merged = new Map((before?.jobs ?? []).map((entry) => [entry.id, entry]));
   for (const [id, entry] of jobs) merged.set(id, { id, ...entry });
   const list: SweepList = { format: 'trueline/sweep/1', name: before?.name ?? name, jobs: [...merged.values()] };

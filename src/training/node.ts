@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createEngine } from '../net/engine.ts';
 import type { KernelName } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
+import { type Claim, claimFolder } from '../recording/claim/node.ts';
 import { folderStore } from '../recording/node.ts';
 import { type Encoding, RecordingWriter, requireEmpty } from '../recording/writer.ts';
 import { decodeCheckpoint } from './checkpoint.ts';
@@ -28,7 +29,9 @@ export async function trainInto(
   hooks: FolderHooks = {},
 ): Promise<TrainResult> {
   await requireEmpty(folderStore(folder));
-  return train(settings, { ...hooks, ...folderHooks(folder, hooks) });
+  // Not before the settings are known to be good: what is refused leaves no folder.
+  const owning = owned(folder, hooks);
+  return train(settings, { ...hooks, ...folderHooks(folder, hooks, owning.claim) }).finally(owning.end);
 }
 
 /** Goes on from a folder's newest checkpoint. `changed` may give another number of steps, threads or guard. */
@@ -37,9 +40,29 @@ export async function resumeFrom(
   changed: Partial<SettingsInput> = {},
   hooks: FolderHooks = {},
 ): Promise<TrainResult> {
-  const resume = await latestCheckpoint(folder, hooks.onNotice);
-  const settings = { ...decodeCheckpoint(resume).settings, ...changed };
-  return train(settings, { ...hooks, ...folderHooks(folder, hooks), resume });
+  // Without a checkpoint this says so, before there is a lock.
+  if (!(await isBegun(folder))) await latestCheckpoint(folder);
+  const owning = owned(folder, hooks);
+  try {
+    await owning.claim();
+    const resume = await latestCheckpoint(folder, hooks.onNotice);
+    const settings = { ...decodeCheckpoint(resume).settings, ...changed };
+    return await train(settings, { ...hooks, ...folderHooks(folder, hooks, owning.claim), resume });
+  } finally {
+    await owning.end();
+  }
+}
+
+/** The claim on a folder, made when it is first asked for. */
+function owned(folder: string, hooks: FolderHooks): { claim(): Promise<Claim>; end(): Promise<void> } {
+  let claimed: Promise<Claim> | undefined;
+  return {
+    claim: () => {
+      claimed ??= claimFolder(folder, hooks.onNotice ? { onWait: hooks.onNotice } : {});
+      return claimed;
+    },
+    end: async () => (await claimed?.catch(() => undefined))?.release(),
+  };
 }
 
 /** Whether there is a checkpoint to go on from. */
@@ -82,15 +105,19 @@ export async function loadTrainer(
   return { trainer, dispose: () => engine.dispose() };
 }
 
-function folderHooks(folder: string, hooks: FolderHooks): Pick<TrainHooks, 'recording' | 'checkpoint'> {
-  const store = folderStore(folder);
+function folderHooks(
+  folder: string,
+  hooks: FolderHooks,
+  claim: () => Promise<Claim>,
+): Pick<TrainHooks, 'recording' | 'checkpoint'> {
   return {
-    recording: (manifest, position) =>
-      RecordingWriter.create(store, manifest, {
+    recording: async (manifest, position) =>
+      RecordingWriter.create((await claim()).store, manifest, {
         ...(hooks.encoding ? { encoding: hooks.encoding } : {}),
         ...(position ? { resume: position } : {}),
       }),
     checkpoint: async (bytes, iteration) => {
+      const { store } = await claim();
       const own = `${String(iteration).padStart(8, '0')}.checkpoint`;
       await store.write(`${checkpoints}/${own}`, [bytes]);
       const names = await checkpointNames(folder);

@@ -42,11 +42,34 @@ export function shownAddress({ url }: RedisAddress): string {
   return `${parsed.protocol}//${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`;
 }
 
+/** The address as part of a command to be typed, with a word where the password was. */
+export function typedAddress({ url }: RedisAddress): string {
+  const parsed = new URL(url);
+  if (parsed.password) parsed.password = 'PASSWORD';
+  return parsed.href;
+}
+
 /** How long an answer may take before Redis counts as gone, in milliseconds: a network that swallows packets sends no error. */
 const usualPatience = 10_000;
 
+/** What Redis or the network says, and what it means to whoever gave the address. */
+const meanings: [RegExp, string][] = [
+  [/ECONNREFUSED/, 'nothing listens there; start redis-server, or give another address'],
+  [/ENOTFOUND|EAI_AGAIN/, 'there is no such host; give another address'],
+  [/WRONGPASS/, 'the password is wrong'],
+  [/NOAUTH/, 'it asks for a password; give it in the address, as in redis://:PASSWORD@HOST:PORT'],
+  [/called without any password/, 'it has no password, and one was given; leave it out of the address'],
+  [/certificate/i, 'its certificate is not trusted; give the one that signed it with --ca FILE'],
+  [
+    /\bSSL\b|wrong version number|ECONNRESET/,
+    'one side speaks TLS and the other does not; try the other of redis:// and rediss://',
+  ],
+];
+
 function cannotBeUsed(address: RedisAddress, error: unknown): BadInput {
-  return new BadInput(`Redis at ${shownAddress(address)} cannot be used: ${(error as Error).message}`);
+  const { message, code = '' } = error as NodeJS.ErrnoException;
+  const meaning = meanings.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1];
+  return new BadInput(`Redis at ${shownAddress(address)} cannot be used: ${meaning ?? message}`);
 }
 
 /**
@@ -65,15 +88,18 @@ export async function askOnce<T>(
     connectTimeout: patience,
     commandTimeout: patience,
   });
-  // Every failure is also an event, and one that nobody hears would end the program.
-  client.on('error', () => undefined);
+  // Every failure is also an event, and one that nobody hears would end the program; the first says why, later ones that the connection is closed.
+  let first: Error | undefined;
+  client.on('error', (error: Error) => {
+    first ??= error;
+  });
   try {
     await client.connect();
     const version = /redis_version:(\d+)/.exec(await client.info('server'))?.[1];
     if (Number(version) < 7) throw new Error(`it is version ${version}, and 7 or later is needed`);
     return await ask(client);
   } catch (error) {
-    throw cannotBeUsed(address, error);
+    throw cannotBeUsed(address, first ?? error);
   } finally {
     client.disconnect();
   }

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Job as QueueJob, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { DelayedError, type Job as QueueJob, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { BadInput } from '../../recording/bad-input.ts';
 import { version } from '../../recording/version.ts';
@@ -46,6 +46,8 @@ export interface Machine {
   beat: number;
 }
 
+/** How long a job rests that Redis had no memory for, in milliseconds. */
+const outOfMemory = 10_000;
 /** How often a machine is heard of, and how long it is believed in, in milliseconds. */
 const heartbeat = 2000;
 export const believed = 15_000;
@@ -147,6 +149,14 @@ export class QueueWorker {
       this.machine.done++;
       this.options.onNews?.(`done ${id}`);
       return null;
+    } catch (error) {
+      if (!/^OOM|\bOOM command/.test((error as Error).message)) throw error;
+      this.options.onNews?.(
+        `gives ${id} back: Redis has no memory left; let a sweep fetch what is finished, record less, or raise its maxmemory`,
+      );
+      // Where even that takes memory, the job goes back when its lease has run out.
+      await queued.moveToDelayed(Date.now() + outOfMemory, token).catch(() => undefined);
+      throw new DelayedError();
     } finally {
       this.machine.jobs = this.machine.jobs.filter((other) => other !== id);
       if (scratch) await rm(scratch, { recursive: true, force: true });

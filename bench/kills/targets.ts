@@ -1,0 +1,138 @@
+/** The programs that are struck: each with a small task of its own, and how a user goes on with it. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openRecording } from '../../src/recording/node.ts';
+import { validate } from '../../src/recording/validate.ts';
+import type { How, Target } from './strikes.ts';
+
+const root = process.cwd();
+const kills: readonly How[] = ['before', 'after', 'torn', 'power'];
+const small = {
+  game: 'echo',
+  gameSettings: { seats: 2, length: 4 },
+  worlds: 4,
+  rollout: 8,
+  kernel: 'simd',
+  network: { hidden: [8] },
+  guard: 'off',
+};
+const iterations = (count: number) => 4 * 8 * 2 * count;
+
+export function trueline(...args: string[]) {
+  return { program: process.execPath, args: [join(root, 'bin/trueline'), ...args] };
+}
+
+/** Runs the program undisturbed, to its end. */
+function must(...args: string[]): void {
+  const { program, args: all } = trueline(...args);
+  const { status, stderr } = spawnSync(program, all, { encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } });
+  if (status !== 0) throw new Error(`trueline ${args[0]} afterwards ended with ${status}: ${stderr.slice(-300)}`);
+}
+
+const settings = (folder: string, count: number) => {
+  writeFileSync(
+    join(folder, 'settings.json'),
+    JSON.stringify({ ...small, steps: iterations(count), checkpoint: 2, recording: { policies: true, first: 1 } }),
+  );
+};
+const run = (folder: string) => join(folder, 'run');
+const training = (folder: string) => [
+  ...['train', '--config', join(folder, 'settings.json'), '--threads', '1', '--evaluate', '0', '--out', run(folder)],
+];
+
+/** What a killed run left is resumed where it has a checkpoint; without one it must be empty, and is begun anew in the same folder. */
+async function resumeOrBegin(folder: string): Promise<void> {
+  const checkpoints = join(run(folder), 'checkpoints');
+  const begun = existsSync(checkpoints) && readdirSync(checkpoints).some((name) => /^\d+\.checkpoint$/.test(name));
+  if (begun) return must('train', '--resume', run(folder), '--threads', '1', '--evaluate', '0');
+  if (existsSync(join(run(folder), 'manifest.json')) && !(await validate(await openRecording(run(folder)))).empty)
+    throw new Error('there are rows, and no checkpoint to go on from');
+  must(...training(folder));
+}
+
+const log = ['step,approx_kl,clip_fraction,entropy', '1,0.01,0.1,1.2', '2,0.02,0.2,1.1', '3,0.01,0.1,1.0'].join('\n');
+
+/** `made` is what the command makes: whole or not there after a strike, and the same command makes it then. */
+async function whole(folder: string, args: string[]): Promise<void> {
+  const made = join(folder, 'made');
+  if (existsSync(made)) {
+    const { problems, empty } = await validate(await openRecording(made));
+    if (problems.length > 0 || empty) throw new Error(`what is there is not whole: ${problems[0] ?? 'it is empty'}`);
+  } else must(...args);
+}
+
+const converting = (folder: string, to: string) => [
+  'convert',
+  join(root, 'examples/echo'),
+  join(folder, 'made'),
+  '--to',
+  to,
+];
+const importing = (folder: string) => ['import', join(folder, 'log.csv'), join(folder, 'made')];
+const sweeping = (folder: string) => [
+  'sweep',
+  join(folder, 'list.json'),
+  '--out',
+  join(folder, 'runs'),
+  '--threads',
+  '1',
+];
+
+export const targets: Target[] = [
+  {
+    name: 'train',
+    hows: [...kills, 'full'],
+    prepare: (folder) => settings(folder, 5),
+    command: (folder) => trueline(...training(folder)),
+    recover: resumeOrBegin,
+  },
+  {
+    name: 'resume',
+    hows: [...kills, 'full'],
+    // Stopped between two checkpoints, with rows beyond the last, as a kill leaves it.
+    prepare: (folder) => {
+      settings(folder, 5);
+      const begun = join(folder, '..', 'begun');
+      if (!existsSync(begun)) {
+        settings(folder, 3);
+        must(...training(folder));
+        cpSync(run(folder), begun, { recursive: true });
+        settings(folder, 5);
+      } else cpSync(begun, run(folder), { recursive: true });
+    },
+    command: (folder) =>
+      trueline('train', '--resume', run(folder), '--steps', String(iterations(5)), '--threads', '1', '--evaluate', '0'),
+    recover: async (folder) =>
+      must('train', '--resume', run(folder), '--steps', String(iterations(5)), '--threads', '1', '--evaluate', '0'),
+  },
+  {
+    name: 'sweep',
+    hows: kills,
+    prepare: (folder) => {
+      const base = { ...small, steps: iterations(12), recording: { record: 'off' } };
+      writeFileSync(join(folder, 'list.json'), JSON.stringify({ base, seeds: 2 }));
+    },
+    command: (folder) => trueline(...sweeping(folder)),
+    recover: async (folder) => must(...sweeping(folder)),
+  },
+  {
+    name: 'convert',
+    hows: [...kills, 'full'],
+    command: (folder) => trueline(...converting(folder, 'parquet')),
+    recover: (folder) => whole(folder, converting(folder, 'parquet')),
+  },
+  {
+    name: 'zip',
+    hows: [...kills, 'full'],
+    command: (folder) => trueline(...converting(folder, 'zip')),
+    recover: (folder) => whole(folder, converting(folder, 'zip')),
+  },
+  {
+    name: 'import',
+    hows: [...kills, 'full'],
+    prepare: (folder) => writeFileSync(join(folder, 'log.csv'), log),
+    command: (folder) => trueline(...importing(folder)),
+    recover: (folder) => whole(folder, importing(folder)),
+  },
+];
