@@ -5,7 +5,8 @@ import { Command, Option } from 'commander';
 import { findFault } from '../faults/index.ts';
 import { gameMaker } from '../games/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
-import { openRecording, writeWhole } from '../recording/node.ts';
+import { openRuns } from '../recording/importers/node.ts';
+import { writeWhole } from '../recording/node.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { symmetryText } from '../report/symmetry.ts';
 import { duration, number } from '../report/table.ts';
@@ -50,7 +51,10 @@ const algorithms = describeSettings().find(({ path }) => path === 'algorithm')?.
 export function symmetryCommand(): Command {
   const command = new Command('symmetry')
     .description('Find out why equal agents come out unequal: the whole investigation, in one command.')
-    .argument('<game or recording...>', 'a game, or recordings of runs made elsewhere, one per seed')
+    .argument(
+      '<game or recording...>',
+      'a game, or runs made elsewhere, one per seed: recordings, logs, or folders of them',
+    )
     .addOption(new Option('--algorithm <name>', 'how agents learn').choices(algorithms))
     .option('--seeds <n>', 'runs of every kind; 10 unless given, 6 with --quick', wholeNumber)
     .option('--steps <n>', 'steps of a run; 400,000 unless given, 60,000 with --quick', wholeNumber)
@@ -75,7 +79,7 @@ export function symmetryCommand(): Command {
     .addOption(json())
     .addHelpText(
       'after',
-      '\nExamples:\n  $ trueline symmetry stag-hunt --quick\n  $ trueline symmetry stag-hunt --html symmetry.html\n  $ trueline symmetry runs/seed-1 runs/seed-2 runs/seed-3\n',
+      '\nExamples:\n  $ trueline symmetry stag-hunt --quick\n  $ trueline symmetry stag-hunt --html symmetry.html\n  $ trueline symmetry runs/seed-1 runs/seed-2 runs/seed-3\n  $ trueline symmetry tensorboard-logs\n',
     )
     .action((targets: string[], flags: Flags) =>
       symmetry(targets, flags).catch((error: unknown) => {
@@ -132,8 +136,10 @@ async function commandOf(targets: readonly string[], flags: Flags): Promise<stri
 }
 
 async function ofRecordings(paths: readonly string[], command: string): Promise<SymmetryDiagnosis> {
-  const opened = [];
-  for (const path of paths) opened.push(await openRecording(path));
+  const { recordings: opened, unread } = await openRuns(paths);
+  for (const { why } of unread) process.stderr.write(`not read: ${why}\n`);
+  if (opened.length === 0)
+    throw new BadInput(`holds neither a recording nor a log that can be read`, { file: paths[0] });
   const bar = progress('reading');
   let looked = 0;
   const diagnosis = await investigateRecordings(opened, command, () => bar.update(looked++, opened.length));

@@ -1,10 +1,11 @@
-/** The stages that recordings made elsewhere allow: the phenomenon over their seeds, settings, updates and data row by row, and seats where names were dealt. */
+/** The stages that recordings and logs made elsewhere allow: the phenomenon over their seeds, settings, updates and data row by row, and seats where names were dealt. */
 import { diagnose } from '../doctor/diagnose.ts';
 import { addBlock, anyDifferenceTest, type BlockSums, columnMeans, emptySums } from '../math/block-sums.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { Recording } from '../recording/recording.ts';
 import { type RunCurve, readCurve } from '../sweep/curves.ts';
 import { auditRecording } from './audit/audit.ts';
+import { type AgentsOfLog, lateByAgent, readAgents } from './from-logs.ts';
 import { shares } from './levels.ts';
 import { emptyReport, type StageReport } from './stage.ts';
 import { judgeData } from './stages/data.ts';
@@ -20,14 +21,32 @@ export async function investigateRecordings(
   const names = agentsOf(recordings);
   const reports: StageReport[] = [];
   const curves: RunCurve[] = [];
-  for (const recording of recordings)
-    if (recording.tables.includes('episodes')) curves.push(await readCurve(recording));
+  const logs: AgentsOfLog[] = [];
+  for (const recording of recordings) {
+    if (recording.tables.includes('episodes')) {
+      curves.push(await readCurve(recording));
+      continue;
+    }
+    const log = await readAgents(recording);
+    if (log) {
+      logs.push(log);
+      curves.push(log.curve);
+    }
+  }
   if (curves.length > 0) {
     const report = judgeCurves(curves, names, command);
-    report.did = `${curves.length} recordings were taken as seeds; every agent is judged by its mean return over the last 20 % of the steps. ${report.did}`;
+    report.figures = { ...report.figures, ...lateByAgent(logs, names.length) };
+    report.did = `${curves.length} ${logs.length === curves.length ? 'logs' : logs.length > 0 ? 'recordings and logs' : 'recordings'} were taken as seeds; every agent is judged by its mean return over the last 20 % of the steps. ${report.did}`;
     reports.push(report);
   } else
-    reports.push(notRun('phenomenon', 'Do equal agents come out unequal?', 'It needs the table episodes.', command));
+    reports.push(
+      notRun(
+        'phenomenon',
+        'Do equal agents come out unequal?',
+        'It needs the table episodes, or a log that tells the returns of its agents apart.',
+        command,
+      ),
+    );
   let settings: StageReport | null = null;
   let data: StageReport | null = null;
   for (const [i, recording] of recordings.entries()) {
@@ -63,7 +82,7 @@ export async function investigateRecordings(
 function agentsOf(recordings: readonly Recording[]): string[] {
   const [first, ...rest] = recordings.map(({ manifest }) => (manifest.agents ?? []).map(({ name }) => name));
   if (first.length < 2)
-    throw new BadInput(`names ${first.length} agents in its manifest; at least two are needed to be unequal`, {
+    throw new BadInput(`tells ${first.length} agents apart; at least two are needed to be unequal`, {
       file: recordings[0].name,
     });
   for (const [i, names] of rest.entries())

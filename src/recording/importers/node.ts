@@ -1,10 +1,11 @@
 /** Opens whatever a user names: a recording, or a log that is read as one. */
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BadInput } from '../bad-input.ts';
 import { fileSource, openStore } from '../node.ts';
 import { Recording } from '../recording.ts';
 import type { Store } from '../source.ts';
+import { everyLog } from './every.ts';
 import { fileStore, type ImportedLog, importLog, type LogOptions, logRecording } from './open.ts';
 
 /** A folder, a zip or one file. */
@@ -30,4 +31,39 @@ export async function openRecordingOrLog(path: string, options: LogOptions = {})
   if (paths.includes('manifest.json')) return { recording: await Recording.open(store, options), imported: null };
   const imported = await importLog(store, options);
   return { recording: await logRecording(imported), imported };
+}
+
+export interface Runs {
+  recordings: Recording[];
+  unread: { name: string; why: string }[];
+}
+
+/** Every run that the paths hold: recordings, folders of recordings, logs, folders of logs, in the order of their names. */
+export async function openRuns(paths: readonly string[], options: LogOptions = {}): Promise<Runs> {
+  const out: Runs = { recordings: [], unread: [] };
+  for (const path of paths) {
+    const found = existsSync(path) && statSync(path).isDirectory() ? foldersWithManifest(path, 3) : [];
+    for (const folder of found) out.recordings.push(await Recording.open(await openStore(folder, options), options));
+    if (found.length > 0) continue;
+    const store = await openLogStore(path, options);
+    if ((await store.list()).includes('manifest.json')) {
+      out.recordings.push(await Recording.open(store, options));
+      continue;
+    }
+    for await (const run of everyLog(store, options))
+      if ('why' in run) out.unread.push(run);
+      else out.recordings.push(await logRecording(run.imported));
+  }
+  return out;
+}
+
+/** The folder itself, or those below it that are recordings. */
+function foldersWithManifest(path: string, depth: number): string[] {
+  if (existsSync(join(path, 'manifest.json'))) return [path];
+  if (depth === 0) return [];
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    .flatMap((name) => foldersWithManifest(join(path, name), depth - 1));
 }
