@@ -89,12 +89,12 @@ export async function runSettings(game: string | undefined, flags: SettingFlags)
     throw new BadInput('no game is named; trueline train stag-hunt, for example, or "game" in the --config file');
   const merged = mergeSettings(recommendedSettings(name) as Record<string, unknown>, given, { game: name });
   const settings = readSettings(merged);
-  checkGame(settings);
+  requireGame(settings);
   return settings;
 }
 
 /** A game's own complaints about its name or settings are the user's to mend. */
-export function checkGame(settings: Pick<Settings, 'game' | 'gameSettings'>): void {
+export function requireGame(settings: Pick<Settings, 'game' | 'gameSettings'>): void {
   try {
     gameSettings(settings.game, settings.gameSettings);
   } catch (error) {

@@ -8,7 +8,7 @@ import { runSweep, type StatusEntry, type SweepOutcome, sweepStatus } from '../s
 import { interruptible } from './interrupt.ts';
 import { exitStatus, json, print } from './options.ts';
 import { addRunnerOptions, addressOf, needingQueue, type RunnerFlags, runnerOf, typed, typedRunner } from './runner.ts';
-import { checkGame, readConfig } from './settings.ts';
+import { readConfig, requireGame } from './settings.ts';
 import { SweepView } from './sweep-view.ts';
 
 interface Flags extends RunnerFlags {
@@ -33,7 +33,7 @@ export function sweepCommand(): Command {
       const { name = basename(file).replace(/\.[^.]+$/, ''), jobs } = readSweep(await readConfig(file), {
         portable: flags.redis !== undefined,
       });
-      for (const { job } of jobs) checkGame({ game: job.settings.game, gameSettings: job.settings.gameSettings });
+      for (const { job } of jobs) requireGame({ game: job.settings.game, gameSettings: job.settings.gameSettings });
       const folder = flags.out ?? `runs/${name}`;
       if (flags.status) return flags.redis === undefined ? status(folder, flags) : queueState(flags);
       const interrupt = interruptible('Finishing the iterations under way and saving; once more ends at once.');

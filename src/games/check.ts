@@ -14,7 +14,7 @@ export interface CheckOptions {
   readonly permutations?: number;
 }
 
-export interface CheckReport {
+export interface GameReport {
   readonly ok: boolean;
   /** What is wrong, a sentence each, every kind once. */
   readonly findings: readonly string[];
@@ -22,8 +22,13 @@ export interface CheckReport {
   readonly notChecked: readonly string[];
 }
 
-/** Plays a game in many ways and says what is wrong with it. */
-export function checkGame(make: GameMaker, options: CheckOptions = {}): CheckReport {
+/**
+ * Plays a game in many ways and says what is wrong with it.
+ *
+ * @example
+ * const { ok, findings } = checkGame((worlds) => new MyGame(worlds));
+ */
+export function checkGame(make: GameMaker, options: CheckOptions = {}): GameReport {
   const { episodes = 8, seed = 0, worlds = 3, permutations = 6 } = options;
   const findings: string[] = [];
   const notChecked: string[] = [];
@@ -52,7 +57,12 @@ export function checkGame(make: GameMaker, options: CheckOptions = {}): CheckRep
   return { ok: findings.length === 0, findings, notChecked };
 }
 
-/** Throws with every finding, a line each; for an author's own tests. */
+/**
+ * Throws with every finding, a line each; for an author's own tests.
+ *
+ * @example
+ * it('is a game', () => assertGame((worlds) => new MyGame(worlds)));
+ */
 export function assertGame(make: GameMaker, options: CheckOptions = {}): void {
   const report = checkGame(make, options);
   if (!report.ok)

@@ -29,6 +29,10 @@ export interface GameShape {
  * when another player's move brought it about. `terminated` and `truncated` say that the episode ended for the place in this step;
  * after that it never acts and is never paid again. `over` says that it has ended for every place: the world is not stepped again
  * before `reset`. At an end the observation is that of the state after the last step, so that a truncation can be bootstrapped.
+ *
+ * @example
+ * const game: Game = makeGame('echo', { seats: 2 }, 8);
+ * console.log(game.shape.seats, game.worlds);
  */
 export interface Game {
   readonly name: string;
@@ -102,5 +106,11 @@ export interface GameColumn {
   readonly lengths?: Int32Array;
 }
 
-/** Makes a game with so many parallel worlds. */
+/**
+ * Makes a game with so many parallel worlds.
+ *
+ * @example
+ * const make: GameMaker = (worlds) => makeGame('echo', { seats: 2 }, worlds);
+ * assertGame(make);
+ */
 export type GameMaker = (worlds: number) => Game;

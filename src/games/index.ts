@@ -10,7 +10,7 @@ import { StagHunt, stagHuntPresets, stagHuntSettings } from './grid/stag-hunt.ts
 import { ProbeGame, type ProbeName, probeSettings, probes } from './probes.ts';
 import { GameRefusal } from './refusal.ts';
 
-export { assertGame, type CheckOptions, type CheckReport, checkGame } from './check.ts';
+export { assertGame, type CheckOptions, checkGame, type GameReport } from './check.ts';
 export { dealSeats, seatedNames } from './dealt.ts';
 export type { Game, GameColumn, GameMaker, GameShape } from './game.ts';
 export { rotation } from './grid/grid.ts';
@@ -107,7 +107,12 @@ const entries: readonly GameEntry[] = [
   }),
 ];
 
-/** The games' names, aliases such as `stag-hunt/8x8-4h1s` not included. */
+/**
+ * The games' names, aliases such as `stag-hunt/8x8-4h1s` not included.
+ *
+ * @example
+ * console.log(gameNames().join(', '));
+ */
 export function gameNames(): string[] {
   return entries.map((e) => e.name);
 }
@@ -128,7 +133,12 @@ export function gameSettings(name: string, given: Readonly<Record<string, unknow
   throw new GameRefusal(`${entry.name}: ${result.error.issues.map((issue) => explain(entry, issue)).join('; ')}.`);
 }
 
-/** Makes a game by name. */
+/**
+ * Makes a game by name.
+ *
+ * @example
+ * const game = makeGame('stag-hunt', { seats: 4 }, 64);
+ */
 export function makeGame(name: string, settings: Readonly<Record<string, unknown>> = {}, worlds = 1): Game {
   return find(name).entry.make(gameSettings(name, settings), worlds);
 }

@@ -23,7 +23,14 @@ export interface Played {
   readonly player: Int32Array;
 }
 
-/** Plays `episodes` episodes; every episode and every seat draws from a stream of its own name. */
+/**
+ * Plays `episodes` episodes; every episode and every seat draws from a stream of its own name.
+ *
+ * @example
+ * const game = makeGame('stag-hunt', {}, 64);
+ * const players = Array.from({ length: game.shape.seats }, () => makePlayer('nearest-stag', game));
+ * console.log(meanBySeat(playEpisodes(game, players, 1000, 1)));
+ */
 export function playEpisodes(
   game: Game,
   players: readonly Player[],
@@ -94,7 +101,12 @@ export interface Mean {
   readonly episodes: number;
 }
 
-/** Mean return in each seat. */
+/**
+ * Mean return in each seat.
+ *
+ * @example
+ * for (const { mean, halfWidth } of meanBySeat(played)) console.log(`${mean} +- ${halfWidth}`);
+ */
 export function meanBySeat(played: Played): Mean[] {
   return Array.from({ length: played.seats }, (_, seat) => {
     return meanOf(played.episodes, (episode) => played.returns[episode * played.seats + seat]);

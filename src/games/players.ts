@@ -8,6 +8,12 @@ import { Snowdrift } from './grid/snowdrift.ts';
 import { StagHunt } from './grid/stag-hunt.ts';
 import { GameRefusal } from './refusal.ts';
 
+/**
+ * Chooses an action for one seat of one world; scripted players and learnt policies play alike.
+ *
+ * @example
+ * const player: Player = makePlayer('random', game);
+ */
 export interface Player {
   readonly name: string;
   /** True where the player looks at `count`, `candidates` and `legal` alone. */
@@ -95,7 +101,12 @@ export function playerNames(game: Game): string[] {
   return Object.keys(makers(game));
 }
 
-/** A scripted player of `game` by name. */
+/**
+ * A scripted player of `game` by name.
+ *
+ * @example
+ * const player = makePlayer('random', makeGame('echo'));
+ */
 export function makePlayer(name: string, game: Game): Player {
   const known = makers(game);
   if (!Object.hasOwn(known, name)) {

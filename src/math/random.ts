@@ -2,6 +2,13 @@
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import type { JumpableRandomGenerator } from 'pure-rand/types/JumpableRandomGenerator';
 
+/**
+ * Random numbers named by a seed and a path of words and numbers.
+ *
+ * @example
+ * const stream = RandomStream.of(7, 'player', 2);
+ * console.log(stream.uniform(), stream.below(6));
+ */
 export class RandomStream {
   private constructor(private readonly generator: JumpableRandomGenerator) {}
 

@@ -12,6 +12,10 @@ async function thisPlatform(): Promise<Platform> {
 /**
  * By default `kernel` is the fastest that runs here, and `threads` is 2 where there are two cores and shared memory. Neither the number
  * of threads nor shared memory changes a bit of the results; the kernel does.
+ *
+ * @example
+ * const engine = await createEngine({ threads: 1 });
+ * const trainer = new Trainer({ game: 'echo' }, { engine });
  */
 export async function createEngine(options: EngineOptions & { platform?: Platform } = {}): Promise<Engine> {
   const wanted = options.kernel ?? 'auto';

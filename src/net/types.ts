@@ -210,6 +210,14 @@ export interface ActJob {
   readonly out: ActOutputs;
 }
 
+/**
+ * What computes: networks, decisions and optimiser steps, on one thread or two.
+ *
+ * @example
+ * const engine: Engine = await createEngine();
+ * await train({ game: 'echo' }, { engine });
+ * engine.dispose();
+ */
 export interface Engine {
   /** The kernel in use. */
   readonly kernel: Exclude<KernelName, 'auto'>;

@@ -13,6 +13,14 @@ import { readSettings, type SettingsInput } from './settings.ts';
 import type { Stages } from './stages.ts';
 import { type IterationReport, Trainer } from './trainer.ts';
 
+/**
+ * What a caller may put into a run: a game, stages, an engine, somewhere to record to, and functions that hear how it goes.
+ *
+ * @example
+ * const store = memoryStore('run');
+ * const hooks: TrainHooks = { recording: (manifest) => RecordingWriter.create(store, manifest) };
+ * await train({ game: 'echo' }, hooks);
+ */
 export interface TrainHooks {
   /** A game in place of the one that settings.game names. */
   game?: GameMaker;
@@ -36,6 +44,12 @@ export interface TrainHooks {
   onNotice?: (sentence: string, kind?: GuardKind) => void;
 }
 
+/**
+ * An iteration's report with the speed, the time left and what the guard has counted.
+ *
+ * @example
+ * await train({ game: 'echo' }, { onIteration: ({ steps, stepsPerSecond }: ProgressReport) => console.log(steps, stepsPerSecond) });
+ */
 export interface ProgressReport extends IterationReport {
   stepsPerSecond: number;
   secondsLeft: number;
@@ -43,6 +57,14 @@ export interface ProgressReport extends IterationReport {
   guard: Partial<Record<GuardKind, number>>;
 }
 
+/**
+ * A run that has ended: its trainer, and play with the policies as they are. Call `dispose` when nothing more is asked of it.
+ *
+ * @example
+ * const run: TrainResult = await train({ game: 'echo', steps: 50_000 });
+ * for (const { mean, standardError } of run.evaluate(1000)) console.log(mean, standardError);
+ * run.dispose();
+ */
 export interface TrainResult {
   trainer: Trainer;
   /** True where the signal ended the run before its last step. */
@@ -56,6 +78,14 @@ export interface TrainResult {
 /** How long ago the iterations that the speed is measured over began, in milliseconds. */
 const speedWindow = 10_000;
 
+/**
+ * Trains agents on a game, in Node or in a page: the same settings and seed give the same bits. Recording and checkpoints are hooks; `trainInto` of `trueline/training/node` writes both into a folder.
+ *
+ * @example
+ * const run = await train({ game: 'echo', seed: 3, steps: 50_000 }, { onIteration: ({ steps, returns }) => console.log(steps, returns) });
+ * console.log(run.evaluate(1000));
+ * run.dispose();
+ */
 export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promise<TrainResult> {
   const settings = readSettings(input);
   const engine =

@@ -24,6 +24,12 @@ export const recordingSchema = z.strictObject({
   every: whole(1, 1_000_000).default(10).describe('After those, every so-many-th iteration is kept whole.'),
 });
 
+/**
+ * Every setting of a run with its default and a sentence. `readSettings` gives the better messages.
+ *
+ * @example
+ * const { success } = settingsSchema.safeParse({ game: 'echo', gamma: 0.95 });
+ */
 export const settingsSchema = z.strictObject({
   name: z.string().nullable().default(null).describe('What the run is called; null makes a name from game and seed.'),
   game: z.string().default('echo').describe('Which game is trained on.'),
@@ -97,10 +103,28 @@ export const settingsSchema = z.strictObject({
   recording: recordingSchema.prefault({}).describe('How much of the run is kept.'),
 });
 
+/**
+ * The whole settings of a run, every default filled in.
+ *
+ * @example
+ * const settings: Settings = readSettings({ game: 'echo' });
+ * console.log(settings.gamma);
+ */
 export type Settings = z.output<typeof settingsSchema>;
+/**
+ * Settings as somebody gives them: whatever is left out has its default.
+ *
+ * @example
+ * const input: SettingsInput = { game: 'stag-hunt', algorithm: 'mappo', steps: 300_000 };
+ */
 export type SettingsInput = z.input<typeof settingsSchema>;
 
-/** Settings with every default filled in; a wrong one is named with what was got and what is possible. */
+/**
+ * Settings with every default filled in; a wrong one is named with what was got and what is possible.
+ *
+ * @example
+ * const settings = readSettings({ game: 'echo', gamma: 0.95 });
+ */
 export function readSettings(input: SettingsInput | Record<string, unknown> = {}): Settings {
   const result = settingsSchema.safeParse(input);
   if (result.success) return result.data;
@@ -127,7 +151,12 @@ interface SchemaNode {
   properties?: Record<string, SchemaNode>;
 }
 
-/** One entry per setting, nested ones by dotted path, for help text and docs. */
+/**
+ * One entry per setting, nested ones by dotted path, for help text and docs.
+ *
+ * @example
+ * for (const setting of describeSettings()) console.log(setting);
+ */
 export function describeSettings(): SettingDescription[] {
   const found: SettingDescription[] = [];
   const walk = (node: SchemaNode, prefix: string) => {
@@ -146,7 +175,12 @@ export function describeSettings(): SettingDescription[] {
   return found;
 }
 
-/** A JSON Schema of the settings file, for editors. */
+/**
+ * A JSON Schema of the settings file, for editors.
+ *
+ * @example
+ * writeFileSync('settings.schema.json', JSON.stringify(settingsJsonSchema()));
+ */
 export function settingsJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(settingsSchema, { io: 'input' }) as Record<string, unknown>;
 }

@@ -49,6 +49,13 @@ export interface ReportedStep {
   learningRate: number;
 }
 
+/**
+ * The functions that every number of a run passes through, one per step from the game to the optimiser. Replace one to see what it does; a fault of the zoo is such a replacement.
+ *
+ * @example
+ * const silent: Partial<Stages> = { report: (job, report) => ({ ...cleanStages.report(job, report), entropy: 0 }) };
+ * await train({ game: 'echo' }, { stages: silent });
+ */
 export interface Stages extends PlayStages, UpdateStages, AlgorithmStages {
   /** The game as the run plays it. */
   game(game: Game): Game;
@@ -77,6 +84,12 @@ export interface Stages extends PlayStages, UpdateStages, AlgorithmStages {
   report(job: TrainJob, report: StepReport): ReportedStep;
 }
 
+/**
+ * The stages of a healthy run.
+ *
+ * @example
+ * const stages: Stages = { ...cleanStages, report: (job, report) => cleanStages.report(job, report) };
+ */
 export const cleanStages: Stages = {
   game: (game) => game,
   act(engine, asked) {

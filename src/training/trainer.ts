@@ -48,7 +48,13 @@ export interface TrainerOptions {
   onNotice?: (sentence: string, kind?: GuardKind) => void;
 }
 
-/** What one iteration gave. */
+/**
+ * What one iteration gave.
+ *
+ * @example
+ * const report: IterationReport = await trainer.iterate();
+ * console.log(report.iteration, report.steps);
+ */
 export interface IterationReport {
   iteration: number;
   /** Decisions of learning agents: in this iteration, and so far. */
@@ -71,6 +77,15 @@ interface Seat {
   replay: Replay;
 }
 
+/**
+ * A run that its caller drives, one iteration at a time. `train` is the usual way; this one is for programs with a loop of their own.
+ *
+ * @example
+ * const engine = await createEngine();
+ * const trainer = new Trainer({ game: 'echo' }, { engine });
+ * for (let i = 0; i < 20; i++) console.log((await trainer.iterate()).steps);
+ * engine.dispose();
+ */
 export class Trainer {
   readonly game: Game;
   readonly learners: readonly Learner[];

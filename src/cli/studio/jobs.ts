@@ -11,7 +11,7 @@ import { findFault } from '../../faults/index.ts';
 import { gameMaker } from '../../games/index.ts';
 import { refuseProto } from '../../recording/json.ts';
 import { readSettings, type SettingsInput } from '../../training/settings.ts';
-import { checkGame } from '../settings.ts';
+import { requireGame } from '../settings.ts';
 
 export interface Job {
   id: string;
@@ -67,7 +67,7 @@ export class Jobs {
       refuseProto(body);
       this.requireRoom(name);
       const whole = readSettings(settings as SettingsInput);
-      checkGame(whole);
+      requireGame(whole);
       game = whole.game;
       if (fault !== undefined) findFault(fault);
     } catch (error) {

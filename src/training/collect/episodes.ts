@@ -85,6 +85,12 @@ export class EpisodeResults {
   }
 }
 
+/**
+ * One agent's mean return over episodes; lists of them are in the order of the agents.
+ *
+ * @example
+ * const returns: AgentReturn[] = run.evaluate(1000);
+ */
 export interface AgentReturn {
   mean: number;
   standardError: number;

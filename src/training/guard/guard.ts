@@ -21,6 +21,16 @@ export type GuardKind =
   | 'cause-named'
   | 'value-loss-blown-up';
 
+/**
+ * What a strict guard throws: a sentence that names the row, the columns and the numbers.
+ *
+ * @example
+ * try {
+ *   await train({ game: 'echo', guard: 'strict' });
+ * } catch (error) {
+ *   if (error instanceof GuardStop) console.error(error.message);
+ * }
+ */
 export class GuardStop extends Error {
   constructor(
     readonly kind: GuardKind,

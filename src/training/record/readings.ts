@@ -197,6 +197,12 @@ function reading<Name extends string>(
 }
 
 export type ReadingName = (typeof entries)[number]['name'];
+/**
+ * Every reading of a run: name, unit, formula, usual band and what it tells.
+ *
+ * @example
+ * for (const { name, formula, band } of readings) console.log(name, formula, band);
+ */
 export const readings: readonly Reading[] = entries;
 /** One update's readings; NaN where one was not measured. */
 export type Readings = Record<ReadingName, number>;
