@@ -49,11 +49,11 @@ function madeUpRows(length: number): Rows {
     legal: Uint8Array.from({ length: length * actions }, (_, i) =>
       i % actions === 0 || stream.uniform() >= 0.25 ? 1 : 0,
     ),
-    features: new Float32Array(0),
+    candidateFeatures: new Float32Array(0),
     action: new Int32Array(length),
     oldLogp: new Float32Array(length).fill(-2),
     advantage: normals(length),
-    returns: normals(length),
+    return: normals(length),
     oldValue: new Float32Array(length),
   };
 }
@@ -82,7 +82,7 @@ export function sampleSteps(engine: Engine, hidden: readonly number[], count: nu
   const parameters = () => policy.parameters.map((_, i) => Array.from(policy.read(i)));
   const before = parameters();
   for (let i = 0; i < steps; i++) engine.update([{ policy, rows, order, from: 0, to: count, settings }]);
-  const { obs, legal, action, oldLogp, advantage, returns } = rows;
+  const { obs, legal, action, oldLogp, advantage, return: returns } = rows;
   const columns = Object.entries({ obs, legal, action, oldLogp, advantage, returns });
   const plain = Object.fromEntries(columns.map(([name, values]) => [name, Array.from(values)]));
   return { ...plain, inputs: observation, hidden, rows: count, steps, before, after: parameters() };
@@ -109,14 +109,14 @@ export class StillGame implements Game {
   readonly settings = {};
   readonly shape: GameShape;
   readonly acting: Uint8Array;
-  readonly count: Int32Array;
-  readonly candidates: Int32Array;
-  readonly features = new Float32Array(0);
+  readonly numActions: Int32Array;
+  readonly subset: Int32Array;
+  readonly candidateFeatures = new Float32Array(0);
   readonly terminated: Uint8Array;
   readonly truncated: Uint8Array;
   readonly state: Float32Array;
   readonly over: Uint8Array;
-  observation: Float32Array;
+  obs: Float32Array;
   legal: Uint8Array;
   reward: Float32Array;
   private readonly frames: { observation: Float32Array; legal: Uint8Array; reward: Float32Array }[];
@@ -143,10 +143,10 @@ export class StillGame implements Game {
       legal: rows.legal.slice(t * places * actions, (t + 1) * places * actions),
       reward: rows.advantage.slice(t * places, (t + 1) * places),
     }));
-    ({ observation: this.observation, legal: this.legal, reward: this.reward } = this.frames[0]);
+    ({ observation: this.obs, legal: this.legal, reward: this.reward } = this.frames[0]);
     this.acting = new Uint8Array(places).fill(1);
-    this.count = new Int32Array(places).fill(actions);
-    this.candidates = rows.subset.slice(0, places * actions);
+    this.numActions = new Int32Array(places).fill(actions);
+    this.subset = rows.subset.slice(0, places * actions);
     this.terminated = new Uint8Array(places);
     this.truncated = new Uint8Array(places);
     this.state = new Float32Array(places * observation);
@@ -157,7 +157,7 @@ export class StillGame implements Game {
 
   step(): void {
     this.time = (this.time + 1) % this.frames.length;
-    ({ observation: this.observation, legal: this.legal, reward: this.reward } = this.frames[this.time]);
+    ({ observation: this.obs, legal: this.legal, reward: this.reward } = this.frames[this.time]);
   }
 
   save(): number[] {

@@ -63,9 +63,9 @@ export async function tfjsLoop(sizes: PpoSizes): Promise<() => number> {
   const play = () => {
     for (let t = 0; t < steps; t++) {
       const first = t * worlds;
-      obs.set(game.observation, first * inputs);
+      obs.set(game.obs, first * inputs);
       const [logp, value] = tf.tidy(() => {
-        const x = tf.tensor2d(game.observation, [worlds, inputs]);
+        const x = tf.tensor2d(game.obs, [worlds, inputs]);
         return [tf.logSoftmax(forward(x, actor)).dataSync(), forward(x, critic).dataSync()];
       });
       for (let world = 0; world < worlds; world++) {
@@ -84,13 +84,13 @@ export async function tfjsLoop(sizes: PpoSizes): Promise<() => number> {
         truncated ||= game.truncated[world] === 1;
       }
       if (truncated) {
-        const after = judge(game.observation, worlds);
+        const after = judge(game.obs, worlds);
         for (let world = 0; world < worlds; world++)
           if (game.truncated[world] === 1) column.next[first + world] = after[world];
       }
       for (let world = 0; world < worlds; world++) if (game.over[world] === 1) begin(world);
     }
-    const last = judge(game.observation, worlds);
+    const last = judge(game.obs, worlds);
     for (let world = 0; world < worlds; world++) {
       const row = total - worlds + world;
       if (ended[row] === 0) column.next[row] = last[world];

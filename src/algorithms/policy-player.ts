@@ -16,17 +16,17 @@ export function policyPlayer(learner: Pick<Learner, 'name' | 'policy'>, inputs?:
     act(game, place, stream) {
       const { observation, candidates, features } = game.shape;
       const from = place * candidates;
-      offsets[1] = game.count[place];
+      offsets[1] = game.numActions[place];
       uniform[0] = Math.min(stream.uniform(), 1 - 2 ** -24);
       const rows = {
         length: 1,
-        obs: inputs ?? game.observation.subarray(place * observation, (place + 1) * observation),
+        obs: inputs ?? game.obs.subarray(place * observation, (place + 1) * observation),
         // Only the action is asked for, so the critic may see nothing.
         state,
         offsets,
-        subset: game.candidates.subarray(from, from + offsets[1]),
+        subset: game.subset.subarray(from, from + offsets[1]),
         legal: game.legal.subarray(from, from + offsets[1]),
-        features: game.features.subarray(from * features, (from + offsets[1]) * features),
+        candidateFeatures: game.candidateFeatures.subarray(from * features, (from + offsets[1]) * features),
       };
       policy.act(rows, uniform, 1, out);
       return out.action[0];

@@ -25,10 +25,10 @@ function filled(keys: readonly (readonly [number, number, number])[]): Batch {
     batch.oldLogp[row] = -i;
     batch.advantage[row] = i;
     batch.legal[row * 2 + 1] = i % 251;
-    batch.candidates[row * 2] = i;
-    batch.features[row * 2] = i;
-    batch.criticState[row * 2 + 1] = i;
-    batch.observation.fill(i, row * 3, row * 3 + 3);
+    batch.subset[row * 2] = i;
+    batch.candidateFeatures[row * 2] = i;
+    batch.state[row * 2 + 1] = i;
+    batch.obs.fill(i, row * 3, row * 3 + 3);
     batch.extras[0][row * 2] = i;
   });
   return batch;
@@ -40,10 +40,10 @@ function expectWhole(batch: Batch): void {
     expect(Math.abs(batch.oldLogp[row])).toBe(i);
     expect(batch.advantage[row]).toBe(i);
     expect(batch.legal[row * 2 + 1]).toBe(i % 251);
-    expect(batch.candidates[row * 2]).toBe(i);
-    expect(batch.features[row * 2]).toBe(i);
-    expect(batch.criticState[row * 2 + 1]).toBe(i);
-    expect(Array.from(batch.observation.subarray(row * 3, row * 3 + 3))).toEqual([i, i, i]);
+    expect(batch.subset[row * 2]).toBe(i);
+    expect(batch.candidateFeatures[row * 2]).toBe(i);
+    expect(batch.state[row * 2 + 1]).toBe(i);
+    expect(Array.from(batch.obs.subarray(row * 3, row * 3 + 3))).toEqual([i, i, i]);
     expect(batch.extras[0][row * 2]).toBe(i);
   }
 }
@@ -115,10 +115,10 @@ describe('a batch', () => {
 
   it('keeps its room when it is emptied', () => {
     const batch = filled(Array.from({ length: 1000 }, (_, i) => [i, 0, 0] as const));
-    const { capacity, observation } = batch;
+    const { capacity, obs: observation } = batch;
     batch.clear();
     for (let i = 0; i < 1000; i++) batch.add();
     expect(batch.capacity).toBe(capacity);
-    expect(batch.observation).toBe(observation);
+    expect(batch.obs).toBe(observation);
   });
 });

@@ -38,13 +38,13 @@ function layout(shape: BatchShape) {
     env: [Int32Array, 1],
     group: [Int32Array, 1],
     action: [action.array, action.width],
-    count: [Int32Array, 1],
-    candidates: [Int32Array, candidates],
+    numActions: [Int32Array, 1],
+    subset: [Int32Array, candidates],
     legal: [Uint8Array, candidates],
     logits: [Float32Array, candidates],
-    features: [Float32Array, candidates * features],
-    observation: [Float32Array, observation],
-    criticState: [Float32Array, criticState],
+    candidateFeatures: [Float32Array, candidates * features],
+    obs: [Float32Array, observation],
+    state: [Float32Array, criticState],
     oldLogp: [Float32Array, 1],
     temperature: [Float32Array, 1],
     value: [Float32Array, 1],
@@ -92,15 +92,15 @@ export class Batch {
   group: Int32Array = new Int32Array(0);
   /** Index into this row's own candidates. */
   action: Actions = new Int32Array(0);
-  count: Int32Array = new Int32Array(0);
-  candidates: Int32Array = new Int32Array(0);
+  numActions: Int32Array = new Int32Array(0);
+  subset: Int32Array = new Int32Array(0);
   legal: Uint8Array = new Uint8Array(0);
   /** The logits that the action was sampled from, before temperature and mask. */
   logits: Float32Array = new Float32Array(0);
-  features: Float32Array = new Float32Array(0);
-  observation: Float32Array = new Float32Array(0);
+  candidateFeatures: Float32Array = new Float32Array(0);
+  obs: Float32Array = new Float32Array(0);
   /** What a central critic saw; of width 0 where the critic sees the observation. */
-  criticState: Float32Array = new Float32Array(0);
+  state: Float32Array = new Float32Array(0);
   oldLogp: Float32Array = new Float32Array(0);
   temperature: Float32Array = new Float32Array(0);
   /** Values, rewards, advantages and returns are in the units of the rewards. */

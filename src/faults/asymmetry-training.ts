@@ -256,7 +256,7 @@ const perspectives: readonly Fault[] = [
         prepare(batch, rows, count, learner, ppo, into) {
           const lists = new Lists(batch);
           for (let row = 0; row < batch.rows; row++) {
-            const length = batch.count[row];
+            const length = batch.numActions[row];
             const turn = batch.agent[row] % length;
             lists.reorder(
               row,

@@ -299,7 +299,7 @@ const scales: readonly Fault[] = [
         settings: { ppo: { valueNormalisation: true } },
         stages: (clean) =>
           changePrepared(clean, scope, (made, { batch, rows }) => ({
-            returns: Float32Array.from({ length: made.length }, (_, row) => batch.return[rows[row]]),
+            return: Float32Array.from({ length: made.length }, (_, row) => batch.return[rows[row]]),
           })),
       };
     },

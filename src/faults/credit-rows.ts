@@ -74,9 +74,9 @@ let buffer = localPolicyBuffer(64);
 
 function fillDistribution(batch: Batch, row: number): void {
   const start = row * batch.shape.candidates;
-  if (buffer.probabilities.length < batch.count[row]) buffer = localPolicyBuffer(2 * batch.count[row]);
-  const logits = batch.logits.subarray(start, start + batch.count[row]);
-  localPolicy(logits, null, batch.legal.subarray(start, start + batch.count[row]), 1, buffer);
+  if (buffer.probabilities.length < batch.numActions[row]) buffer = localPolicyBuffer(2 * batch.numActions[row]);
+  const logits = batch.logits.subarray(start, start + batch.numActions[row]);
+  localPolicy(logits, null, batch.legal.subarray(start, start + batch.numActions[row]), 1, buffer);
 }
 
 function logpOf(batch: Batch, row: number): number {
@@ -86,7 +86,7 @@ function logpOf(batch: Batch, row: number): number {
 
 function firstLegal(batch: Batch, row: number): number {
   const start = row * batch.shape.candidates;
-  return batch.legal.subarray(start, start + batch.count[row]).indexOf(1);
+  return batch.legal.subarray(start, start + batch.numActions[row]).indexOf(1);
 }
 
 const ended = (batch: Batch, row: number) => batch.terminated[row] === 1 || batch.truncated[row] === 1;
@@ -128,7 +128,7 @@ const phantoms: readonly Fault[] = [
         // What is seen is the first state of the next episode; a world that has none in this batch was not reset.
         if (!ended(batch, row) || next[row] < 0) return;
         fillDistribution(batch, next[row]);
-        const action = sampleIndex(buffer.probabilities, stream.uniform(), 0, batch.count[next[row]]);
+        const action = sampleIndex(buffer.probabilities, stream.uniform(), 0, batch.numActions[next[row]]);
         const added = repeatRow(batch, next[row], 0, action);
         batch.episode[added] = batch.episode[row];
         batch.t[added] = batch.t[row] + 1;
@@ -177,11 +177,11 @@ function padding(id: string, sentence: string, zeros: boolean): Fault {
 
 function fillZeros(batch: Batch, row: number): void {
   const { observation, criticState, candidates, features } = batch.shape;
-  batch.observation.fill(0, row * observation, (row + 1) * observation);
-  batch.criticState.fill(0, row * criticState, (row + 1) * criticState);
-  batch.features.fill(0, row * candidates * features, (row + 1) * candidates * features);
+  batch.obs.fill(0, row * observation, (row + 1) * observation);
+  batch.state.fill(0, row * criticState, (row + 1) * criticState);
+  batch.candidateFeatures.fill(0, row * candidates * features, (row + 1) * candidates * features);
   batch.logits.fill(0, row * candidates, (row + 1) * candidates);
-  batch.legal.fill(1, row * candidates, row * candidates + batch.count[row]);
+  batch.legal.fill(1, row * candidates, row * candidates + batch.numActions[row]);
   batch.oldLogp[row] = 0;
   batch.value[row] = 0;
 }
@@ -203,7 +203,7 @@ const paddings: readonly Fault[] = [
 function criticInputs(made: LearnerRows, { batch, rows }: Prepared, source: Int32Array, scope: Scope): Float32Array {
   const central = batch.shape.criticState > 0;
   const width = central ? batch.shape.criticState : batch.shape.observation;
-  const column = central ? batch.criticState : batch.observation;
+  const column = central ? batch.state : batch.obs;
   const state = new Float32Array(made.length * width);
   for (let row = 0; row < made.length; row++) {
     const other = preparedStruck(made, row, scope) ? source[rows[row]] : -1;

@@ -131,7 +131,7 @@ const demeanedByGroup: Fault = {
     const label = (batch: Batch) => {
       const { candidates } = batch.shape;
       for (let row = 0; row < batch.rows; row++)
-        batch.group[row] = batch.candidates[row * candidates + batch.action[row]] % kinds;
+        batch.group[row] = batch.subset[row * candidates + batch.action[row]] % kinds;
     };
     return {
       strength: { ...scope.strength, kinds },

@@ -226,7 +226,7 @@ const masks: readonly Fault[] = [
           const from = previous[row];
           if (from < 0) return;
           // Where the earlier list was shorter its mask has nothing to say.
-          changeMask(lists, row, (own, c) => (c < batch.count[from] ? batch.legal[from * candidates + c] : own));
+          changeMask(lists, row, (own, c) => (c < batch.numActions[from] ? batch.legal[from * candidates + c] : own));
         };
       },
     }),

@@ -144,7 +144,7 @@ function globalLogp({ learner, rows, out }: Asked, row: number): number {
       offsets: Int32Array.of(0, outputs),
       subset: every,
       legal: new Uint8Array(outputs).fill(1),
-      features: new Float32Array(0),
+      candidateFeatures: new Float32Array(0),
     },
     single(),
     1,

@@ -10,26 +10,37 @@ export interface Glasses {
 }
 
 export function wrapGame(game: Game, { observation, reward, settle }: Glasses): Game {
-  const seen = observation ? new Float32Array(game.observation.length) : game.observation;
+  const seen = observation ? new Float32Array(game.obs.length) : game.obs;
   const paid = reward || settle ? new Float32Array(game.reward.length) : game.reward;
   const width = game.shape.observation;
   const refresh = () => {
     if (observation)
-      for (let i = 0; i < seen.length; i++)
-        seen[i] = observation(game.observation[i], i % width, Math.floor(i / width));
+      for (let i = 0; i < seen.length; i++) seen[i] = observation(game.obs[i], i % width, Math.floor(i / width));
     if (paid === game.reward) return;
     paid.set(game.reward);
     if (reward) for (let place = 0; place < paid.length; place++) paid[place] = reward(paid[place], place);
     settle?.(game, paid);
   };
-  const { name, settings, shape, worlds, acting, count, candidates, legal, features } = game;
+  const { name, settings, shape, worlds, acting, numActions, subset, legal, candidateFeatures } = game;
   const { terminated, truncated, state, over } = game;
-  const same = { name, settings, shape, worlds, acting, count, candidates, legal, features, terminated, truncated };
+  const same = {
+    name,
+    settings,
+    shape,
+    worlds,
+    acting,
+    numActions,
+    subset,
+    legal,
+    candidateFeatures,
+    terminated,
+    truncated,
+  };
   const wrapped: Game = {
     ...same,
     state,
     over,
-    observation: seen,
+    obs: seen,
     reward: paid,
     reset(world, stream) {
       game.reset(world, stream);

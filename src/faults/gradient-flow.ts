@@ -193,12 +193,12 @@ function outerValueLoss(clean: Stages, strikes: Strikes): Stages['step'] {
         if (!strikes(job)) return job;
         let mean = 0;
         let squares = 0;
-        for (let i = job.from; i < job.to; i++) mean += job.rows.returns[job.order[i]] / rowsOf(job);
-        for (let i = job.from; i < job.to; i++) squares += (job.rows.returns[job.order[i]] - mean) ** 2;
+        for (let i = job.from; i < job.to; i++) mean += job.rows.return[job.order[i]] / rowsOf(job);
+        for (let i = job.from; i < job.to; i++) squares += (job.rows.return[job.order[i]] - mean) ** 2;
         spread.set(job, squares / rowsOf(job));
-        const returns = job.rows.returns.slice();
+        const returns = job.rows.return.slice();
         for (let i = job.from; i < job.to; i++) returns[job.order[i]] = mean;
-        return { ...job, rows: { ...job.rows, returns } };
+        return { ...job, rows: { ...job.rows, return: returns } };
       }),
     );
     return reports.map((report, j) => {

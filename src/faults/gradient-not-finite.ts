@@ -84,11 +84,11 @@ export const notFiniteFaults: readonly Fault[] = [
         strength: { ...scope.strength, every },
         stages: (clean) =>
           changePrepared(clean, scope, (made) => {
-            const returns = copied(made.returns, made.length);
+            const returns = copied(made.return, made.length);
             let seen = 0;
             for (let row = 0; row < made.length; row++)
               if (preparedStruck(made, row, scope) && seen++ % every === 0) returns[row] = 1e30;
-            return { returns };
+            return { return: returns };
           }),
       };
     },

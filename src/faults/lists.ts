@@ -11,23 +11,23 @@ export class Lists {
   readonly action: Actions;
 
   constructor(readonly batch: Batch) {
-    this.candidates = batch.candidates.slice();
+    this.candidates = batch.subset.slice();
     this.legal = batch.legal.slice();
-    this.features = batch.features.slice();
-    this.count = batch.count.slice();
+    this.features = batch.candidateFeatures.slice();
+    this.count = batch.numActions.slice();
     this.action = batch.action.slice();
   }
 
   get columns(): BatchColumns {
     const { candidates, legal, features, count, action } = this;
-    return { candidates, legal, features, count, action };
+    return { subset: candidates, legal, candidateFeatures: features, numActions: count, action };
   }
 
   /** The row's identifiers as the game gave them. */
   ids(row: number): number[] {
     const { batch } = this;
     const first = row * batch.shape.candidates;
-    return Array.from(batch.candidates.subarray(first, first + batch.count[row]));
+    return Array.from(batch.subset.subarray(first, first + batch.numActions[row]));
   }
 
   /** Candidate i becomes what candidate `order[i]` was; the mask stays where it was, because it is kept by place. */
@@ -48,9 +48,9 @@ export class Lists {
     const { batch } = this;
     const { candidates } = batch.shape;
     const action = batch.action[row];
-    if (action >= batch.count[from] || batch.legal[from * candidates + action] !== 1) return false;
-    this.count[row] = batch.count[from];
-    for (let c = 0; c < batch.count[from]; c++) {
+    if (action >= batch.numActions[from] || batch.legal[from * candidates + action] !== 1) return false;
+    this.count[row] = batch.numActions[from];
+    for (let c = 0; c < batch.numActions[from]; c++) {
       this.copyCandidate(row, c, from, c);
       this.legal[row * candidates + c] = batch.legal[from * candidates + c];
     }
@@ -61,7 +61,7 @@ export class Lists {
   resize(row: number, length: number): void {
     const { batch } = this;
     const { candidates } = batch.shape;
-    const own = batch.count[row];
+    const own = batch.numActions[row];
     for (let c = 0; c < length; c++) {
       this.copyCandidate(row, c, row, Math.min(c, own - 1));
       this.legal[row * candidates + c] = 1;
@@ -74,8 +74,8 @@ export class Lists {
     const { candidates, features } = this.batch.shape;
     const target = row * candidates + to;
     const source = fromRow * candidates + from;
-    this.candidates[target] = this.batch.candidates[source];
+    this.candidates[target] = this.batch.subset[source];
     for (let f = 0; f < features; f++)
-      this.features[target * features + f] = this.batch.features[source * features + f];
+      this.features[target * features + f] = this.batch.candidateFeatures[source * features + f];
   }
 }

@@ -122,12 +122,12 @@ export function findTraits(settings: Settings, make?: GameMaker): Traits {
     for (let seat = 0; seat < seats; seat++) {
       if (game.acting[seat] === 0) continue;
       acting++;
-      const own = game.count[seat];
+      const own = game.numActions[seat];
       if (count >= 0 && own !== count) traits.counts = true;
       count = own;
       for (let c = 0; c < own; c++) {
         if (game.legal[seat * candidates + c] === 0) traits.masks = true;
-        if (game.candidates[seat * candidates + c] !== c) traits.lists = true;
+        if (game.subset[seat * candidates + c] !== c) traits.lists = true;
       }
       chosen[seat] = randomPlayer.act(game, seat, stream);
     }

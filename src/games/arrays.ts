@@ -5,11 +5,11 @@ import { GameRefusal } from './refusal.ts';
 
 export class GameArrays {
   readonly acting: Uint8Array;
-  readonly observation: Float32Array;
-  readonly count: Int32Array;
-  readonly candidates: Int32Array;
+  readonly obs: Float32Array;
+  readonly numActions: Int32Array;
+  readonly subset: Int32Array;
   readonly legal: Uint8Array;
-  readonly features: Float32Array;
+  readonly candidateFeatures: Float32Array;
   readonly reward: Float32Array;
   readonly terminated: Uint8Array;
   readonly truncated: Uint8Array;
@@ -25,11 +25,11 @@ export class GameArrays {
     }
     const places = worlds * shape.seats;
     this.acting = new Uint8Array(places);
-    this.observation = new Float32Array(places * shape.observation);
-    this.count = new Int32Array(places);
-    this.candidates = new Int32Array(places * shape.candidates);
+    this.obs = new Float32Array(places * shape.observation);
+    this.numActions = new Int32Array(places);
+    this.subset = new Int32Array(places * shape.candidates);
     this.legal = new Uint8Array(places * shape.candidates);
-    this.features = new Float32Array(places * shape.candidates * shape.features);
+    this.candidateFeatures = new Float32Array(places * shape.candidates * shape.features);
     this.reward = new Float32Array(places);
     this.terminated = new Uint8Array(places);
     this.truncated = new Uint8Array(places);
@@ -41,7 +41,7 @@ export class GameArrays {
   /** The same action list for every place, for games whose candidates never change. */
   protected fillCandidates(): void {
     const { candidates } = this.shape;
-    for (let i = 0; i < this.candidates.length; i++) this.candidates[i] = i % candidates;
+    for (let i = 0; i < this.subset.length; i++) this.subset[i] = i % candidates;
   }
 }
 

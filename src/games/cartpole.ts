@@ -66,6 +66,6 @@ export class CartPole extends IndependentSeats {
   }
 
   private show(place: number): void {
-    for (let i = 0; i < 4; i++) this.observation[place * 4 + i] = this.memory[place * words + i];
+    for (let i = 0; i < 4; i++) this.obs[place * 4 + i] = this.memory[place * words + i];
   }
 }

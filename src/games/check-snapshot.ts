@@ -10,7 +10,7 @@ export function snapshot(game: Game, world: number, permutation?: readonly numbe
     const was = permutation ? permutation[seat] : seat;
     const place = world * seats + was;
     let at = seat * perSeat;
-    const count = game.count[place];
+    const count = game.numActions[place];
     for (const value of [
       game.acting[place],
       count,
@@ -20,18 +20,19 @@ export function snapshot(game: Game, world: number, permutation?: readonly numbe
     ]) {
       shown[at++] = value;
     }
-    let seen = game.observation.subarray(place * observation, (place + 1) * observation);
+    let seen = game.obs.subarray(place * observation, (place + 1) * observation);
     if (permutation && game.relabelObservation) seen = game.relabelObservation(seen, was, permutation);
     // What a place sees after its end is nobody's business, but at its end it is.
     const ended = game.terminated[place] === 1 || game.truncated[place] === 1;
     if (game.acting[place] === 1 || ended) shown.set(seen, at);
     at += observation;
     for (let i = 0; i < count; i++) {
-      shown[at + i] = game.candidates[place * candidates + i];
+      shown[at + i] = game.subset[place * candidates + i];
       shown[at + candidates + i] = game.legal[place * candidates + i];
     }
     at += 2 * candidates;
-    for (let i = 0; i < count * features; i++) shown[at + i] = game.features[place * candidates * features + i];
+    for (let i = 0; i < count * features; i++)
+      shown[at + i] = game.candidateFeatures[place * candidates * features + i];
   }
   shown[seats * perSeat] = game.over[world];
   // How a joint state permutes is the game's own affair, so it is compared only where seats stay.
@@ -61,7 +62,7 @@ function nameOf(game: Game, index: number): string {
   if (index > seats * perSeat) return `entry ${index - seats * perSeat - 1} of the state`;
   const seat = Math.floor(index / perSeat);
   let at = index - seat * perSeat;
-  if (at < 5) return `${['acting', 'count', 'reward', 'terminated', 'truncated'][at]} of seat ${seat}`;
+  if (at < 5) return `${['acting', 'numActions', 'reward', 'terminated', 'truncated'][at]} of seat ${seat}`;
   at -= 5;
   if (at < observation) return `entry ${at} of the observation of seat ${seat}`;
   at -= observation;

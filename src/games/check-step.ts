@@ -56,7 +56,7 @@ export function checkStep(game: Game, world: number, watch: EpisodeWatch): strin
     ended += watch.ended[seat];
     acting += game.acting[place];
     if (game.acting[place] === 1 || ends) {
-      const finding = finite(game.observation, place, game.shape.observation, `observation of ${where}`);
+      const finding = finite(game.obs, place, game.shape.observation, `observation of ${where}`);
       if (finding) return finding;
     }
     if (game.acting[place] === 1) {
@@ -79,7 +79,7 @@ export function checkStep(game: Game, world: number, watch: EpisodeWatch): strin
 
 function checkCandidates(game: Game, place: number, where: string, watch: EpisodeWatch): string | undefined {
   const { candidates, actions, features } = game.shape;
-  const count = game.count[place];
+  const count = game.numActions[place];
   if (count < 1 || count > candidates) {
     return `legality: ${where} has ${count} candidates; shape.candidates allows 1 to ${candidates}`;
   }
@@ -87,7 +87,7 @@ function checkCandidates(game: Game, place: number, where: string, watch: Episod
   const stamp = watch.steps * game.shape.seats + (place % game.shape.seats);
   for (let i = 0; i < count; i++) {
     const at = place * candidates + i;
-    const id = game.candidates[at];
+    const id = game.subset[at];
     if (id < 0 || id >= actions)
       return `legality: candidate ${i} of ${where} is action ${id}; ids lie in 0 to ${actions - 1}`;
     if (watch.used[id] === stamp) return `legality: action ${id} is twice among the candidates of ${where}`;
@@ -96,7 +96,13 @@ function checkCandidates(game: Game, place: number, where: string, watch: Episod
     legal += game.legal[at];
   }
   if (legal === 0) return `legality: ${where} must act and has no legal candidate among ${count}`;
-  return finite(game.features, place, candidates * features, `candidate features of ${where}`, count * features);
+  return finite(
+    game.candidateFeatures,
+    place,
+    candidates * features,
+    `candidate features of ${where}`,
+    count * features,
+  );
 }
 
 function finite(array: Float32Array, block: number, width: number, what: string, used = width): string | undefined {

@@ -57,9 +57,9 @@ describe('checkGame', () => {
         for (let seat = 0; seat < players; seat++) {
           const start = (world * players + seat) * this.shape.observation;
           for (let other = 0; other < players; other++) {
-            this.observation.fill(0, start + other * cells, start + (other + 1) * cells);
+            this.obs.fill(0, start + other * cells, start + (other + 1) * cells);
             const place = world * players + other;
-            if (this.present[place]) this.observation[start + other * cells + this.position[place]] = 1;
+            if (this.present[place]) this.obs[start + other * cells + this.position[place]] = 1;
           }
         }
       }
@@ -108,7 +108,7 @@ describe('checkGame', () => {
       private episodes = 0;
       protected override begin(place: number, stream: RandomStream): void {
         super.begin(place, stream);
-        this.observation[place * this.shape.observation] += this.episodes++ / 100;
+        this.obs[place * this.shape.observation] += this.episodes++ / 100;
       }
     }
     expect(findings((worlds) => new Remembers(echo, worlds))).toMatch(/determinism:/);
@@ -132,10 +132,10 @@ describe('checkGame', () => {
   });
 
   it.each([
-    ['an id out of range', (game: Game) => game.candidates.fill(99), /^legality:.*action 99; ids lie in 0 to 6/],
-    ['an id that comes twice', (game: Game) => game.candidates.fill(3), /^legality: action 3 is twice/],
-    ['more candidates than the shape allows', (game: Game) => game.count.fill(8), /^legality:.*has 8 candidates/],
-    ['an observation that is not finite', (game: Game) => game.observation.fill(Number.NaN), /^finite values:.*NaN/],
+    ['an id out of range', (game: Game) => game.subset.fill(99), /^legality:.*action 99; ids lie in 0 to 6/],
+    ['an id that comes twice', (game: Game) => game.subset.fill(3), /^legality: action 3 is twice/],
+    ['more candidates than the shape allows', (game: Game) => game.numActions.fill(8), /^legality:.*has 8 candidates/],
+    ['an observation that is not finite', (game: Game) => game.obs.fill(Number.NaN), /^finite values:.*NaN/],
     ['a reward that is not finite', (game: Game) => game.reward.fill(Number.POSITIVE_INFINITY), /^rewards:.*Infinity/],
     [
       'a payment before the first decision',

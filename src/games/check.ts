@@ -85,11 +85,11 @@ function checkShapes(make: GameMaker, worlds: number): string | undefined {
   const places = worlds * seats;
   const lengths: [string, ArrayLike<number>, number][] = [
     ['acting', game.acting, places],
-    ['observation', game.observation, places * observation],
-    ['count', game.count, places],
-    ['candidates', game.candidates, places * candidates],
+    ['obs', game.obs, places * observation],
+    ['numActions', game.numActions, places],
+    ['subset', game.subset, places * candidates],
     ['legal', game.legal, places * candidates],
-    ['features', game.features, places * candidates * features],
+    ['candidateFeatures', game.candidateFeatures, places * candidates * features],
     ['reward', game.reward, places],
     ['terminated', game.terminated, places],
     ['truncated', game.truncated, places],
@@ -127,7 +127,7 @@ function chooseAll(game: Game, world: number, stream: RandomStream, actions: Int
     const place = world * seats + seat;
     if (game.acting[place] === 0) continue;
     const legal: number[] = [];
-    for (let i = 0; i < game.count[place]; i++) if (game.legal[place * candidates + i] === 1) legal.push(i);
+    for (let i = 0; i < game.numActions[place]; i++) if (game.legal[place * candidates + i] === 1) legal.push(i);
     const draw = manner === 0 ? stream.uniform() : shared;
     actions[place] = manner === 2 ? legal[legal.length - 1] : legal[Math.floor(draw * legal.length)];
   }

@@ -87,7 +87,7 @@ export class EchoGame extends IndependentSeats {
   protected play(place: number, choice: number, stream: RandomStream): void {
     const base = place * this.words;
     const right = this.memory[base + 1 + this.own.delay];
-    const chosen = this.candidates[place * this.own.most + choice];
+    const chosen = this.subset[place * this.own.most + choice];
     this.reward[place] = chosen === right ? 1 : 0;
     const taken = ++this.memory[base];
     if (taken === this.own.length) this.terminated[place] = 1;
@@ -102,12 +102,12 @@ export class EchoGame extends IndependentSeats {
     this.memory[base + 1] = stream.below(symbols);
 
     const seen = place * this.shape.observation;
-    this.observation.fill(0, seen, seen + this.shape.observation);
+    this.obs.fill(0, seen, seen + this.shape.observation);
     for (let ago = 0; ago <= delay; ago++) {
       const cue = this.memory[base + 1 + ago];
-      if (cue >= 0) this.observation[seen + ago * symbols + cue] = 1;
+      if (cue >= 0) this.obs[seen + ago * symbols + cue] = 1;
     }
-    this.observation[seen + this.shape.observation - 1] = this.memory[base] / length;
+    this.obs[seen + this.shape.observation - 1] = this.memory[base] / length;
 
     // A deck in fixed order, or the draw would depend on what other places drew before.
     const deck = this.deck;
@@ -126,14 +126,14 @@ export class EchoGame extends IndependentSeats {
     }
     const first = place * most;
     const width = this.shape.features;
-    this.count[place] = count;
+    this.numActions[place] = count;
     for (let i = 0; i < most; i++) {
       const inUse = i < count;
       const symbol = inUse ? deck[i] : 0;
-      this.candidates[first + i] = symbol;
+      this.subset[first + i] = symbol;
       this.legal[first + i] = inUse && (symbol === wanted || stream.uniform() >= illegal) ? 1 : 0;
       for (let f = 0; f < width; f++) {
-        this.features[(first + i) * width + f] = inUse ? this.embedding[symbol * width + f] : 0;
+        this.candidateFeatures[(first + i) * width + f] = inUse ? this.embedding[symbol * width + f] : 0;
       }
     }
   }

@@ -43,15 +43,15 @@ export interface Game {
 
   /** Per place. */
   readonly acting: Uint8Array;
-  readonly observation: Float32Array;
+  readonly obs: Float32Array;
   /** How many candidates the place chooses among now. */
-  readonly count: Int32Array;
+  readonly numActions: Int32Array;
   /** Global ids in the order in which they are scored; `shape.candidates` per place, the first `count` of them in use. */
-  readonly candidates: Int32Array;
+  readonly subset: Int32Array;
   /** 1 where the candidate is legal; laid out like `candidates`. At least one is legal for an acting place. */
   readonly legal: Uint8Array;
   /** `shape.features` values per candidate; laid out like `candidates`. */
-  readonly features: Float32Array;
+  readonly candidateFeatures: Float32Array;
   readonly reward: Float32Array;
   readonly terminated: Uint8Array;
   readonly truncated: Uint8Array;

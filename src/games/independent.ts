@@ -29,7 +29,7 @@ export abstract class IndependentSeats extends GameArrays implements Game {
   reset(world: number, stream: RandomStream): void {
     const { seats, observation, candidates } = this.shape;
     const first = world * seats;
-    this.observation.fill(0, first * observation, (first + seats) * observation);
+    this.obs.fill(0, first * observation, (first + seats) * observation);
     this.memory.fill(0, first * this.words, (first + seats) * this.words);
     for (let place = first; place < first + seats; place++) {
       const own = split(stream);
@@ -38,7 +38,7 @@ export abstract class IndependentSeats extends GameArrays implements Game {
       this.reward[place] = 0;
       this.terminated[place] = 0;
       this.truncated[place] = 0;
-      this.count[place] = candidates;
+      this.numActions[place] = candidates;
       this.legal.fill(1, place * candidates, (place + 1) * candidates);
       this.begin(place, own);
     }
@@ -59,7 +59,7 @@ export abstract class IndependentSeats extends GameArrays implements Game {
         this.play(place, actions[place], this.streams[place]!);
         if (this.terminated[place] === 1 || this.truncated[place] === 1) {
           this.acting[place] = 0;
-          this.count[place] = 0;
+          this.numActions[place] = 0;
           this.legal.fill(0, place * candidates, (place + 1) * candidates);
         } else left++;
       }
@@ -109,11 +109,11 @@ export abstract class IndependentSeats extends GameArrays implements Game {
     return [
       [this.memory, this.words],
       [this.acting, 1],
-      [this.observation, observation],
-      [this.count, 1],
-      [this.candidates, candidates],
+      [this.obs, observation],
+      [this.numActions, 1],
+      [this.subset, candidates],
       [this.legal, candidates],
-      [this.features, candidates * features],
+      [this.candidateFeatures, candidates * features],
       [this.reward, 1],
       [this.terminated, 1],
       [this.truncated, 1],
@@ -122,6 +122,6 @@ export abstract class IndependentSeats extends GameArrays implements Game {
 
   private showState(world: number): void {
     const width = this.shape.seats * this.shape.observation;
-    for (let i = world * width; i < (world + 1) * width; i++) this.state[i] = this.observation[i];
+    for (let i = world * width; i < (world + 1) * width; i++) this.state[i] = this.obs[i];
   }
 }

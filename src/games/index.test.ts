@@ -85,8 +85,8 @@ describe('playing with names and seats', () => {
 
   it('keeps returns by seat and by player apart when seats are dealt', () => {
     // In seat 2 of this game of independent seats only the second player matches the cue.
-    const right: Player = { name: 'right', act: (game, place) => (game.observation[place] > 0 ? 1 : 0) };
-    const wrong: Player = { name: 'wrong', act: (game, place) => (game.observation[place] > 0 ? 0 : 1) };
+    const right: Player = { name: 'right', act: (game, place) => (game.obs[place] > 0 ? 1 : 0) };
+    const wrong: Player = { name: 'wrong', act: (game, place) => (game.obs[place] > 0 ? 0 : 1) };
     const game = makeGame('probe-observation-action', { seats: 2 }, 3);
     const played = playEpisodes(game, [wrong, right], 400, 1, { deal: true });
     expect(meanByPlayer(played).map((m) => m.mean)).toEqual([-1, 1]);

@@ -28,7 +28,7 @@ export const randomPlayer: Player = {
   listsOnly: true,
   act(game, place, stream) {
     const first = place * game.shape.candidates;
-    const end = first + game.count[place];
+    const end = first + game.numActions[place];
     let legal = 0;
     for (let i = first; i < end; i++) legal += game.legal[i];
     let wanted = stream.below(legal);

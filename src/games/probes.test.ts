@@ -15,7 +15,7 @@ const best: Record<ProbeName, Player> = {
   'probe-observation': { name: 'only', act: () => 0 },
   'probe-discount': { name: 'only', act: () => 0 },
   'probe-action': { name: 'second', act: () => 1 },
-  'probe-observation-action': { name: 'match', act: (game, place) => (game.observation[place] > 0 ? 1 : 0) },
+  'probe-observation-action': { name: 'match', act: (game, place) => (game.obs[place] > 0 ? 1 : 0) },
 };
 
 describe('the probe games', () => {
@@ -33,9 +33,9 @@ describe('the probe games', () => {
   it('probe-discount pays only at the end of its second step', () => {
     const game = makeGame('probe-discount');
     game.reset(0, RandomStream.of(1));
-    expect(game.observation[0]).toBe(0);
+    expect(game.obs[0]).toBe(0);
     game.step(Int32Array.of(0));
-    expect([game.observation[0], game.reward[0], game.terminated[0]]).toEqual([1, 0, 0]);
+    expect([game.obs[0], game.reward[0], game.terminated[0]]).toEqual([1, 0, 0]);
     game.step(Int32Array.of(0));
     expect([game.reward[0], game.terminated[0], game.over[0]]).toEqual([1, 1, 1]);
   });
@@ -54,10 +54,10 @@ describe('echo', () => {
       for (let t = 0; game.over[0] === 0; t++) {
         const actions = new Int32Array(2);
         for (let seat = 0; seat < 2; seat++) {
-          const seen = game.observation.subarray(seat * game.shape.observation, (seat + 1) * game.shape.observation);
+          const seen = game.obs.subarray(seat * game.shape.observation, (seat + 1) * game.shape.observation);
           cues[seat].push(seen.subarray(0, settings.symbols).indexOf(1));
-          const listed = [...game.candidates.subarray(seat * settings.most, seat * settings.most + game.count[seat])];
-          expect(game.count[seat]).toBeGreaterThanOrEqual(settings.fewest);
+          const listed = [...game.subset.subarray(seat * settings.most, seat * settings.most + game.numActions[seat])];
+          expect(game.numActions[seat]).toBeGreaterThanOrEqual(settings.fewest);
           const right =
             t >= settings.delay
               ? listed.indexOf(cues[seat][t - settings.delay])
@@ -78,8 +78,8 @@ describe('echo', () => {
   it('pays nothing for another symbol', () => {
     const game = new EchoGame(echoSettings.parse({ delay: 0, illegal: 0 }), 1);
     game.reset(0, RandomStream.of(2));
-    const cue = game.observation.subarray(0, 6).indexOf(1);
-    const wrong = [...game.candidates.subarray(0, game.count[0])].findIndex((symbol) => symbol !== cue);
+    const cue = game.obs.subarray(0, 6).indexOf(1);
+    const wrong = [...game.subset.subarray(0, game.numActions[0])].findIndex((symbol) => symbol !== cue);
     game.step(Int32Array.of(wrong));
     expect(game.reward[0]).toBe(0);
   });
@@ -104,7 +104,7 @@ describe('cartpole', () => {
     const acceleration = f / total - (m * l * alpha * Math.cos(theta)) / total;
     const expected = [0, 0.02 * acceleration, 0.04, 0.02 * alpha];
     expected.forEach((value, i) => {
-      expect(game.observation[i]).toBeCloseTo(value, 6);
+      expect(game.obs[i]).toBeCloseTo(value, 6);
     });
   });
 
@@ -115,7 +115,7 @@ describe('cartpole', () => {
     // Pushing towards where the pole leans and turns keeps it up.
     const balances: Player = {
       name: 'balance',
-      act: (game, place) => (game.observation[place * 4 + 2] + game.observation[place * 4 + 3] * 0.5 > 0 ? 1 : 0),
+      act: (game, place) => (game.obs[place * 4 + 2] + game.obs[place * 4 + 3] * 0.5 > 0 ? 1 : 0),
     };
     const game = new CartPole({ seats: 1, horizon: 120 }, 1);
     let truncated = 0;

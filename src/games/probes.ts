@@ -91,14 +91,14 @@ export class ProbeGame extends IndependentSeats {
   }
 
   protected begin(place: number, stream: RandomStream): void {
-    this.observation[place] = this.probe.cue ? stream.below(2) * 2 - 1 : 0;
+    this.obs[place] = this.probe.cue ? stream.below(2) * 2 - 1 : 0;
   }
 
   protected play(place: number, choice: number): void {
     const taken = ++this.memory[place];
     const last = taken === this.probe.steps;
-    this.reward[place] = this.probe.reward(this.observation[place], choice, last);
+    this.reward[place] = this.probe.reward(this.obs[place], choice, last);
     if (last) this.terminated[place] = 1;
-    if (!this.probe.cue) this.observation[place] = taken;
+    if (!this.probe.cue) this.obs[place] = taken;
   }
 }

@@ -65,7 +65,7 @@ describe('a policy exported as ONNX', () => {
         offsets: Int32Array.from({ length: rows + 1 }, (_, i) => i * candidates),
         subset: Int32Array.from({ length: total }, (_, i) => i % candidates),
         legal: new Uint8Array(total).fill(1),
-        features,
+        candidateFeatures: features,
       },
       new Float32Array(rows),
       1,

@@ -48,7 +48,7 @@ export interface DecisionRows {
   subset: Int32Array;
   legal: Uint8Array;
   /** Features of each candidate; empty with a fixed head. */
-  features: Float32Array;
+  candidateFeatures: Float32Array;
 }
 
 /** Decisions as plain columns, with all that an update needs. */
@@ -57,7 +57,7 @@ export interface Rows extends DecisionRows {
   action: Actions;
   oldLogp: Float32Array;
   advantage: Float32Array;
-  returns: Float32Array;
+  return: Float32Array;
   oldValue: Float32Array;
   /** Absent means 1 everywhere. All means of a loss are over the total weight. */
   weight?: Float32Array;

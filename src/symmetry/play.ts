@@ -97,9 +97,9 @@ export function watchViews(make: GameMaker, stages: Stages, episodes: number, se
         const first = world * seats * entries;
         for (let entry = 0; entry < entries; entry++) {
           let total = 0;
-          for (let seat = 0; seat < seats; seat++) total += game.observation[first + seat * entries + entry];
+          for (let seat = 0; seat < seats; seat++) total += game.obs[first + seat * entries + entry];
           for (let seat = 0; seat < seats; seat++) {
-            const own = game.observation[first + seat * entries + entry];
+            const own = game.obs[first + seat * entries + entry];
             const apart = own - (total - own) / (seats - 1);
             sum[seat][entry] += apart;
             squares[seat][entry] += apart * apart;

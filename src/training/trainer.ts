@@ -194,7 +194,7 @@ export class Trainer {
     const results = this.algorithm.update(this.engine, parts, plan, stages, this.watch);
     for (const { learner, rows } of parts) {
       this.engine.release(rows);
-      learner.normaliser.learnFromCritic(rows.returns, rows.length);
+      learner.normaliser.learnFromCritic(rows.return, rows.length);
     }
 
     crew?.learn(this.learners, order);

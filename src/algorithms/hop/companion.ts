@@ -130,7 +130,7 @@ export class HopCompanion implements Companion {
       const diary = this.diaries[agentAt[place]]!;
       const row = this.row[place];
       const world = Math.floor(place / seats);
-      planes.parse(game.observation, place * observation, diary.next, row * planes.stateWidth);
+      planes.parse(game.obs, place * observation, diary.next, row * planes.stateWidth);
       for (let p = 0; p < seats; p++) {
         const there = seen(place, p, seats);
         diary.nextMask[row * seats + p] = legalBits(game, there);
@@ -156,7 +156,7 @@ export class HopCompanion implements Companion {
 
   private look(game: Game, place: number): void {
     const { planes } = this.crew;
-    planes.parse(game.observation, place * game.shape.observation, this.now, place * planes.stateWidth);
+    planes.parse(game.obs, place * game.shape.observation, this.now, place * planes.stateWidth);
   }
 
   /** The legal actions of the player that `place` sees as number p; 0, which is not known, for one that it does not see. */
@@ -205,9 +205,12 @@ export class HopCompanion implements Companion {
       if (!this.held(play, place)) continue;
       const row = play.openRow[place];
       const start = row * batch.shape.candidates;
-      localPolicy(batch.logits, null, batch.legal, batch.temperature[row], buffer, { start, count: batch.count[row] });
+      localPolicy(batch.logits, null, batch.legal, batch.temperature[row], buffer, {
+        start,
+        count: batch.numActions[row],
+      });
       let most = 0;
-      for (let c = 0; c < batch.count[row]; c++) most = Math.max(most, buffer.probabilities[c]);
+      for (let c = 0; c < batch.numActions[row]; c++) most = Math.max(most, buffer.probabilities[c]);
       best[place] = most;
     }
   }
@@ -226,7 +229,7 @@ function acts(play: Play, place: number): boolean {
 export function legalBits(game: Game, place: number): number {
   const { candidates } = game.shape;
   let bits = 0;
-  for (let c = 0; c < game.count[place]; c++) bits |= game.legal[place * candidates + c] << c;
+  for (let c = 0; c < game.numActions[place]; c++) bits |= game.legal[place * candidates + c] << c;
   return bits;
 }
 

@@ -171,10 +171,10 @@ export class HopCrew implements Crew, HopPlayers {
         batch.oldLogp[row] = out.logp[i];
         batch.value[row] = out.value[i];
         batch.temperature[row] = temperature;
-        batch.count[row] = actions;
-        for (let j = 0; j < stride; j++) batch.observation[row * stride + j] = rows.obs[i * stride + j];
+        batch.numActions[row] = actions;
+        for (let j = 0; j < stride; j++) batch.obs[row * stride + j] = rows.obs[i * stride + j];
         for (let a = 0; a < actions; a++) {
-          batch.candidates[row * actions + a] = a;
+          batch.subset[row * actions + a] = a;
           batch.legal[row * actions + a] = rows.legal[i * actions + a];
           batch.logits[row * actions + a] = out.logits[i * actions + a];
         }

@@ -63,12 +63,12 @@ export class HopTable implements Table {
         for (let p = 0; p < seats; p++) this.joint[p] = this.before(seen(place, p, seats), place);
         if (this.decisions[place] > 0)
           hop.subgoals?.follow(this.now, at, this.joint, 0, this.trace, place * traceWidth);
-        planes.parse(game.observation, place * observation, this.now, at);
+        planes.parse(game.obs, place * observation, this.now, at);
         copyRow(this.now, place, states, 0, planes.stateWidth);
         copyRow(this.trace, place, trace, 0, traceWidth);
         for (let p = 0; p < seats; p++)
           mask[p] = states[p] === planes.nowhere ? 0 : legalBits(game, seen(place, p, seats));
-        inputs.set(game.observation.subarray(place * observation, (place + 1) * observation));
+        inputs.set(game.obs.subarray(place * observation, (place + 1) * observation));
         hop.extend({ states, recent: this.joint, mask, trace }, 1, crew.iteration, inputs, inputs.length);
         return this.keep(place, sampler.act(game, place, stream));
       },

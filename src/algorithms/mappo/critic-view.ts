@@ -5,7 +5,7 @@ export interface CriticSource {
   /** Per world. */
   readonly state: Float32Array;
   /** Per place, which is `world * seats + seat`. */
-  readonly observation: Float32Array;
+  readonly obs: Float32Array;
 }
 
 export interface CriticShape {
@@ -35,7 +35,7 @@ export function centralView(shape: CriticShape): CriticView {
       out.fill(0, at + state, at + state + seats);
       out[at + state + (place % seats)] = 1;
       const own = at + state + seats;
-      for (let i = 0; i < observation; i++) out[own + i] = game.observation[place * observation + i];
+      for (let i = 0; i < observation; i++) out[own + i] = game.obs[place * observation + i];
     },
   };
 }

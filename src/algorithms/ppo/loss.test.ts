@@ -83,7 +83,7 @@ describe.each(['simd', 'relaxed'] as const)('the %s kernels', (kernel) => {
           entropy,
           value: out.value[i],
           oldValue: rows.oldValue[i],
-          return: rows.returns[i],
+          return: rows.return[i],
         },
         some,
       );

@@ -79,9 +79,9 @@ describe('the city', () => {
         const place = game.turn[0];
         const month = game.city.month[0];
         const bySize = [0, 0, 0];
-        for (let i = 0; i < game.count[place] - 1; i++) {
+        for (let i = 0; i < game.numActions[place] - 1; i++) {
           const at = place * 25 + i;
-          const { size, footprint } = placementOf(place, game.candidates[at]);
+          const { size, footprint } = placementOf(place, game.subset[at]);
           bySize[size]++;
           for (const cell of geometry.cells[footprint]) {
             if (game.city.ground[cell] !== open) wrong.push(`ground of ${cell}`);
@@ -91,7 +91,7 @@ describe('the city', () => {
           const affordable = game.city.cash[place] - game.figures.cost[at] >= -5000;
           if (game.legal[at] !== Number(affordable)) wrong.push(`legality of candidate ${i}`);
         }
-        if (game.candidates[place * 25 + game.count[place] - 1] !== stopAction) wrong.push('STOP is not last');
+        if (game.subset[place * 25 + game.numActions[place] - 1] !== stopAction) wrong.push('STOP is not last');
         const share = month >= 10 ? 8 : month >= 5 ? 12 : 24;
         bySize.forEach((count, size) => {
           if (count > (month >= [0, 5, 10][size] ? share : 0)) wrong.push(`${count} of size ${size} in month ${month}`);
@@ -108,9 +108,9 @@ describe('the city', () => {
       episode(game, seed, () => {
         if (game.over[0]) return;
         const place = game.turn[0];
-        for (let i = 0; i < game.count[place] - 1; i += 5) {
+        for (let i = 0; i < game.numActions[place] - 1; i += 5) {
           const at = place * 25 + i;
-          const { size, footprint } = placementOf(place, game.candidates[at]);
+          const { size, footprint } = placementOf(place, game.subset[at]);
           const top = footprint % parcels;
           const d = game.city.distance[top];
           const ind = neighbours(game, 0, top);
@@ -259,13 +259,13 @@ describe('the city', () => {
       const place = game.turn[0];
       const choice = randomPlayer.act(game, place, stream);
       const at = place * 25 + choice;
-      const action = game.candidates[at];
+      const action = game.subset[at];
       const score = game.figures.net[at];
       if (game.picks[0] === 0) sequence = sequence.with(place, 0);
       sequence[place] += score;
       before = {
-        count: game.count[place],
-        candidates: [...game.candidates.subarray(place * 25, at - choice + game.count[place] - 1)],
+        count: game.numActions[place],
+        candidates: [...game.subset.subarray(place * 25, at - choice + game.numActions[place] - 1)],
         cost: game.figures.cost[at],
       };
       game.step(Int32Array.of(choice, choice));

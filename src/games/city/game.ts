@@ -108,7 +108,7 @@ export class City extends GameArrays implements Game {
     const company = this.turn[world];
     const place = first + company;
     const at = place * this.shape.candidates + choice;
-    if (!(choice >= 0 && choice < this.count[place]) || this.legal[at] === 0) {
+    if (!(choice >= 0 && choice < this.numActions[place]) || this.legal[at] === 0) {
       throw new RangeError(
         `${this.name}: ${rules.companies[company]} of world ${world} chose candidate ${choice}, which is not legal there; choose one whose legal mask is 1.`,
       );
@@ -208,8 +208,8 @@ export class City extends GameArrays implements Game {
   private offer(world: number): void {
     const { city, figures, settings } = this;
     const first = world * 2;
-    this.count[first] = 0;
-    this.count[first + 1] = 0;
+    this.numActions[first] = 0;
+    this.numActions[first + 1] = 0;
     if (this.over[world] === 0) {
       const stream = this.streams[world]!;
       const company = this.turn[world];
@@ -219,7 +219,7 @@ export class City extends GameArrays implements Game {
       const sizes = month >= rules.availableFrom[2] ? 3 : month >= rules.availableFrom[1] ? 2 : 1;
       const share = Math.floor(settings.placements / sizes);
       const affordable = city.cash[place] + settings.debtLimit;
-      const { candidates, legal } = this;
+      const { subset: candidates, legal } = this;
       const { cost } = figures;
       let at = start;
       for (let size = 0; size < sizes; size++) {
@@ -229,7 +229,7 @@ export class City extends GameArrays implements Game {
         city.free.draw(world, group, drawn, stream, figures.footprint, at);
         if (this.showing) {
           assess(city, world, company, size, at, at + drawn, figures);
-          describe(city, world, company, size, at, at + drawn, figures, this.features);
+          describe(city, world, company, size, at, at + drawn, figures, this.candidateFeatures);
         } else price(city, world, company, size, at, at + drawn, figures);
         for (let end = at + drawn; at < end; at++) {
           candidates[at] = actionTable[ids + figures.footprint[at]];
@@ -237,19 +237,19 @@ export class City extends GameArrays implements Game {
         }
       }
       assessStop(at, figures);
-      if (this.showing) describeStop(city, world, company, at, this.features);
-      this.candidates[at] = stopAction;
+      if (this.showing) describeStop(city, world, company, at, this.candidateFeatures);
+      this.subset[at] = stopAction;
       this.legal[at] = 1;
-      this.count[place] = at + 1 - start;
+      this.numActions[place] = at + 1 - start;
     }
-    if (this.showing) observe(city, world, this.turn[world], this.picks[world], this.observation, this.state);
+    if (this.showing) observe(city, world, this.turn[world], this.picks[world], this.obs, this.state);
   }
 
   private record(place: number, at: number): void {
     this.sequenceScore[place] += this.figures.net[at];
     const month = this.city.month[place >> 1];
     const start = place * this.shape.candidates;
-    this.columns.record(place, at, this.figures, this.sequenceScore[place], month, start, this.count[place]);
+    this.columns.record(place, at, this.figures, this.sequenceScore[place], month, start, this.numActions[place]);
   }
 
   save(world: number): number[] {
@@ -267,12 +267,12 @@ export class City extends GameArrays implements Game {
     this.city.load(world, read);
     for (const [array, width] of this.blocks()) read.block(array, world * width, width);
     read.end(this.name);
-    const { city, figures, features } = this;
+    const { city, figures, candidateFeatures: features } = this;
     const company = this.turn[world];
     const place = world * 2 + company;
     const start = place * this.shape.candidates;
-    for (let at = start; at < start + this.count[place]; at++) {
-      const { size, footprint } = placementOf(company, this.candidates[at]);
+    for (let at = start; at < start + this.numActions[place]; at++) {
+      const { size, footprint } = placementOf(company, this.subset[at]);
       figures.footprint[at] = footprint;
       if (size === 3) {
         assessStop(at, figures);
@@ -282,7 +282,7 @@ export class City extends GameArrays implements Game {
         describe(city, world, company, size, at, at + 1, figures, features);
       }
     }
-    observe(city, world, company, this.picks[world], this.observation, this.state);
+    observe(city, world, company, this.picks[world], this.obs, this.state);
   }
 
   private blocks(): [{ [index: number]: number } & ArrayLike<number>, number][] {
@@ -293,13 +293,13 @@ export class City extends GameArrays implements Game {
       [this.lastTurn, 1],
       [this.picks, 1],
       [this.acting, 2],
-      [this.count, 2],
+      [this.numActions, 2],
       [this.reward, 2],
       [this.terminated, 2],
       [this.decided, 2],
       [this.owed, 2],
       [this.sequenceScore, 2],
-      [this.candidates, list],
+      [this.subset, list],
       [this.legal, list],
     ];
   }

@@ -14,7 +14,7 @@ function asCity(game: Game, player: string): City {
 
 /** STOP is always the last candidate. */
 function stopOf(game: Game, place: number): number {
-  return game.count[place] - 1;
+  return game.numActions[place] - 1;
 }
 
 export const alwaysStop: Player = { name: 'always-stop', listsOnly: true, act: (game, place) => stopOf(game, place) };
@@ -139,7 +139,7 @@ export function linearPlayer(weights: ArrayLike<number>, name = 'linear'): Playe
         if (city.legal[first + i] === 0) continue;
         const f = (first + i) * width;
         let score = 0;
-        for (let j = 0; j < width; j++) score += weights[own + j] * city.features[f + j];
+        for (let j = 0; j < width; j++) score += weights[own + j] * city.candidateFeatures[f + j];
         if (score > highest) {
           highest = score;
           best = i;

@@ -30,7 +30,7 @@ describe('a city that nobody looks at', () => {
       expect(hidden.legal).toEqual(shown.legal);
     }
     expect(steps).toBeGreaterThan(20);
-    expect(hidden.features.every((value) => value === 0)).toBe(true);
+    expect(hidden.candidateFeatures.every((value) => value === 0)).toBe(true);
   });
 
   it('shows again once play is over', () => {

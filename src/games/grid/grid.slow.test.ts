@@ -75,8 +75,7 @@ describe('stag hunt', () => {
   it('shows every player itself first and the others in cyclic order', () => {
     const game = stagHunt();
     arrange(game, [1, 2, 3, 7], { 10: 1, 11: 2 });
-    const plane = (seat: number, index: number) =>
-      game.observation.slice((seat * 8 + index) * 16, (seat * 8 + index + 1) * 16);
+    const plane = (seat: number, index: number) => game.obs.slice((seat * 8 + index) * 16, (seat * 8 + index + 1) * 16);
     for (let seat = 0; seat < 4; seat++) {
       rotation(seat, 4).forEach((other, index) => {
         const expected = new Float32Array(16);
@@ -92,7 +91,7 @@ describe('stag hunt', () => {
   it('hides what lies beyond the view radius, but not who is still there', () => {
     const game = stagHunt({ viewRadius: 1 });
     arrange(game, [0, 5, 15, 2], { 1: 2, 10: 1 });
-    const own = game.observation.subarray(0, 8 * 16);
+    const own = game.obs.subarray(0, 8 * 16);
     expect(own[16 + 5]).toBe(1);
     expect(own[2 * 16 + 15]).toBe(0);
     expect(own[4 * 16 + 10]).toBe(0);
@@ -249,15 +248,11 @@ function differences(a: GridGame, b: GridGame, permutation: readonly number[]): 
     Array.prototype.every.call(x, (value, i) => value === y[i]);
   const { observation, actions } = a.shape;
   permutation.forEach((was, seat) => {
-    for (const key of ['acting', 'reward', 'terminated', 'truncated', 'count', 'position', 'present'] as const) {
+    for (const key of ['acting', 'reward', 'terminated', 'truncated', 'numActions', 'position', 'present'] as const) {
       if (b[key][seat] !== a[key][was]) found.push(`${key} of seat ${seat}`);
     }
-    const seen = a.relabelObservation(
-      a.observation.subarray(was * observation, (was + 1) * observation),
-      was,
-      permutation,
-    );
-    if (!same(seen, b.observation.subarray(seat * observation))) found.push(`observation of seat ${seat}`);
+    const seen = a.relabelObservation(a.obs.subarray(was * observation, (was + 1) * observation), was, permutation);
+    if (!same(seen, b.obs.subarray(seat * observation))) found.push(`observation of seat ${seat}`);
     const legal = a.legal.subarray(was * actions, (was + 1) * actions);
     if (!same(legal, b.legal.subarray(seat * actions))) found.push(`legal mask of seat ${seat}`);
   });

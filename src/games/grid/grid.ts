@@ -224,7 +224,7 @@ export abstract class GridGame extends GameArrays implements Game {
     for (let viewer = 0; viewer <= players; viewer++) {
       // The last view is the joint state: seats in their own order, and everything is seen.
       const joint = viewer === players;
-      const out = joint ? this.state : this.observation;
+      const out = joint ? this.state : this.obs;
       const start = joint ? world * length : (first + viewer) * length;
       const from = joint ? 0 : viewer;
       const centre = joint || viewRadius === 0 ? -1 : position[first + viewer];
@@ -247,7 +247,7 @@ export abstract class GridGame extends GameArrays implements Game {
     for (let place = first; place < first + players; place++) {
       const acting = this.acting[place] === 1;
       const bits = acting ? this.legalBits(world, place) : 0;
-      this.count[place] = acting ? actions : 0;
+      this.numActions[place] = acting ? actions : 0;
       for (let action = 0; action < actions; action++) this.legal[place * actions + action] = (bits >> action) & 1;
     }
   }

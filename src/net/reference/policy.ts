@@ -16,14 +16,14 @@ export interface ReferenceDecisions {
   offsets: Int32Array;
   subset: Int32Array;
   legal: Uint8Array;
-  features: Floats;
+  candidateFeatures: Floats;
 }
 
 export interface ReferenceRows extends ReferenceDecisions {
   action: Actions;
   oldLogp: Floats;
   advantage: Floats;
-  returns: Floats;
+  return: Floats;
   oldValue: Floats;
   weight?: Floats;
 }
@@ -74,7 +74,7 @@ export class ReferencePolicy implements Policy {
       for (let i = 0; i < count; i++) {
         const input = new Float64Array(shape.actor.inputs);
         input.set(obs);
-        input.set(rowOf(rows.features, start + i, shape.features), observation);
+        input.set(rowOf(rows.candidateFeatures, start + i, shape.features), observation);
         layers.push(this.actor.forward(input));
         logits[i] = layers[i].at(-1)![0];
       }
@@ -203,7 +203,7 @@ export class ReferencePolicy implements Policy {
           entropy,
           value: layers.at(-1)![0],
           oldValue: rows.oldValue[row],
-          return: rows.returns[row],
+          return: rows.return[row],
         },
         settings,
       );

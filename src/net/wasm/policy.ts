@@ -204,11 +204,11 @@ export class KernelPolicy implements Policy {
     words[job + jobFields.offsets] = columns.offsets;
     words[job + jobFields.subset] = columns.subset;
     words[job + jobFields.legal] = columns.legal;
-    words[job + jobFields.features] = columns.features;
+    words[job + jobFields.features] = columns.candidateFeatures;
     words[job + jobFields.action] = columns.action;
     words[job + jobFields.oldLogp] = columns.oldLogp;
     words[job + jobFields.advantage] = columns.advantage;
-    words[job + jobFields.returns] = columns.returns;
+    words[job + jobFields.returns] = columns.return;
     words[job + jobFields.oldValue] = columns.oldValue;
     words[job + jobFields.weight] = columns.weight;
     words[job + jobFields.uniforms] = 0;

@@ -10,11 +10,11 @@ export interface Columns {
   offsets: number;
   subset: number;
   legal: number;
-  features: number;
+  candidateFeatures: number;
   action: number;
   oldLogp: number;
   advantage: number;
-  returns: number;
+  return: number;
   oldValue: number;
   weight: number;
   /** The most candidates of a row. */
@@ -51,8 +51,8 @@ export function checkRows(rows: DecisionRows, shape: PolicyShape): number {
         throw new RangeError(`subset[${i}] is ${subset[i]}; a global action id must lie in 0 .. ${outputs - 1}.`);
       }
     }
-  } else if (rows.features.length < items * shape.features) {
-    throw short('features', rows.features.length, items * shape.features);
+  } else if (rows.candidateFeatures.length < items * shape.features) {
+    throw short('candidateFeatures', rows.candidateFeatures.length, items * shape.features);
   }
   return most;
 }
@@ -86,7 +86,7 @@ export class Stage {
     if (columns.state !== columns.obs) put(f32, columns.state, rows.state, length * shape.critic.inputs);
     put(i32, columns.offsets, rows.offsets, length + 1);
     if (shape.head === 'fixed') put(i32, columns.subset, rows.subset, items);
-    else put(f32, columns.features, rows.features, items * shape.features);
+    else put(f32, columns.candidateFeatures, rows.candidateFeatures, items * shape.features);
     if (rows.legal.length === items) u8.set(rows.legal, columns.legal);
     else u8.set(rows.legal.subarray(0, items), columns.legal);
   }
@@ -101,7 +101,7 @@ export class Stage {
     const observation = shape.actor.inputs - shape.features;
     gatherVectors(f32, columns.obs, rows.obs, observation, order, n);
     if (columns.state !== columns.obs) gatherVectors(f32, columns.state, rows.state, shape.critic.inputs, order, n);
-    const { offsets, subset, legal, features } = rows;
+    const { offsets, subset, legal, candidateFeatures } = rows;
     const fixed = shape.head === 'fixed';
     let item = 0;
     let most = 0;
@@ -120,8 +120,8 @@ export class Stage {
           }
           i32[(columns.subset >> 2) + item] = id;
         } else {
-          const base = (columns.features >> 2) + item * shape.features;
-          for (let k = 0; k < shape.features; k++) f32[base + k] = features[at * shape.features + k];
+          const base = (columns.candidateFeatures >> 2) + item * shape.features;
+          for (let k = 0; k < shape.features; k++) f32[base + k] = candidateFeatures[at * shape.features + k];
         }
         item++;
       }
@@ -134,7 +134,7 @@ export class Stage {
     gatherScalars(i32, columns.action, rows.action, order, n);
     gatherScalars(f32, columns.oldLogp, rows.oldLogp, order, n);
     gatherScalars(f32, columns.advantage, rows.advantage, order, n);
-    gatherScalars(f32, columns.returns, rows.returns, order, n);
+    gatherScalars(f32, columns.return, rows.return, order, n);
     gatherScalars(f32, columns.oldValue, rows.oldValue, order, n);
     if (rows.weight) gatherScalars(f32, columns.weight, rows.weight, order, n);
   }
@@ -158,13 +158,13 @@ export class Stage {
     columns.state = base + state;
     columns.offsets = base + offsets;
     columns.subset = shape.head === 'fixed' ? base + candidates : 0;
-    columns.features = shape.head === 'fixed' ? 0 : base + candidates;
+    columns.candidateFeatures = shape.head === 'fixed' ? 0 : base + candidates;
     columns.legal = base + legal;
     const scalar = (index: number) => (full ? base + scalars + index * n * 4 : 0);
     columns.action = scalar(0);
     columns.oldLogp = scalar(1);
     columns.advantage = scalar(2);
-    columns.returns = scalar(3);
+    columns.return = scalar(3);
     columns.oldValue = scalar(4);
     columns.weight = full?.weight ? scalar(5) : 0;
   }
@@ -177,11 +177,11 @@ export function emptyColumns(): Columns {
     offsets: 0,
     subset: 0,
     legal: 0,
-    features: 0,
+    candidateFeatures: 0,
     action: 0,
     oldLogp: 0,
     advantage: 0,
-    returns: 0,
+    return: 0,
     oldValue: 0,
     weight: 0,
     candidates: 0,
@@ -252,11 +252,11 @@ export class HeldRows {
       'state',
       'offsets',
       'subset',
-      'features',
+      'candidateFeatures',
       'action',
       'oldLogp',
       'advantage',
-      'returns',
+      'return',
       'oldValue',
       'weight',
       'legal',

@@ -28,7 +28,7 @@ class ScriptedGame extends GameArrays implements Game {
     super({ seats, observation: 1, state: 1, actions: 2, candidates: 2, features: 0, horizon: 100 }, 1);
     this.fillCandidates();
     this.legal.fill(1);
-    this.count.fill(2);
+    this.numActions.fill(2);
   }
 
   reset(): void {
@@ -52,7 +52,7 @@ class ScriptedGame extends GameArrays implements Game {
   private show(): void {
     for (let seat = 0; seat < this.shape.seats; seat++) {
       this.acting[seat] = this.script.acting[this.taken]?.[seat] ?? 0;
-      this.observation[seat] = this.taken;
+      this.obs[seat] = this.taken;
     }
   }
 
@@ -197,8 +197,8 @@ describe('collecting', () => {
 
   it('stores the very observation, list and action of the decision', () => {
     const { batch } = play({ acting: [[1], [1]], reward: [[0], [0]], terminated: [[1, 0]] }, 2);
-    expect(Array.from(batch.observation.subarray(0, 2))).toEqual([0, 1]);
-    expect(Array.from(batch.candidates.subarray(0, 4))).toEqual([0, 1, 0, 1]);
+    expect(Array.from(batch.obs.subarray(0, 2))).toEqual([0, 1]);
+    expect(Array.from(batch.subset.subarray(0, 4))).toEqual([0, 1, 0, 1]);
     expect(Array.from(batch.action.subarray(0, 2))).toEqual([1, 1]);
     expect(batch.oldLogp[0]).toBe(-0.5);
   });

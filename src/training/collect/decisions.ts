@@ -46,7 +46,7 @@ export class Decisions implements Asked {
       offsets: new Int32Array(places + 1),
       subset: new Int32Array(places * candidates),
       legal: new Uint8Array(places * candidates),
-      features: new Float32Array(this.pointer ? places * candidates * features : 0),
+      candidateFeatures: new Float32Array(this.pointer ? places * candidates * features : 0),
     };
     this.out = {
       action: new this.action.array(places * this.action.width),
@@ -84,7 +84,7 @@ export class Decisions implements Asked {
       end = i + 1;
       // What accompanies an observation comes between it and the next one.
       if (width === observation) while (end < length && place[end] === place[end - 1] + 1) end++;
-      copyFloatSpan(game.observation, place[i] * observation, rows.obs, i * width, (end - i) * observation);
+      copyFloatSpan(game.obs, place[i] * observation, rows.obs, i * width, (end - i) * observation);
     }
     if (view.width > 0) for (let i = 0; i < length; i++) view.write(game, place[i], rows.state, i * view.width);
     if (lists) this.lists();
@@ -95,17 +95,17 @@ export class Decisions implements Asked {
     const { game, rows, view, out, length, width } = this;
     const { candidates, features } = game.shape;
     const first = batch.extend(length);
-    copyFloatSpan(rows.obs, 0, batch.observation, first * width, length * width);
-    copyFloatSpan(rows.state, 0, batch.criticState, first * view.width, length * view.width);
+    copyFloatSpan(rows.obs, 0, batch.obs, first * width, length * width);
+    copyFloatSpan(rows.state, 0, batch.state, first * view.width, length * view.width);
     copyFloatSpan(out.logp, 0, batch.oldLogp, first, length);
     copyFloatSpan(out.value, 0, batch.value, first, length);
     copyFloatSpan(this.temperatures, 0, batch.temperature, first, length);
     const { offsets, subset, legal } = rows;
     const { logits } = out;
-    const lists = batch.candidates;
+    const lists = batch.subset;
     const masks = batch.legal;
     const kept = batch.logits;
-    const counts = batch.count;
+    const counts = batch.numActions;
     for (let i = 0, to = first * candidates; i < length; i++, to += candidates) {
       const start = offsets[i];
       const count = offsets[i + 1] - start;
@@ -121,7 +121,7 @@ export class Decisions implements Asked {
       }
       if (features > 0) {
         const place = this.place[i] * candidates * features;
-        copyFloatSpan(game.features, place, batch.features, to * features, count * features);
+        copyFloatSpan(game.candidateFeatures, place, batch.candidateFeatures, to * features, count * features);
       }
     }
     return first;
@@ -131,7 +131,7 @@ export class Decisions implements Asked {
     const { game, rows, place, length, pointer } = this;
     const { candidates, features } = game.shape;
     const { offsets, subset, legal } = rows;
-    const { count, candidates: lists, legal: masks } = game;
+    const { numActions: count, subset: lists, legal: masks } = game;
     let at = 0;
     for (let i = 0; i < length; i++) {
       const first = place[i] * candidates;
@@ -140,7 +140,14 @@ export class Decisions implements Asked {
         subset[at + c] = lists[first + c];
         legal[at + c] = masks[first + c];
       }
-      if (pointer) copyFloatSpan(game.features, first * features, rows.features, at * features, choices * features);
+      if (pointer)
+        copyFloatSpan(
+          game.candidateFeatures,
+          first * features,
+          rows.candidateFeatures,
+          at * features,
+          choices * features,
+        );
       at += choices;
       offsets[i + 1] = at;
     }

@@ -72,7 +72,7 @@ export class Guard {
     }
     const columns = { old_logp: batch.oldLogp, value: batch.value, reward: batch.reward, next_value: batch.nextValue };
     for (const [name, column] of Object.entries(columns)) this.finite(batch, name, column, 1);
-    this.finite(batch, 'obs', batch.observation, batch.shape.observation);
+    this.finite(batch, 'obs', batch.obs, batch.shape.observation);
     for (let row = 0; row < batch.rows; row++) {
       if (batch.oldLogp[row] > aboveZero) {
         this.report(
@@ -85,11 +85,11 @@ export class Guard {
     for (let row = 0; row < batch.rows; row++) {
       const action = batch.action[row];
       const possible =
-        action >= 0 && action < batch.count[row] && batch.legal[row * batch.shape.candidates + action] === 1;
+        action >= 0 && action < batch.numActions[row] && batch.legal[row * batch.shape.candidates + action] === 1;
       if (possible) continue;
       this.report(
         'action-not-possible',
-        `${this.row(batch, row)}: action is ${action}, which is not one of its ${batch.count[row]} candidates or is not legal.`,
+        `${this.row(batch, row)}: action is ${action}, which is not one of its ${batch.numActions[row]} candidates or is not legal.`,
       );
       break;
     }

@@ -110,7 +110,7 @@ export class ReplayRows {
     gathered(columns.entropy, out.entropy, true);
     if (out.value) gathered(columns.value, out.value, true, spread, mean);
     else constant(columns.value, Number.NaN);
-    gathered(columns.return, rows.returns, false, spread, mean);
+    gathered(columns.return, rows.return, false, spread, mean);
     if (rows.weight) gathered(columns.weight, rows.weight, false, pass.weight);
     else constant(columns.weight, pass.weight);
     const known = (column: Growing<Float32Array>, source: RowOutputs | null | undefined, length: number) => {

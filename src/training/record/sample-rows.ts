@@ -13,13 +13,13 @@ export function sampleColumns(batch: Batch): Record<string, ColumnData> {
     agent: batch.agent.subarray(0, rows),
     old_logp: batch.oldLogp.subarray(0, rows),
     action: batch.action.subarray(0, rows),
-    num_actions: batch.count.subarray(0, rows),
+    num_actions: batch.numActions.subarray(0, rows),
     subset: { values: lists.subset, offsets: lists.offsets },
     legal: { values: lists.legal, offsets: lists.offsets },
     logits: { values: lists.logits, offsets: lists.offsets },
     temperature: batch.temperature.subarray(0, rows),
     obs: {
-      values: batch.observation.subarray(0, rows * shape.observation),
+      values: batch.obs.subarray(0, rows * shape.observation),
       offsets: evenOffsets(rows, shape.observation),
     },
     reward: batch.reward.subarray(0, rows),
@@ -48,7 +48,7 @@ export function sampleColumns(batch: Batch): Record<string, ColumnData> {
 function packCandidates(batch: Batch) {
   const { rows, shape } = batch;
   const offsets = new Int32Array(rows + 1);
-  for (let row = 0; row < rows; row++) offsets[row + 1] = offsets[row] + batch.count[row];
+  for (let row = 0; row < rows; row++) offsets[row + 1] = offsets[row] + batch.numActions[row];
   const total = offsets[rows];
   const subset = new Int32Array(total);
   const legal = new Uint8Array(total);
@@ -57,14 +57,14 @@ function packCandidates(batch: Batch) {
   for (let row = 0; row < rows; row++) {
     const first = row * shape.candidates;
     const at = offsets[row];
-    const count = batch.count[row];
+    const count = batch.numActions[row];
     for (let c = 0; c < count; c++) {
-      subset[at + c] = batch.candidates[first + c];
+      subset[at + c] = batch.subset[first + c];
       legal[at + c] = batch.legal[first + c];
       logits[at + c] = batch.logits[first + c];
     }
     for (let f = 0; f < count * shape.features; f++)
-      features[at * shape.features + f] = batch.features[first * shape.features + f];
+      features[at * shape.features + f] = batch.candidateFeatures[first * shape.features + f];
   }
   return { offsets, subset, legal, logits, features };
 }

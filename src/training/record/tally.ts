@@ -47,7 +47,7 @@ export class Tally {
     private readonly recomputed: Float32Array,
     validRatio: number,
   ) {
-    this.fixed.explained_variance = explainedVariance(rows.oldValue, rows.returns, rows.length);
+    this.fixed.explained_variance = explainedVariance(rows.oldValue, rows.return, rows.length);
     this.fixed.input_spread = inputSpread(rows, observation);
     this.fixed.valid_ratio = validRatio;
   }

@@ -50,11 +50,11 @@ export function emptyRows(): LearnerRows {
     offsets: ints(),
     subset: ints(),
     legal: new Uint8Array(0),
-    features: floats(),
+    candidateFeatures: floats(),
     action: ints(),
     oldLogp: floats(),
     advantage: floats(),
-    returns: floats(),
+    return: floats(),
     oldValue: floats(),
     iteration: ints(),
     sample: ints(),
@@ -72,12 +72,12 @@ function reserve(into: LearnerRows, batch: Batch, rows: number, candidates: numb
   into.offsets = ints(into.offsets, rows + 1);
   into.subset = ints(into.subset, candidates);
   into.legal = into.legal.length >= candidates ? into.legal : new Uint8Array(candidates);
-  into.features = floats(into.features, pointer ? candidates * shape.features : 0);
+  into.candidateFeatures = floats(into.candidateFeatures, pointer ? candidates * shape.features : 0);
   const actions = rows * shape.action.width;
   into.action = into.action.length >= actions ? into.action : new shape.action.array(actions);
   into.oldLogp = floats(into.oldLogp, rows);
   into.advantage = floats(into.advantage, rows);
-  into.returns = floats(into.returns, rows);
+  into.return = floats(into.return, rows);
   into.oldValue = floats(into.oldValue, rows);
   into.iteration = ints(into.iteration, rows);
   into.sample = ints(into.sample, rows);
@@ -98,23 +98,23 @@ export function prepareRows(
   const { shape } = batch;
   const pointer = learner.policy.shape.head === 'pointer';
   let candidates = 0;
-  for (let i = 0; i < count; i++) candidates += batch.count[rows[i]];
+  for (let i = 0; i < count; i++) candidates += batch.numActions[rows[i]];
   reserve(into, batch, count, candidates, pointer);
   into.length = count;
   const runs = found.find(rows, count);
-  copyRows(into.obs, 0, batch.observation, runs, shape.observation);
-  copyRows(into.state, 0, batch.criticState, runs, shape.criticState);
+  copyRows(into.obs, 0, batch.obs, runs, shape.observation);
+  copyRows(into.state, 0, batch.state, runs, shape.criticState);
   copyRows(into.action, 0, batch.action, runs, shape.action.width);
   copyRows(into.oldLogp, 0, batch.oldLogp, runs, 1);
   copyRows(into.advantage, 0, batch.advantage, runs, 1);
-  copyRows(into.returns, 0, batch.return, runs, 1);
+  copyRows(into.return, 0, batch.return, runs, 1);
   copyRows(into.oldValue, 0, batch.value, runs, 1);
   copyRows(into.iteration, 0, batch.iteration, runs, 1);
   copyRows(into.sample, 0, batch.sample, runs, 1);
   copyRows(into.agent, 0, batch.agent, runs, 1);
   packLists(batch, rows, count, into);
-  if (pointer) packFeatures(batch, rows, count, into.features);
-  learner.normaliser.toCritic(into.returns, count, into.returns);
+  if (pointer) packFeatures(batch, rows, count, into.candidateFeatures);
+  learner.normaliser.toCritic(into.return, count, into.return);
   learner.normaliser.toCritic(into.oldValue, count, into.oldValue);
   if (ppo.advantageNormalisation === 'batch') {
     normaliseAdvantages(into.advantage, into.agent, identity(count), 0, count, ppo.advantageClamp, into.advantage);
@@ -134,14 +134,14 @@ export function identity(count: number): Int32Array {
 
 /** Candidate lists and masks, one row's after the other's. */
 function packLists(batch: Batch, rows: Int32Array, count: number, into: LearnerRows): void {
-  const { candidates, legal } = batch;
+  const { subset: candidates, legal } = batch;
   const { offsets, subset, logCount } = into;
   const mask = into.legal;
   let at = 0;
   offsets[0] = 0;
   for (let i = 0; i < count; i++) {
     const first = rows[i] * batch.shape.candidates;
-    const choices = batch.count[rows[i]];
+    const choices = batch.numActions[rows[i]];
     let possible = 0;
     for (let c = 0; c < choices; c++) {
       subset[at + c] = candidates[first + c];
@@ -155,11 +155,11 @@ function packLists(batch: Batch, rows: Int32Array, count: number, into: LearnerR
 }
 
 function packFeatures(batch: Batch, rows: Int32Array, count: number, into: Float32Array): void {
-  const { features, shape } = batch;
+  const { candidateFeatures: features, shape } = batch;
   let at = 0;
   for (let i = 0; i < count; i++) {
     const first = rows[i] * shape.candidates * shape.features;
-    const end = first + batch.count[rows[i]] * shape.features;
+    const end = first + batch.numActions[rows[i]] * shape.features;
     for (let f = first; f < end; f++) into[at++] = features[f];
   }
 }

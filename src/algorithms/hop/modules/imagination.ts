@@ -229,7 +229,7 @@ function decisionRows(count: number, width: number, actions: number): DecisionRo
     offsets: ints(count + 1),
     subset: ints(count * actions),
     legal: bytes(count * actions),
-    features: floats(0),
+    candidateFeatures: floats(0),
   };
 }
 

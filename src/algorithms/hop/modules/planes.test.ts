@@ -28,9 +28,9 @@ describe('planes', () => {
           const again = new Float32Array(observation).fill(7);
           for (let step = 0; step < 6 && game.over[0] === 0; step++) {
             for (let seat = 0; seat < seats; seat++) {
-              planes.parse(game.observation, seat * observation, state, 0);
+              planes.parse(game.obs, seat * observation, state, 0);
               planes.write(state, 0, again, 0);
-              expect([...again]).toEqual([...game.observation.subarray(seat * observation, (seat + 1) * observation)]);
+              expect([...again]).toEqual([...game.obs.subarray(seat * observation, (seat + 1) * observation)]);
             }
             game.step(
               Int32Array.from({ length: seats }, (_, seat) => (game.acting[seat] ? player.act(game, seat, stream) : 0)),

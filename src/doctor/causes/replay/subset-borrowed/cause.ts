@@ -19,7 +19,7 @@ export const subsetBorrowed: CauseEntry = {
   remedy: 'Keep the candidate list in the row itself, and never broadcast or cache it across agents or steps.',
   pytorch: `logits = actor(obs)[rows, subset_ids]          # the same gather in sampling and in the update
 dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
-  trueline: 'batch.candidates stays in its row; re-order a Batch only whole',
+  trueline: 'batch.subset stays in its row; re-order a Batch only whole',
   chinese: {
     meaning: '使用了其他智能体或其他行的候选列表。',
     remedy: '把候选列表存在该行自身，不要在智能体或步之间广播或缓存。',
