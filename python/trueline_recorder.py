@@ -1675,7 +1675,9 @@ class _BaselinesReader:
                 masks = getattr(buffer, "action_masks", None)
                 if masks is not None:
                     columns["legal"] = rows(np.asarray(masks)).reshape(steps * envs, count) > 0.5
-            if isinstance(buffer.observations, np.ndarray) and buffer.observations[0, 0].size <= 1024:
+            # Only numbers are seen as they are: a state's number becomes one of many inputs, and pictures are scaled.
+            kind = getattr(getattr(model, "observation_space", None), "dtype", np.dtype(np.float32)).kind
+            if kind == "f" and isinstance(buffer.observations, np.ndarray) and buffer.observations[0, 0].size <= 1024:
                 columns["obs"] = rows(buffer.observations).reshape(steps * envs, -1).astype(np.float32)
         self.recorder.samples(iteration=self.recorder.iteration, **columns)
 

@@ -8,6 +8,7 @@ import json
 import pathlib
 import sys
 import time
+import traceback
 import warnings
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -30,8 +31,16 @@ def main(runs):
             import faults
 
             faults.FAULTS[run["fault"]].put(program)
-        train(program)
-        print(json.dumps({"out": run["out"], "seconds": round(time.perf_counter() - begun, 3)}), flush=True)
+        outcome = {"out": run["out"]}
+        try:
+            train(program)
+        except RuntimeError:
+            # torch refuses to sample from what is not finite: a run with that bug ends so, and what was recorded counts.
+            if run.get("fault") != "division by nothing":
+                outcome["error"] = traceback.format_exc()[-1500:]
+        finally:
+            program.tape.close()
+        print(json.dumps({**outcome, "seconds": round(time.perf_counter() - begun, 3)}), flush=True)
 
 
 def listed():

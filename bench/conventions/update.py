@@ -31,7 +31,7 @@ def train(program):
     if not hasattr(program, "learn"):
         program.learn = learn
     lam = {"gae": LAMBDA, "monte-carlo": 1.0, "one-step": 0.0}.get(c["credit"])
-    tape = Tape(
+    tape = program.tape = Tape(
         program.out, c, program.drop, gamma=GAMMA, lam=lam, agents=program.names, seed=program.seed,
         algorithm="a2c" if c["objective"] == "plain" else "ppo", settings=settings(program),
     )
@@ -48,7 +48,6 @@ def train(program):
         batch = program.flatten(rollout)
         for p in range(len(program.policies)):
             update(program, tape, p, rollout, batch)
-    tape.close()
 
 
 def schedule(program):

@@ -266,19 +266,16 @@ def _(model):
 
 @bug("rollout of the update before", "stale-samples")
 def _(model):
-    import copy
+    late = {}
 
-    held = {}
+    def earlier(_):
+        """The rows are in place and have their credit; the update gets those of the rollout before."""
+        now = {name: getattr(model.rollout_buffer, name).copy() for name in ("observations", "actions", "values", "log_probs", "advantages", "returns")}
+        for name, column in list(late.items()):
+            setattr(model.rollout_buffer, name, column)
+        late.update(now)
 
-    def train():
-        own, held["buffer"] = model.rollout_buffer, copy.deepcopy(model.rollout_buffer)
-        model.rollout_buffer = held.get("late", own)
-        held["late"] = held["buffer"]
-        original()
-        model.rollout_buffer = own
-
-    original = model.train
-    model.train = train
+    before(model, "train", lambda: earlier(None))
 
 
 for _name, _causes, _settings in (

@@ -160,7 +160,14 @@ def execute(options, seed, out):
     model, steps = make(seed=seed, **options)
     if bug:
         bug.put(model)
-    model.learn(steps, callback=sb3_callback(out, overwrite=True, first=10**6))
+    callback = sb3_callback(out, overwrite=True, first=10**6)
+    try:
+        model.learn(steps, callback=callback)
+    except ValueError:
+        # Stable-Baselines3 itself ends a run whose scores are not finite; what was recorded until then counts.
+        if not bug or "non-finite" not in bug.causes:
+            raise
+    callback.reader.recorder.close()
 
 
 def healthy():
