@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -14,6 +14,7 @@ import { folderStore } from '../src/recording/node.ts';
 import { type Job, jobId, makeJob, runSweep, type SweepJob, sweepStatus } from '../src/sweep/index.ts';
 import { InlineRunner } from '../src/sweep/inline.ts';
 import { queueName, versionKey } from '../src/sweep/redis/names.ts';
+import { RemoteFolder } from '../src/sweep/redis/remote-folder.ts';
 import { RedisRunner } from '../src/sweep/redis/runner.ts';
 import { queueStatus } from '../src/sweep/redis/status.ts';
 import { type LabOptions, NodeLaboratory } from '../src/symmetry/node.ts';
@@ -310,11 +311,77 @@ describe.skipIf(!program)('a sweep over Redis', () => {
     expect(queued.map(({ label }) => label)).toEqual(['one', 'two']);
   });
 
-  it('says in a sentence that Redis is not there, or wants a password, and never shows one', async () => {
-    const nobody = trueline('worker', '--redis', `redis://user:hidden@127.0.0.1:${await freePort()}`);
-    expect(nobody.status).toBe(2);
-    expect(nobody.stderr).toMatch(/cannot be used/);
-    expect(nobody.stderr).not.toContain('hidden');
+  it('gives a job back in one sentence where Redis has no memory left, and does it when there is some', async () => {
+    const own = join(folder, 'small');
+    mkdirSync(own);
+    const server = new TestRedis(program!, own, await freePort(), ['--maxmemory-policy', 'noeviction']);
+    await server.start();
+    const client = new Redis(server.address);
+    const jobs = jobsOf(1, { steps: 8 * 16 * 2 * 60 });
+    const worker = work('small', [], server.address);
+    let said = '';
+    worker.stdout?.on('data', (data: Buffer) => {
+      said += data.toString();
+    });
+    worker.stderr?.on('data', (data: Buffer) => {
+      said += data.toString();
+    });
+    const sweep = runSweep(jobs, join(folder, 'small-runs'), {
+      runner: new RedisRunner({ address: { url: server.address }, queue: 'small', shared: false, interval: 100 }),
+    });
+    while (!said.includes('begins')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await client.config('SET', 'maxmemory', '1mb');
+    while (!/gives \w+ back: Redis has no memory left/.test(said))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(worker.exitCode).toBeNull();
+    expect(said).not.toMatch(/\n +at /);
+    await client.config('SET', 'maxmemory', '0');
+    expect((await sweep).jobs.map(({ status }) => status)).toEqual(['done']);
+    const local = await runSweep(jobs, join(folder, 'small-local'), { runner: new InlineRunner() });
+    expect(await bits((await sweep).jobs[0].folder)).toEqual(await bits(local.jobs[0].folder));
+    client.disconnect();
+    await server.stop();
+  });
+
+  it('refuses a list of files from Redis that is forged, before it takes memory or leaves the folder', async () => {
+    const client = new Redis(redis.address);
+    const token = '00000000-0000-4000-8000-000000000000';
+    for (const [path, size] of [
+      ['../../x', 1],
+      ['checkpoints/../../x.checkpoint', 1],
+      ['.trueline-lock', 1],
+      ['notes.txt', 1],
+      ['samples/000000.npz', 2 ** 39],
+      ['samples/000000.npz', -1],
+    ] as const) {
+      await client.hset('trueline:forged', 'index', JSON.stringify({ [path]: { size, token } }));
+      const pulling = new RemoteFolder(client, 'trueline:forged').pull(join(folder, 'forged', 'run'));
+      await expect(pulling).rejects.toThrow(/refused|limit for one recording/);
+    }
+    expect(existsSync(join(folder, 'forged', 'run'))).toBe(false);
+    client.disconnect();
+  });
+
+  it('says in a sentence whether Redis is not there or wants another password, and never shows one', async () => {
+    const own = join(folder, 'locked');
+    mkdirSync(own);
+    const port = await freePort();
+    const server = new TestRedis(program!, own, port, ['--requirepass', 'secret']);
+    await server.start();
+    for (const [address, sentence] of [
+      [`redis://user:hidden@127.0.0.1:${await freePort()}`, /nothing listens there/],
+      [`redis://:hidden@127.0.0.1:${port}`, /the password is wrong/],
+      [`redis://127.0.0.1:${port}`, /asks for a password/],
+      [`rediss://:hidden@127.0.0.1:${port}`, /does not answer.*TLS|one side speaks TLS/],
+      [`redis://:hidden@127.0.0.1:${redis.port}`, /has no password, and one was given/],
+      ['redis://nowhere.invalid', /no such host/],
+    ] as const) {
+      const refused = trueline('worker', '--redis', address);
+      expect(refused.stderr).toMatch(sentence);
+      expect(refused.stderr).not.toContain('hidden');
+      expect([refused.status, refused.stderr.trim().split('\n').length]).toEqual([2, 1]);
+    }
+    await server.stop();
     expect(trueline('worker', '--redis', 'nonsense').status).toBe(2);
     expect(trueline('worker', '--redis', redis.address, '--queue', 'a b').stderr).toMatch(/queue's name/);
   });
@@ -336,6 +403,8 @@ describe.skipIf(!program)('a sweep over Redis', () => {
     ]);
     await server.start();
     const url = `rediss://:pass%20word@127.0.0.1:${secure}`;
+    const stranger = trueline('worker', '--redis', url, '--queue', 'safe');
+    expect([stranger.status, stranger.stderr]).toEqual([2, expect.stringMatching(/certificate is not trusted.*--ca/)]);
     work('safe', ['--ca', pem('cert.pem')], url);
     const outcome = await runSweep(jobsOf(2), join(folder, 'safe'), {
       runner: new RedisRunner({ address: { url, ca: pem('cert.pem') }, queue: 'safe', shared: false, interval: 100 }),

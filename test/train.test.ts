@@ -159,6 +159,10 @@ describe('trueline train', () => {
     [['stag-hunt', '--players', 'ppo,nobody,random,random'], /has no player "nobody"/],
     [['stag-hunt', '--players', 'ppo,random'], /players lists 2 but stag-hunt has 4 seats/],
     [[], /no game is named/],
+    [
+      ['echo', '--set', 'worlds=65536', '--set', 'rollout=1000000'],
+      /65536 x rollout 1000000 are \d+ rows of \d+ bytes, [\d.]+ TiB for one iteration; at most 4 GiB fit/,
+    ],
   ])('refuses wrong settings with one sentence: %j', (args, sentence) => {
     const { status, stderr } = trueline(
       'train',
@@ -169,6 +173,25 @@ describe('trueline train', () => {
     expect(stderr).not.toMatch(/\n +at /);
     expect(status).toBe(2);
     expect(existsSync(join(folder, 'never'))).toBe(false);
+  });
+});
+
+describe('a training that nobody listens to any more', () => {
+  it('goes on to its end when the pipes are closed that it writes to', async () => {
+    const out = join(folder, 'unheard');
+    const { child } = start(['echo', '--seed', '6', ...quick, '--set', 'rollout=64', '--out', out]);
+    await until(() => child.exitCode !== null || existsSync(join(out, 'manifest.json')));
+    child.stdout.destroy();
+    child.stderr.destroy();
+    await once(child, 'exit');
+    const { manifest } = await openRecording(out);
+    expect(manifest.ended).toBe('finished');
+  });
+
+  it.each(['/proc/nope', '/dev/null/run', '/proc/self/run'])('cannot be begun in %s, and says so at once', (out) => {
+    const { status, stderr } = trueline('train', 'echo', '--out', out, ...quick);
+    expect([status, stderr.trim().split('\n').length]).toEqual([2, 1]);
+    expect(stderr).toContain(out.replace('/run', ''));
   });
 });
 

@@ -10,6 +10,8 @@ export type How = 'before' | 'after' | 'torn' | 'full' | 'power';
 export interface Target {
   name: string;
   hows: readonly How[];
+  /** One way for each call, by turns, in place of all of them. */
+  turns?: boolean;
   /** Makes what is there before the program runs. */
   prepare?(folder: string): Promise<void> | void;
   /** The program: what is started, with a folder of its own. */
@@ -91,12 +93,14 @@ export async function strike(
   const wanted = bits(whole);
   const calls = statSync(tally).size;
   const strikes: { how: How; at: number }[] = [];
-  for (const how of target.hows) for (let at = 1; at <= calls; at++) strikes.push({ how, at });
+  for (let at = 1; at <= calls; at++)
+    for (const [i, how] of target.hows.entries())
+      if (!target.turns || (at - 1) % target.hows.length === i) strikes.push({ how, at });
   const every = Math.max(1, strikes.length / most);
   const chosen = strikes.filter((_, i) => Math.floor(i / every) !== Math.floor((i - 1) / every));
   say(`${target.name}: ${calls} calls that change the disk, ${chosen.length} strikes ...`);
   const broken: string[] = [];
-  for (const [i, { how, at }] of chosen.entries()) {
+  const one = async (i: number, { how, at }: (typeof chosen)[number]) => {
     const folder = await make(String(i));
     const own_ = `${tally}.${i}`;
     const complain = (what: string) => broken.push(`${target.name}, ${how} call ${at} of ${calls}: ${what}`);
@@ -120,7 +124,12 @@ export async function strike(
       complain((error as Error).message);
     }
     rmSync(folder, { recursive: true, force: true });
-    if (broken.length > 20) break;
-  }
+  };
+  // Two at a time: most of a strike is the start of a program.
+  const waiting = [...chosen.entries()];
+  const hand = async () => {
+    for (let next = waiting.shift(); next && broken.length < 20; next = waiting.shift()) await one(...next);
+  };
+  await Promise.all([hand(), hand()]);
   return { strikes: chosen.length, broken };
 }

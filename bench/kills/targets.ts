@@ -1,5 +1,6 @@
 /** The programs that are struck: each with a small task of its own, and how a user goes on with it. */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openRecording } from '../../src/recording/node.ts';
@@ -24,10 +25,15 @@ export function trueline(...args: string[]) {
 }
 
 /** Runs the program undisturbed, to its end. */
-function must(...args: string[]): void {
+async function must(...args: string[]): Promise<void> {
   const { program, args: all } = trueline(...args);
-  const { status, stderr } = spawnSync(program, all, { encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } });
-  if (status !== 0) throw new Error(`trueline ${args[0]} afterwards ended with ${status}: ${stderr.slice(-300)}`);
+  const child = spawn(program, all, { env: { ...process.env, NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (data: Buffer) => {
+    said += data.toString();
+  });
+  const [status] = (await once(child, 'close')) as [number | null];
+  if (status !== 0) throw new Error(`trueline ${args[0]} afterwards ended with ${status}: ${said.slice(-300)}`);
 }
 
 const settings = (folder: string, count: number) => {
@@ -48,7 +54,7 @@ async function resumeOrBegin(folder: string): Promise<void> {
   if (begun) return must('train', '--resume', run(folder), '--threads', '1', '--evaluate', '0');
   if (existsSync(join(run(folder), 'manifest.json')) && !(await validate(await openRecording(run(folder)))).empty)
     throw new Error('there are rows, and no checkpoint to go on from');
-  must(...training(folder));
+  await must(...training(folder));
 }
 
 const log = ['step,approx_kl,clip_fraction,entropy', '1,0.01,0.1,1.2', '2,0.02,0.2,1.1', '3,0.01,0.1,1.0'].join('\n');
@@ -59,7 +65,7 @@ async function whole(folder: string, args: string[]): Promise<void> {
   if (existsSync(made)) {
     const { problems, empty } = await validate(await openRecording(made));
     if (problems.length > 0 || empty) throw new Error(`what is there is not whole: ${problems[0] ?? 'it is empty'}`);
-  } else must(...args);
+  } else await must(...args);
 }
 
 const converting = (folder: string, to: string) => [
@@ -91,12 +97,12 @@ export const targets: Target[] = [
     name: 'resume',
     hows: [...kills, 'full'],
     // Stopped between two checkpoints, with rows beyond the last, as a kill leaves it.
-    prepare: (folder) => {
+    prepare: async (folder) => {
       settings(folder, 5);
       const begun = join(folder, '..', 'begun');
       if (!existsSync(begun)) {
         settings(folder, 3);
-        must(...training(folder));
+        await must(...training(folder));
         cpSync(run(folder), begun, { recursive: true });
         settings(folder, 5);
       } else cpSync(begun, run(folder), { recursive: true });
@@ -108,6 +114,7 @@ export const targets: Target[] = [
   },
   {
     name: 'sweep',
+    turns: true,
     hows: kills,
     prepare: (folder) => {
       const base = { ...small, steps: iterations(12), recording: { record: 'off' } };
@@ -118,18 +125,21 @@ export const targets: Target[] = [
   },
   {
     name: 'convert',
+    turns: true,
     hows: [...kills, 'full'],
     command: (folder) => trueline(...converting(folder, 'parquet')),
     recover: (folder) => whole(folder, converting(folder, 'parquet')),
   },
   {
     name: 'zip',
+    turns: true,
     hows: [...kills, 'full'],
     command: (folder) => trueline(...converting(folder, 'zip')),
     recover: (folder) => whole(folder, converting(folder, 'zip')),
   },
   {
     name: 'import',
+    turns: true,
     hows: [...kills, 'full'],
     prepare: (folder) => writeFileSync(join(folder, 'log.csv'), log),
     command: (folder) => trueline(...importing(folder)),

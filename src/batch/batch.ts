@@ -25,6 +25,11 @@ export function batchShape(game: Game, criticState: number, accompanying = 0): B
   return { observation, criticState, candidates, features, action: actionKind(game.shape), extras };
 }
 
+/** Bytes that one row takes. */
+export function rowBytes(shape: BatchShape): number {
+  return Object.values(layout(shape)).reduce((sum, [kind, width]) => sum + kind.BYTES_PER_ELEMENT * width, 0);
+}
+
 /** One place for every column: its type and how many values a row has. */
 function layout(shape: BatchShape) {
   const { observation, criticState, candidates, features, action } = shape;

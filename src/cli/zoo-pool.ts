@@ -1,10 +1,10 @@
 /** Runs the jobs of a bench. A finished run is in the folder before it counts, and is read from there the next time. */
-import { mkdtemp, readdir, readFile, rmdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Outcome } from '../faults/bench/outcome.ts';
 import { type Job, runSettings } from '../faults/bench/plan.ts';
 import { BadInput } from '../recording/bad-input.ts';
+import { scratchFolder } from '../recording/disk/node.ts';
 import { removeRun, writeWhole } from '../recording/node.ts';
 import { jobId, makeJob } from '../sweep/job.ts';
 import type { JobOutcome, Runner } from '../sweep/runner.ts';
@@ -23,7 +23,7 @@ export async function runJobs(jobs: readonly Job[], options: PoolOptions): Promi
   const done = folder ? await finished(folder) : new Map<string, Outcome>();
   const open = jobs.filter((job) => !done.has(job.id));
   // Beside the outcomes, because machines that share a disk share that folder.
-  const scratch = folder ? join(folder, 'runs') : await mkdtemp(join(tmpdir(), 'trueline-zoo-'));
+  const scratch = folder ? join(folder, 'runs') : await scratchFolder('zoo');
   const queued = open.map((bench) => {
     const job = makeJob(runSettings(bench), bench.seed, { bench });
     const id = jobId(job);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { algorithmNames, algorithmSchemas, algorithms } from '../algorithms/index.ts';
 import { networkSchema } from '../algorithms/ppo/settings.ts';
 import { BadInput } from '../recording/bad-input.ts';
+import { formatBytes } from '../recording/source.ts';
 import { probeSchema } from './update/diagnostic-probes.ts';
 
 const whole = (low: number, high: number) => z.number().int().min(low).max(high);
@@ -232,6 +233,19 @@ export function checkSettings(
       `ppo.weightDecay is ${ppo.weightDecay}: decay pulls the policy towards uniform choice whatever the rewards say`,
     );
   return notices;
+}
+
+/** What the kernels address: the rows of one iteration are never more. */
+const mostBytes = 2 ** 32;
+
+/** An episode has a step at least, so the figure holds for both ways of collecting. */
+export function requireRoom({ worlds, rollout }: Settings, learningAgents: number, bytes: number): void {
+  const rows = worlds * rollout * learningAgents;
+  if (rows * bytes <= mostBytes) return;
+  const most = Math.floor(mostBytes / (bytes * learningAgents));
+  throw new BadInput(
+    `worlds ${worlds} x rollout ${rollout} are ${rows} rows of ${bytes} bytes, ${formatBytes(rows * bytes)} for one iteration; at most ${formatBytes(mostBytes)} fit, so keep worlds x rollout to ${most} or less`,
+  );
 }
 
 /** "2, 4 or 5": the divisors of `rows` nearest to `wanted`. */

@@ -3,8 +3,8 @@
  * A file is on disk when its folder is, too, so both are synced before anybody relies on it.
  */
 import { closeSync, fsync, openSync, writevSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { BadInput } from '../bad-input.ts';
@@ -147,10 +147,16 @@ async function syncFolder(path: string): Promise<void> {
 
 /** What is being written, and by whom: on another machine the same number is another process. */
 const host = hostname().replace(/[^A-Za-z0-9-]/g, '-');
-const partPattern = /^\..+\.([A-Za-z0-9-]+)\.(\d+)\.trueline-part$/;
+const partPattern = /^\..+\.([A-Za-z0-9-]+)\.(\d+)\.trueline-part(-\w{6})?$/;
 
 function partName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${host}.${process.pid}.trueline-part`);
+}
+
+/** A folder for what is thrown away at the end; if the process is killed first, the next one that asks for such a folder removes it. */
+export async function scratchFolder(name: string): Promise<string> {
+  await removeParts(tmpdir());
+  return mkdtemp(`${partName(join(tmpdir(), `trueline-${name}`))}-`);
 }
 
 const tidied = new Set<string>();

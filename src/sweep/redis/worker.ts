@@ -1,10 +1,11 @@
 /** Works on a queue: takes a job, trains it on a thread, keeps its checkpoints where another machine can go on from them, and says how far it is. */
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { readFile, realpath, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DelayedError, type Job as QueueJob, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { BadInput } from '../../recording/bad-input.ts';
+import { scratchFolder } from '../../recording/disk/node.ts';
 import { version } from '../../recording/version.ts';
 import type { JobProgress } from '../runner.ts';
 import { JobPool } from '../threads.ts';
@@ -116,7 +117,7 @@ export class QueueWorker {
     this.machine.jobs.push(id);
     this.options.onNews?.(`begins ${id}: ${job.settings.game}, seed ${job.seed}`);
     const remote = folder === undefined ? new RemoteFolder(this.redis, filesKey(this.name, id)) : undefined;
-    const scratch = remote ? await mkdtemp(join(tmpdir(), 'trueline-job-')) : undefined;
+    const scratch = remote ? await scratchFolder('job') : undefined;
     const own = folder ?? join(scratch as string, id);
     // A checkpoint is sent while the run goes on; the next one waits for that, so what is sent is never replaced meanwhile.
     let sending = Promise.resolve();
