@@ -7,6 +7,9 @@ import type { Recording } from '../recording/recording.ts';
 import { readingPanels, readingsPicture } from '../report/readings.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
+import { firstMinibatches } from '../report/update/first-minibatch.ts';
+import { summariseTensors } from '../report/update/tensors.ts';
+import { firstText, tensorsText } from '../report/update/text.ts';
 import { json, maxSize, print } from './options.ts';
 import { progress } from './progress.ts';
 
@@ -15,14 +18,26 @@ export function inspectCommand(): Command {
     .description('Show the tables, columns and ranges of a recording, and what is missing for which check.')
     .argument('<recording>', 'a folder that holds manifest.json, or the zip of one')
     .option('--svg <file>', 'draw the returns and readings over time, each against its band')
+    .option(
+      '--tensors',
+      "what the optimiser holds and moves: its groups, and each tensor's gradient and change per step",
+    )
+    .option(
+      '--first',
+      'the first minibatch: old and new log-probabilities side by side, ratio, valid rows, KL, entropy',
+    )
     .addOption(json())
     .addOption(maxSize())
     .addHelpText(
       'after',
-      '\nExamples:\n  $ trueline inspect examples/echo\n  $ trueline inspect runs/city-1 --svg readings.svg\n',
+      '\nExamples:\n  $ trueline inspect examples/echo\n  $ trueline inspect examples/echo --first --tensors\n  $ trueline inspect runs/city-1 --svg readings.svg\n',
     )
-    .action(async (path: string, options: { svg?: string; json?: boolean; maxSize: number }) => {
+    .action(async (path: string, options: InspectFlags) => {
       const recording = await openRecording(path, options);
+      if (options.tensors || options.first) {
+        await showUpdate(recording, options);
+        return;
+      }
       if (options.svg) await drawReadings(recording, options.svg);
       const bar = progress('reading');
       const inspection = await inspect(recording, bar.update);
@@ -33,6 +48,30 @@ export function inspectCommand(): Command {
           : inspectionText(inspection, style(wantsColour(process.stdout, process.env))),
       );
     });
+}
+
+interface InspectFlags {
+  svg?: string;
+  tensors?: boolean;
+  first?: boolean;
+  json?: boolean;
+  maxSize: number;
+}
+
+/** The optimiser's side of a recording, asked for by name. */
+async function showUpdate(recording: Recording, flags: InspectFlags): Promise<void> {
+  const first = flags.first ? await firstMinibatches(recording) : undefined;
+  const tensors = flags.tensors ? await summariseTensors(recording) : undefined;
+  const paint = style(wantsColour(process.stdout, process.env));
+  const texts = [
+    ...(first ?? []).map((minibatch) => firstText(minibatch, paint)),
+    ...(tensors ? [tensorsText(tensors, paint)] : []),
+  ];
+  print(
+    flags.json
+      ? JSON.stringify({ ...(first ? { first } : {}), ...(tensors ? { tensors } : {}) }, null, 2)
+      : texts.join('\n\n'),
+  );
 }
 
 async function drawReadings(recording: Recording, file: string): Promise<void> {
