@@ -106,6 +106,7 @@ export async function examine(
       last = iteration.number;
       gatherer?.watch(iteration);
     },
+    ...(gatherer ? { prove: gatherer.prove } : {}),
     unfinished,
     ...(recording.snapshots.length > 0 ? { onnx: await onnxRuntime() } : {}),
   };

@@ -4,12 +4,25 @@ import { spread } from '../math/statistics.ts';
 import { creditTolerance } from './check.ts';
 import type { Iteration } from './iteration.ts';
 import type { Run } from './run.ts';
+import { misreadings } from './transforms/credit/ends.ts';
 
 export interface CreditRule {
   gamma: number;
   lambda: number;
   /** Whether the figures are the declared ones. */
   declared: boolean;
+}
+
+/** Found once per run, as a search over discounts is slow. */
+const rules = new WeakMap<Run, CreditRule>();
+
+/** Recomputed from rewards, values and ends, whatever the trainer recorded; null where columns are missing. */
+export function recomputedAdvantages(iteration: Iteration): ArrayLike<number> | null {
+  const { run, credit } = iteration;
+  const rule = credit && (rules.get(run) ?? findCreditRule(run, iteration, ['asRecorded', ...misreadings]));
+  if (!rule) return null;
+  rules.set(run, rule);
+  return iteration.advantages('asRecorded', rule.gamma, rule.lambda);
 }
 
 /** How far apart two advantages of this iteration may be and still be the same. */

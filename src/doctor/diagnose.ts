@@ -13,6 +13,7 @@ import { type Ranked, rank } from './explain.ts';
 import { Iteration } from './iteration.ts';
 import { measureInputs } from './observations.ts';
 import { type OpenPolicy, PolicyReplayer } from './policy-replay.ts';
+import type { Proof } from './proof.ts';
 import { Run } from './run.ts';
 import { runPolicies } from './run-policies.ts';
 import { RunReadings } from './run-readings.ts';
@@ -33,6 +34,8 @@ export interface DiagnoseOptions {
   unfinished?: boolean;
   /** Sees every iteration after the checks have, to draw from it; it may keep figures, never the rows. */
   watch?: (iteration: Iteration) => void;
+  /** Hears of the rows that prove a cause, by its id, to draw them. */
+  prove?: (cause: string, proof: Proof) => void;
   /** Runs the policies of `policies/*.onnx`, such as `await onnxRuntime()`; without it they are not run. */
   onnx?: OpenPolicy | null;
 }
@@ -76,6 +79,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const covered = coverage(run, examined, problems);
   const { named, ignored, unsure, remarks } = sort(run, examined, agent, options.ignore ?? []);
   const open = unexplained(run, examined, [...named, ...ignored], unsure);
+  for (const { finding } of named) if (finding.proof) options.prove?.(finding.cause, finding.proof);
   const causes = named.map((entry, i) => describe(run, entry, i === 0 ? readings.symptoms() : []));
   const reports = examined.map(({ report }) => report);
   let scalars: ScalarReading | undefined;

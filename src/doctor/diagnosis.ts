@@ -1,5 +1,6 @@
 /** What a diagnosis is made of, as `trueline diagnose --json` prints it. Keys are those of the format `trueline/diagnosis/2` and never change their meaning. */
 
+import type { Proof } from './proof.ts';
 import type { ScalarReading } from './scalars/scalars.ts';
 import type { Transform, TransformValue } from './transforms/transform.ts';
 
@@ -114,6 +115,8 @@ export interface Finding {
   onset: number;
   rows: number;
   transform?: Transform;
+  /** The rows that prove it, which pictures draw and residuals are read off. */
+  proof?: Proof;
   before?: number;
   after?: number;
   summary: string;

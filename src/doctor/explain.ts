@@ -91,6 +91,7 @@ function mergeByCause(findings: readonly Finding[]): Finding[] {
     first.onset = Math.min(first.onset, finding.onset);
     if (!first.transform && finding.transform) {
       first.transform = finding.transform;
+      first.proof = finding.proof;
       first.before = finding.before;
       first.after = finding.after;
     }

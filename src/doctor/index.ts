@@ -6,5 +6,7 @@ export { type DiagnoseOptions, diagnose } from './diagnose.ts';
 export type { Cause, CheckReport, Diagnosis, Evidence, Figures, Status, Verdict } from './diagnosis.ts';
 export { onnxRuntime } from './onnx.ts';
 export type { OpenPolicy, PolicyInput, PolicySession } from './policy-replay.ts';
-export { type Proof, prove } from './proof.ts';
+export type { Proof } from './proof.ts';
 export type { RecordNext, ScalarReading, Symptom } from './scalars/scalars.ts';
+export { describeTransform, transformOf } from './transforms/index.ts';
+export type { Language, Transform, TransformValue } from './transforms/transform.ts';

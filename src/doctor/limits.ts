@@ -65,6 +65,12 @@ export const limits = {
     'standard deviations between two advantages that are the same',
     'A sum over a long episode in single precision loses up to 1e-5 of the largest return; the spread of advantages may be a hundred times smaller.',
   ),
+  undone: limit(
+    'definition',
+    0.1,
+    'median distance that a transform leaves, over what was there before',
+    'Exact transforms leave rounding, a millionth; a tenth is what cannot be chance and is still worth to be drawn.',
+  ),
   noticedShare: limit(
     'tolerance',
     0.02,

@@ -1,27 +1,30 @@
 /** Which transform turns the rows' own credit into the credit that the loss used. A line per cell stands for any normalisation, so a transform is tried on every level at which a batch may be normalised. */
-import { lagged } from '../math/chains.ts';
 import { fewestRows } from './check.ts';
 import { endRules } from './checks/credit.ts';
-import { type Clamp, cellsOf, consensus, isOn, type Line } from './consensus.ts';
-import type { Cover, Hypothesis } from './cover.ts';
+import { type Clamp, cellsOf, consensus, type Line } from './consensus.ts';
+import type { Cover, Hypothesis, Trial } from './cover.ts';
 import type { CreditRule } from './credit-rule.ts';
 import { groupKeys } from './groups.ts';
 import type { Iteration } from './iteration.ts';
-import { alike, demeaned, fromPool, LineOf, nearest, normalised, swapped } from './pairing-vectors.ts';
+import { alike, demeaned, fromPool, LineOf, normalised } from './pairing-vectors.ts';
 import { gather } from './rows.ts';
 import type { Run } from './run.ts';
+import { Composed } from './transforms/composed.ts';
 import { Absolute } from './transforms/credit/absolute.ts';
+import type { CreditRows, CreditTransform } from './transforms/credit/credit-rows.ts';
 import { EarlierIteration } from './transforms/credit/earlier-iteration.ts';
 import { GroupMean } from './transforms/credit/group-mean.ts';
 import { Lag, lags } from './transforms/credit/lag.ts';
 import { OtherAgent } from './transforms/credit/other-agent.ts';
-import { Permutation } from './transforms/credit/permutation.ts';
+import { nearest, Permutation } from './transforms/credit/permutation.ts';
 import { ReturnForAdvantage } from './transforms/credit/return-for-advantage.ts';
 import { Sign } from './transforms/credit/sign.ts';
 
-const shifts = [1, 2, 3, 4, 5, 6, 7];
+interface PairingHypothesis extends Hypothesis {
+  transform: CreditTransform;
+}
 
-export const hypotheses: readonly Hypothesis[] = [
+const singles: readonly PairingHypothesis[] = [
   { cause: 'advantage-sign-flipped', transform: new Sign() },
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
@@ -36,6 +39,17 @@ export const hypotheses: readonly Hypothesis[] = [
   ]),
   { cause: 'advantage-shuffled', transform: new Permutation() },
 ];
+
+/** Two faults at once, tried where no single one explains the rows. */
+const pairs: readonly PairingHypothesis[] = singles
+  .filter(({ transform }) => ['lag', 'other-agent'].includes(transform.id))
+  .map(({ cause, transform }) => ({
+    cause,
+    beside: 'advantage-sign-flipped',
+    transform: new Composed([transform, new Sign()]),
+  }));
+
+export const hypotheses = [...singles, ...pairs];
 
 /** Rows of one epoch that transforms are tried on. */
 const triedRows = 8192;
@@ -104,81 +118,117 @@ export function bestLevel(
 }
 
 /** Tries every transform on the rows that disagree, and tells the cover which of them each row agrees with. */
-export function search(question: Question, cover: Cover<Hypothesis>): void {
+export function search(question: Question, cover: Cover<PairingHypothesis>): void {
   const { iteration, whole, wrong, identity, reference, earlier, rule } = question;
   const epoch = { ...whole, rows: whole.rows.subarray(0, triedRows) };
   const last = epoch.rows[epoch.rows.length - 1];
   const rows = wrong.filter((row) => row <= last);
   const sample = iteration.replays!.column('sample')!;
   const agent = iteration.samples!.column('agent')!;
-  const matched: Uint8Array[] = [];
-  const test = (vector: ArrayLike<number> | null, sign: 1 | -1 = 1, levels = epoch.levels, whole = false) => {
-    const out = new Uint8Array(rows.length);
-    matched.push(out);
-    if (!vector) return;
-    const x = new Float64Array(epoch.x.length).fill(Number.NaN);
-    for (const row of epoch.rows) x[row] = vector[sample[row]];
-    const own = bestLevel(iteration.run, epoch, x, sign, levels);
-    // With most rows right, their line is the normalisation; wrong rows must lie on it too.
-    const lines = !whole && identity.share >= 0.2 ? identity.cell : null;
-    rows.forEach((row, i) => {
-      const on = (line: Line | undefined) =>
-        line !== undefined && isOn(x[row], epoch.y[row], line.slope, line.intercept, epoch.slack, epoch.clamp);
-      if (Number.isNaN(x[row])) out[i] = 1;
-      else if (own && Math.max(own.share, own.cell.share(row)) >= 0.3 && on(own.cell.get(row))) out[i] = 2;
-      else if (lines && sign > 0 && on(lines.get(row))) out[i] = 2;
-    });
+  const target = gather(epoch.y, rows);
+  const context: CreditRows = {
+    iteration,
+    own: reference,
+    target: [],
+    wrong: [],
+    slack: epoch.slack,
+    rule,
+    earlier,
   };
-  const { chains } = iteration;
-  const follow = (link: 'next' | 'streamNext', lag: number) =>
-    chains && lagged(reference, chains[link], link === 'next' ? chains.previous : chains.streamPrevious, lag);
-  test(reference, -1);
-  for (const lag of lags) test(follow('next', lag));
-  for (const lag of lags) test(follow('streamNext', lag));
-  const any = (tests: (() => void)[]) => {
-    const together = new Uint8Array(rows.length);
-    for (const one of tests) {
-      one();
-      matched.pop()!.forEach((match, i) => {
-        together[i] = Math.max(together[i], match);
-      });
-    }
-    matched.push(together);
-  };
-  // Each agent may take another's at its own distance, so the shifts count together.
-  any(shifts.map((shift) => () => test(swapped(iteration, reference, shift))));
-  test(earlier ? Float64Array.from(reference, (_, row) => earlier[row] ?? Number.NaN) : null);
-  test(Float64Array.from(reference, Math.abs), 1, epoch.levels, true);
-  test(iteration.samples!.column('return'), 1, epoch.levels, true);
-  for (const { transform } of endRules)
-    test(rule && iteration.credit ? iteration.advantages(transform.rule, rule.gamma, rule.lambda) : null);
   const agents = new Set(rows.map((row) => agent[sample[row]]));
   const struck = (row: number) => agents.has(agent[sample[row]]);
-  // Agents of a shared policy may have been normalised each by itself before.
-  const forms = [reference, normalised(epoch.rows, epoch.levels[1], reference, sample)];
-  for (const by of ['action', 'place', 'group'] as const) {
-    const keys = groupKeys(iteration, by);
-    const levels = epoch.levels
-      .slice(0, 3)
-      .map((level) => (row: number) => level(row) * 65536 + (keys ? keys[sample[row]] : 0));
-    test(keys ? reference : null, 1, levels, true);
-    any(
-      forms.map((form) => () => {
-        test(keys ? demeaned(epoch, keys, form, sample, struck) : null, 1, epoch.levels, true);
-      }),
+  /** What may have been used, each of several ways by sample, on the levels at which it may have been normalised. */
+  const lay = (
+    ways: readonly ArrayLike<number>[],
+    levels = epoch.levels,
+    alone = false,
+    plain: LineOf | null = null,
+  ): Trial | null => {
+    if (ways.length === 0) return null;
+    const trial = emptyTrial(target);
+    for (const vector of ways) {
+      const x = new Float64Array(epoch.x.length).fill(Number.NaN);
+      for (const row of epoch.rows) x[row] = vector[sample[row]];
+      const own = bestLevel(iteration.run, epoch, x, 1, levels);
+      // With most rows right, their line is the normalisation; wrong rows must lie on it too.
+      const right = !alone && identity.share >= 0.2 ? identity.cell : null;
+      rows.forEach((row, i) => {
+        if (Number.isNaN(x[row])) {
+          trial.match[i] ||= 1;
+          return;
+        }
+        const sure = own !== null && Math.max(own.share, own.cell.share(row)) >= 0.3;
+        place(trial, i, own?.cell.get(row), x[row], epoch.x[row], epoch, sure);
+        place(trial, i, right?.get(row), x[row], epoch.x[row], epoch, true);
+        const line = plain?.get(row);
+        if (line) trial.before[i] = line.slope * epoch.x[row] + line.intercept;
+      });
+    }
+    return trial;
+  };
+  const byGroup = (transform: GroupMean): Trial | null => {
+    const keys = groupKeys(iteration, transform.by);
+    if (!keys) return null;
+    if (transform.scaled) {
+      const levels = epoch.levels.slice(0, 3).map((level) => (row: number) => level(row) * 65536 + keys[sample[row]]);
+      return lay([reference], levels, true, identity.cell);
+    }
+    // Agents of a shared policy may have been normalised each by itself before.
+    const forms = [reference, normalised(epoch.rows, epoch.levels[1], reference, sample)];
+    return lay(
+      forms.map((form) => demeaned(epoch, keys, form, sample, struck)),
+      epoch.levels,
+      true,
     );
-  }
-  matched.push(drawn(epoch, rows, identity));
-  const matches = new Uint8Array(hypotheses.length);
-  rows.forEach((row, i) => {
-    for (let h = 0; h < matches.length; h++) matches[h] = matched[h][i];
-    cover.add(matches, agent[sample[row]], iteration.number);
-  });
+  };
+  const trial = ({ transform }: PairingHypothesis): Trial | null => {
+    if (transform instanceof GroupMean) return byGroup(transform);
+    if (transform instanceof Permutation) return drawn(epoch, rows, identity);
+    const vector = transform.ways ? null : transform.apply(context);
+    return lay(transform.ways?.(context) ?? (vector ? [vector] : []), epoch.levels, alone.has(transform.id));
+  };
+  const single = singles.map(trial);
+  const explained = rows.filter((_, i) => single.some((one) => one?.match[i] === 2)).length;
+  const both = pairs.map((pair) => (explained < 0.5 * rows.length ? trial(pair) : null));
+  cover.add(
+    iteration.number,
+    rows.map((row) => agent[sample[row]]),
+    [...single, ...both],
+  );
+}
+
+/** Transforms that make another quantity of the credit, for which the line of right rows is no normalisation. */
+const alone = new Set(['sign', 'absolute', 'return-for-advantage', 'composed']);
+
+const emptyTrial = (target: Float64Array): Trial => ({
+  match: new Uint8Array(target.length),
+  target,
+  before: new Float64Array(target.length).fill(Number.NaN),
+  after: new Float64Array(target.length).fill(Number.NaN),
+});
+
+/** Takes what a line makes of a row, where it comes nearer than what was there. */
+function place(
+  trial: Trial,
+  i: number,
+  line: Line | undefined,
+  x: number,
+  own: number,
+  { slack, clamp }: PairingEpoch,
+  sure: boolean,
+): void {
+  if (!line || Number.isNaN(line.slope)) return;
+  const on = (value: number) => Math.max(clamp.low, Math.min(clamp.high, line.slope * value + line.intercept));
+  const gap = Math.abs(on(x) - trial.target[i]);
+  if (sure && gap <= slack) trial.match[i] = 2;
+  if (Math.abs(trial.after[i] - trial.target[i]) <= gap) return;
+  trial.after[i] = on(x);
+  trial.before[i] = on(own);
 }
 
 /** Whether used advantages are drawn from the batch's own: the sorted columns lie on one line. */
-function drawn(epoch: PairingEpoch, rows: number[], identity: Level): Uint8Array {
-  const out = new Uint8Array(rows.length);
+function drawn(epoch: PairingEpoch, rows: number[], identity: Level): Trial {
+  const trial = emptyTrial(gather(epoch.y, rows));
   // All credit of a policy: a minibatch may be given that of rows in other minibatches.
   const pools = new Map<number, Float64Array>();
   for (const list of cellsOf(epoch.rows, epoch.levels[0], 1).lists)
@@ -188,6 +238,7 @@ function drawn(epoch: PairingEpoch, rows: number[], identity: Level): Uint8Array
         .filter((value) => Number.isFinite(value))
         .sort(),
     );
+  const strict = { ...epoch, slack: drawnStrictness * epoch.slack };
   for (const level of epoch.levels) {
     const { lists } = cellsOf(epoch.rows, level, fewestInCell);
     for (const list of lists) {
@@ -198,17 +249,20 @@ function drawn(epoch: PairingEpoch, rows: number[], identity: Level): Uint8Array
       const line = consensus(sortedX, sortedY, places, epoch.slack, epoch.clamp, 1);
       const partly = identity.share >= 0.2 ? identity.cell.get(list[0]) : undefined;
       const used = line.matched >= 0.9 * places.length ? line : partly;
-      const normalised = used ?? fromPool(pools.get(epoch.levels[0](list[0]))!, sortedY, 0.05 * epoch.slack);
-      if (!normalised || !(normalised.slope > 0)) continue;
+      const mapped = used ?? fromPool(pools.get(epoch.levels[0](list[0]))!, sortedY, strict.slack);
+      if (!mapped || !(mapped.slope > 0)) continue;
       const pool = used ? sortedX : pools.get(epoch.levels[0](list[0]))!;
       const inCell = new Set(list);
       rows.forEach((row, i) => {
         if (!inCell.has(row)) return;
-        const x = (epoch.y[row] - normalised.intercept) / normalised.slope;
-        if (nearest(pool, x) * normalised.slope <= 0.05 * epoch.slack) out[i] = 2;
+        const x = nearest(pool, (epoch.y[row] - mapped.intercept) / mapped.slope);
+        place(trial, i, mapped, x, epoch.x[row], strict, true);
       });
     }
-    if (rows.length > 0 && out.reduce((sum, match) => sum + (match === 2 ? 1 : 0), 0) > 0.9 * rows.length) break;
+    if (rows.length > 0 && trial.match.filter((match) => match === 2).length > 0.9 * rows.length) break;
   }
-  return out;
+  return trial;
 }
+
+/** Share of the usual slack: some row of a large batch is always near. */
+const drawnStrictness = 0.05;

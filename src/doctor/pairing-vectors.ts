@@ -1,8 +1,8 @@
 /** What the pairing of rows and advantages is tried with: lines by cell, other agents' rows, group means. */
 import { spread } from '../math/statistics.ts';
 import { cellsOf, type Line } from './consensus.ts';
-import type { Iteration } from './iteration.ts';
 import { gather } from './rows.ts';
+import { nearest } from './transforms/credit/permutation.ts';
 
 /** The line of every row's cell. */
 export class LineOf {
@@ -28,31 +28,6 @@ export class LineOf {
   get(row: number): Line | undefined {
     return this.lines[this.index[row]];
   }
-}
-
-/** The advantage of the agent whose number is `shift` higher (cyclically) at the same (episode, t). */
-export function swapped(iteration: Iteration, reference: ArrayLike<number>, shift: number): Float64Array | null {
-  const agents = iteration.run.agentCount;
-  if (shift >= agents) return null;
-  const agent = iteration.samples!.column('agent')!;
-  return Float64Array.from(reference, (_, row) => {
-    const other = iteration.others(row).find((candidate) => agent[candidate] === (agent[row] + shift) % agents);
-    return other === undefined ? Number.NaN : reference[other];
-  });
-}
-
-/** Distance to the nearest entry of a sorted array. */
-export function nearest(sorted: Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  const above = low < sorted.length ? sorted[low] - value : Number.POSITIVE_INFINITY;
-  const below = low > 0 ? value - sorted[low - 1] : Number.POSITIVE_INFINITY;
-  return Math.min(above, below);
 }
 
 /** Each sample's credit less the mean of its group within its policy, as the update would have taken it; rows that are not struck keep theirs. */
@@ -119,8 +94,10 @@ export function fromPool(pool: Float64Array, values: Float64Array, slack: number
       if ((2 * slack * pool.length) / (slope * (pool[pool.length - 1] - pool[0])) > 0.2) continue;
       let hits = 0;
       for (let i = 0; i < count && hits >= i - 0.05 * count; i++)
-        if (nearest(pool, (values[i] - intercept) / slope) * slope <= slack) hits++;
+        if (distance(pool, (values[i] - intercept) / slope) * slope <= slack) hits++;
       if (hits >= 0.95 * count) return { slope, intercept, matched: hits };
     }
   return null;
 }
+
+const distance = (sorted: Float64Array, value: number) => Math.abs(nearest(sorted, value) - value);

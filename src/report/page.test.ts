@@ -18,7 +18,7 @@ async function page(change: (made: ReturnType<typeof simulate>) => void) {
   change(made);
   const recording = await record(made);
   const gatherer = new Gatherer();
-  const diagnosis = await diagnose(recording, { watch: gatherer.watch });
+  const diagnosis = await diagnose(recording, { watch: gatherer.watch, prove: gatherer.prove });
   const pictures = await gatherer.finish(recording, diagnosis);
   const { manifest } = recording;
   return diagnosisPage({ diagnosis, pictures, name: `runs/${hostile}`, manifest, command: `trueline ${hostile}` });

@@ -1,16 +1,19 @@
 /** Advantages recomputed from rewards, values and ends, against those that the trainer computed. */
 import type { EndRule } from '../../math/advantages.ts';
-import { type Check, confidence, fewestRows, noticedShare, type Pass } from '../check.ts';
-import { Cover } from '../cover.ts';
+import { type Check, fewestRows, noticedShare, type Pass } from '../check.ts';
+import { Cover, type Hypothesis, type Trial, trialOf } from '../cover.ts';
 import { type CreditRule, creditSlack, findCreditRule } from '../credit-rule.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { foundBy } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
+import { gather } from '../rows.ts';
 import type { Run } from '../run.ts';
+import { Composed } from '../transforms/composed.ts';
 import { AffineValues } from '../transforms/credit/affine-values.ts';
 import { Constant } from '../transforms/credit/constant.ts';
 import type { CreditRows, CreditTransform } from '../transforms/credit/credit-rows.ts';
 import { EarlierIteration } from '../transforms/credit/earlier-iteration.ts';
-import { Ends } from '../transforms/credit/ends.ts';
+import { Ends, misreadings } from '../transforms/credit/ends.ts';
 import { GroupMean } from '../transforms/credit/group-mean.ts';
 import { Lag, lags } from '../transforms/credit/lag.ts';
 import { OtherAgent } from '../transforms/credit/other-agent.ts';
@@ -18,7 +21,8 @@ import { Permutation } from '../transforms/credit/permutation.ts';
 import { RewardLag } from '../transforms/credit/reward-lag.ts';
 import { Sign } from '../transforms/credit/sign.ts';
 
-const endCauses: Readonly<Record<Exclude<EndRule, 'asRecorded'>, string>> = {
+const endCauses: Readonly<Record<EndRule, string>> = {
+  asRecorded: '',
   truncationTerminates: 'truncation-treated-as-termination',
   cutTerminates: 'truncation-treated-as-termination',
   allTerminate: 'truncation-treated-as-termination',
@@ -32,11 +36,13 @@ const endCauses: Readonly<Record<Exclude<EndRule, 'asRecorded'>, string>> = {
   terminationBootstraps: 'return-crosses-episodes',
 };
 
-export const endRules: readonly { cause: string; transform: Ends }[] = Object.entries(endCauses).map(
-  ([rule, cause]) => ({ cause, transform: new Ends(rule as EndRule) }),
-);
+export const endRules = misreadings.map((rule) => ({ cause: endCauses[rule], transform: new Ends(rule) }));
 
-const hypotheses: readonly { cause: string; transform: CreditTransform }[] = [
+interface CreditHypothesis extends Hypothesis {
+  transform: CreditTransform;
+}
+
+const singles: readonly CreditHypothesis[] = [
   ...endRules,
   ...lags.slice(0, 4).map((lag) => ({ cause: 'reward-time-shifted', transform: new RewardLag(lag) })),
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
@@ -51,6 +57,25 @@ const hypotheses: readonly { cause: string; transform: CreditTransform }[] = [
   { cause: 'advantage-degenerate', transform: new Constant() },
   { cause: 'advantage-shuffled', transform: new Permutation() },
 ];
+
+/** Two faults at once, tried where no single one explains the rows. */
+const pairs: readonly CreditHypothesis[] = [
+  ...singles
+    .filter(({ transform }) => ['lag', 'other-agent', 'ends', 'reward-lag'].includes(transform.id))
+    .map(({ cause, transform }) => ({
+      cause,
+      beside: 'advantage-sign-flipped',
+      transform: new Composed([transform, new Sign()]),
+    })),
+  ...endRules.flatMap(({ cause, transform }) =>
+    ([-1, 1] as const).map((lag) => ({
+      cause,
+      beside: 'advantage-time-shifted',
+      transform: new Composed([transform, new Lag(lag, 'episode')]),
+    })),
+  ),
+];
+const hypotheses = [...singles, ...pairs];
 
 export const credit: Check = {
   id: 'credit',
@@ -67,8 +92,6 @@ class CreditPass implements Pass {
   private looked = 0;
   private disagreeing = 0;
   private noticed = 0;
-  private before = 0;
-  private total = 0;
   private rule: CreditRule | null = null;
   private earlier: Float64Array | null = null;
   private searched = 0;
@@ -79,11 +102,7 @@ class CreditPass implements Pass {
   iteration(iteration: Iteration): void {
     const recorded = iteration.samples?.column('advantage');
     if (!recorded || !iteration.credit) return;
-    if (!this.rule)
-      this.rule = findCreditRule(this.run, iteration, [
-        'asRecorded',
-        ...endRules.map(({ transform }) => transform.rule),
-      ]);
+    if (!this.rule) this.rule = findCreditRule(this.run, iteration, ['asRecorded', ...misreadings]);
     if (!this.rule) return;
     const truth = iteration.advantages('asRecorded', this.rule.gamma, this.rule.lambda)!;
     const slack = creditSlack(iteration, truth);
@@ -96,8 +115,6 @@ class CreditPass implements Pass {
       cells.set(agent[i], cell);
       cell.looked++;
       if (gap > slack) cell.wrong.push(i);
-      this.before += Math.min(gap, 1e6 * slack) ** 2;
-      this.total += truth[i] ** 2;
     }
     const rows: number[] = [];
     for (const { looked, wrong } of cells.values()) {
@@ -125,16 +142,15 @@ class CreditPass implements Pass {
     const rows = wrong.filter((_, i) => i % stride === 0);
     const { rule, earlier } = this;
     const context: CreditRows = { iteration, own: truth, target: recorded, wrong: rows, slack, rule, earlier };
-    const vectors = hypotheses.map(({ transform }) => transform.apply(context));
-    const agent = iteration.samples!.column('agent')!;
-    const matches = new Uint8Array(hypotheses.length);
-    for (const row of rows) {
-      hypotheses.forEach(({ transform }, h) => {
-        const gap = Math.abs((vectors[h]?.[row] ?? Number.POSITIVE_INFINITY) - recorded[row]);
-        matches[h] = Number.isNaN(gap) ? 1 : gap <= slack * (transform.strictness ?? 1) ? 2 : 0;
-      });
-      this.cover.add(matches, agent[row], iteration.number);
-    }
+    const [target, before] = [gather(recorded, rows), gather(truth, rows)];
+    const trial = ({ transform }: CreditHypothesis): Trial | null => {
+      const vector = transform.apply(context);
+      return vector && trialOf({ target, before, after: gather(vector, rows) }, slack * (transform.strictness ?? 1));
+    };
+    const single = singles.map(trial);
+    const explained = rows.filter((_, i) => single.some((one) => one?.match[i] === 2)).length;
+    const both = pairs.map((pair) => (explained < 0.5 * rows.length ? trial(pair) : null));
+    this.cover.add(iteration.number, gather(iteration.samples!.column('agent')!, rows), [...single, ...both]);
   }
 
   finish(): Outcome {
@@ -152,28 +168,21 @@ class CreditPass implements Pass {
       return { status: 'not-checked', measured, expected, findings: [], note: 'no row has all it needs' };
     if (this.noticed < fewestRows)
       return { status: this.disagreeing >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
-    const residual = Math.sqrt(this.before / Math.max(this.total, 1e-300));
     const { found, open } = this.cover.explain();
     let rest = open;
     const findings: Finding[] = [];
-    for (const { hypothesis, rows, share: fit, agents, onset } of found) {
-      if (fit < 0.4 || rows < fewestRows || rows < 0.05 * this.cover.rows) {
-        rest += rows;
-        continue;
-      }
-      findings.push({
-        cause: hypothesis.cause,
-        confidence: confidence(fit, rows),
-        agents,
-        onset,
-        rows,
-        transform: hypothesis.transform,
-        before: residual,
-        after: residual * Math.sqrt(Math.max(0, 1 - fit)),
-        summary: `${figure(100 * share)} % of the advantages are not what rewards, values and ends give; ${figure(100 * fit)} % of those agree with: ${hypothesis.transform.describe('en')}.`,
-        evidence: [{ check: 'credit', measured, expected }],
-      });
-    }
+    const wording = () => ({
+      quantity: 'advantage',
+      target: 'recorded advantage',
+      before: 'recomputed for this row',
+      summary: (fit: string) =>
+        `${figure(100 * share)} % of the advantages are not what rewards, values and ends give; ${fit} of those agree with`,
+      evidence: [{ check: 'credit', measured, expected }],
+    });
+    for (const explained of found)
+      if (explained.share >= 0.4 && explained.rows >= Math.max(fewestRows, 0.05 * this.cover.rows))
+        findings.push(...foundBy(explained, wording));
+      else rest += explained.rows;
     const note =
       findings.length === 0 || open > 0.5 * this.cover.rows
         ? 'some advantages are reproduced by no transform that is known'

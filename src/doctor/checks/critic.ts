@@ -1,14 +1,13 @@
 /** Whether the critic sees and learns the row's own: its value before the first step, and its target. Values may be in other units, as long as one line maps all of them. */
-import { lagged } from '../../math/chains.ts';
 import { Pairs } from '../../math/statistics.ts';
 import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../check.ts';
 import { cellsOf } from '../consensus.ts';
+import { Cover, type Trial, trialOf } from '../cover.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { foundBy } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
-import { swapped } from '../pairing-vectors.ts';
-import { rowsWhere } from '../rows.ts';
+import { gather, rowsWhere } from '../rows.ts';
 import type { Run } from '../run.ts';
-import type { CreditTransform } from '../transforms/credit/credit-rows.ts';
 import { Lag, lags } from '../transforms/credit/lag.ts';
 import { OtherAgent } from '../transforms/credit/other-agent.ts';
 import { Affine } from '../transforms/rows/affine.ts';
@@ -26,18 +25,19 @@ export const critic: Check = {
   start: (run) => new CriticPass(run),
 };
 
-const shifts = [1, 2, 3, 4, 5, 6, 7];
-const tried: readonly CreditTransform[] = [
+const hypotheses = [
   ...lags.map((lag) => new Lag(lag, 'episode')),
   ...lags.slice(0, 4).map((lag) => new Lag(lag, 'stream')),
-  ...shifts.map(() => new OtherAgent()),
-];
+  new OtherAgent(),
+].map((transform) => ({ cause: 'critic-context-misaligned', transform }));
+
+/** Spreads within which a value lies on the line of another row's: a fit is pulled by the ends of episodes. */
+const onLine = 0.02;
 
 interface Side {
   looked: number;
   wrong: number;
-  /** Rows that each transform brings onto the line. */
-  explained: Float64Array;
+  cover: Cover<(typeof hypotheses)[number]>;
   onset: number;
   agents: Set<number>;
   /** Slope and intercept, update by update. */
@@ -47,7 +47,7 @@ interface Side {
 const side = (): Side => ({
   looked: 0,
   wrong: 0,
-  explained: new Float64Array(tried.length),
+  cover: new Cover(hypotheses),
   onset: Number.POSITIVE_INFINITY,
   agents: new Set(),
   slopes: new Map(),
@@ -129,6 +129,7 @@ class CriticPass implements Pass {
     }
   }
 
+  /** Which other row's number the critic was given, up to the line that any change of units is. */
   private search(
     iteration: Iteration,
     into: Side,
@@ -136,32 +137,34 @@ class CriticPass implements Pass {
     stored: ArrayLike<number>,
     list: Int32Array,
   ): void {
-    const { chains } = iteration;
     const sample = iteration.replays!.column('sample')!;
-    if (!chains) return;
-    const vectors = [
-      ...lags.map((lag) => lagged(stored, chains.next, chains.previous, lag)),
-      ...lags.slice(0, 4).map((lag) => lagged(stored, chains.streamNext, chains.streamPrevious, lag)),
-      ...shifts.map((shift) => swapped(iteration, stored, shift)),
-    ];
-    vectors.forEach((vector, v) => {
-      if (!vector) return;
-      const line = new Pairs();
-      for (const row of list) if (Number.isFinite(vector[sample[row]])) line.add(vector[sample[row]], used[row]);
-      if (line.count < Math.max(fewestRows, 0.3 * list.length) || !(line.correlation > 0)) return;
-      // Shifted rows at the ends of episodes have no partner and pull the fit; most must lie on the line.
-      const { slope, intercept } = line;
-      let on = 0;
-      for (const row of list) {
-        const x = vector[sample[row]];
-        if (Number.isFinite(x) && Math.abs(slope * x + intercept - used[row]) <= 0.02 * line.spreadY) on++;
+    const agent = iteration.samples!.column('agent')!;
+    const samples = list.map((row) => sample[row]);
+    const target = gather(used, list);
+    const own = gather(stored, samples);
+    const rows = { iteration, own: stored };
+    const trials = hypotheses.map(({ transform }) => {
+      const ways = transform instanceof OtherAgent ? transform.ways(rows) : [transform.apply(rows)];
+      let best: { on: number; trial: Trial } | null = null;
+      for (const vector of ways) {
+        if (!vector) continue;
+        const x = gather(vector, samples);
+        const line = new Pairs();
+        for (let i = 0; i < x.length; i++) if (Number.isFinite(x[i])) line.add(x[i], target[i]);
+        if (line.count < Math.max(fewestRows, 0.3 * list.length) || !(line.correlation > 0)) continue;
+        const { slope, intercept, spreadY } = line;
+        const mapped = (column: Float64Array) => column.map((value) => slope * value + intercept);
+        const trial = trialOf({ target, before: mapped(own), after: mapped(x) }, onLine * spreadY);
+        const on = trial.match.filter((match) => match === 2).length;
+        // Shifted rows at the ends of episodes have no partner and pull the fit; most must lie on the line.
+        if (on >= 0.8 * line.count && on > (best?.on ?? 0)) best = { on, trial };
       }
-      into.explained[v] += on >= 0.8 * line.count ? list.length : 0;
+      return best?.trial ?? null;
     });
+    into.cover.add(iteration.number, gather(agent, samples), trials);
   }
 
   finish(): Outcome {
-    const share = (of: Side) => of.wrong / Math.max(1, of.looked);
     const measured = {
       values: this.value.looked,
       values_of_other_rows: this.value.wrong,
@@ -177,22 +180,31 @@ class CriticPass implements Pass {
       ['target', this.target],
     ] as const) {
       if (of.wrong < fewestRows) continue;
-      let best = 0;
-      for (let v = 1; v < tried.length; v++) if (of.explained[v] > of.explained[best] * 1.02) best = v;
-      const fit = of.explained[best] / of.wrong;
+      const [best] = of.cover.explain().found;
+      const evidence = [{ check: 'critic', measured, expected }];
+      const summary = `The critic's ${what} does not follow the row's own on ${of.wrong} rows`;
+      if (best && best.share >= 0.5) {
+        const wording = {
+          quantity: what === 'value' ? "critic's value" : "critic's target",
+          target: 'in the update',
+          before: "the row's own",
+          summary: (fit: string) => `${summary}; on ${fit} of them it follows`,
+          evidence,
+        };
+        findings.push(...foundBy(best, () => wording));
+        break;
+      }
       // Without a transform the value must be compared with the very parameters that made it.
-      if (fit < 0.5 && (what === 'target' || this.replayed < 0.9 * (this.replayed + this.moved))) continue;
+      if (what === 'target' || this.replayed < 0.9 * (this.replayed + this.moved)) continue;
       findings.push({
         cause: 'critic-context-misaligned',
-        confidence: fit >= 0.5 ? confidence(fit, of.wrong) : Math.min(0.6, confidence(1, of.wrong)),
+        confidence: Math.min(0.6, confidence(1, of.wrong)),
         agents: [...of.agents].sort((a, b) => a - b),
         onset: of.onset,
         rows: of.wrong,
-        ...(fit >= 0.5 ? { transform: tried[best] } : {}),
-        before: share(of),
-        after: share(of) * (1 - Math.max(0, fit)),
-        summary: `The critic's ${what} does not follow the row's own on ${of.wrong} rows${fit >= 0.5 ? `; it follows that of ${tried[best].describe('en')}` : ' although the policy replays them exactly'}.`,
-        evidence: [{ check: 'critic', measured, expected }],
+        before: of.wrong / Math.max(1, of.looked),
+        summary: `${summary} although the policy replays them exactly.`,
+        evidence,
       });
       break;
     }

@@ -2,6 +2,7 @@
 
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { ProofStore } from '../found.ts';
 import { type Iteration, stepKey } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
@@ -28,8 +29,14 @@ const triedSteps = 6;
 const triedRows = 1024;
 const slack = limits.headGradient.value;
 
+interface Count {
+  count: number;
+  onset: number;
+  proof: ProofStore;
+}
+
 class HeadPass implements Pass {
-  private readonly counts = new Map<number, Map<Kind, { count: number; onset: number }>>();
+  private readonly counts = new Map<number, Map<Kind, Count>>();
   private steps = 0;
   private readonly distribution = new Distribution();
   /** Policy to the tensor that is its head's bias. */
@@ -193,11 +200,13 @@ class HeadPass implements Pass {
       : (candidates.find(([, value]) => apart(value))?.[0] ?? 'other');
     if (!kind) return;
     this.steps++;
-    const counts = this.counts.get(step.policy) ?? new Map<Kind, { count: number; onset: number }>();
+    const counts = this.counts.get(step.policy) ?? new Map<Kind, Count>();
     this.counts.set(step.policy, counts);
-    const into = counts.get(kind) ?? { count: 0, onset: iteration.number };
+    const into = counts.get(kind) ?? { count: 0, onset: iteration.number, proof: new ProofStore() };
     counts.set(kind, into);
     into.count++;
+    const given = candidates.find(([candidate]) => candidate === kind)?.[1];
+    if (given !== undefined) into.proof.step(step.norm, whole, given);
   }
 
   finish(): Outcome {
@@ -219,6 +228,7 @@ class HeadPass implements Pass {
           onset: own.onset,
           rows: own.count,
           transform,
+          ...own.proof.prove("length of the head's gradient", 'as recorded', 'that of the whole loss', transform),
           summary,
           evidence: [{ check: 'head-gradient', measured, expected }],
         });

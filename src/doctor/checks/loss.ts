@@ -1,6 +1,7 @@
 /** Losses recomputed from their rows against the reported ones: summed, negated, or made of all pairs, each leaves its own number. */
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { ProofStore } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
@@ -17,12 +18,22 @@ export const loss: Check = {
   start: (run) => new LossPass(run),
 };
 
+const pairsOfValues = new LossIs('all-pairs', 'value');
+
 type Formula = 'mean' | 'unclipped' | 'sum' | 'outer' | 'negated' | 'other';
 const causes: Partial<Record<Formula, [string, LossIs]>> = {
   sum: ['loss-summed', new LossIs('sum', 'policy')],
   outer: ['broadcast-mismatch', new LossIs('all-pairs', 'policy')],
   negated: ['advantage-sign-flipped', new LossIs('negated', 'policy')],
 };
+
+/** What a formula gives for a step. */
+function given(formula: Formula, { loss, unclippedLoss, outerLoss, weight }: StepStat): number {
+  if (formula === 'sum') return weight * loss;
+  if (formula === 'outer') return outerLoss;
+  if (formula === 'negated') return -loss;
+  return formula === 'mean' ? loss : formula === 'unclipped' ? unclippedLoss : Number.NaN;
+}
 
 interface Count {
   count: number;
@@ -31,6 +42,7 @@ interface Count {
   policies: Set<number>;
   measured: number;
   expected: number;
+  proof: ProofStore;
 }
 
 class LossPass implements Pass {
@@ -42,6 +54,7 @@ class LossPass implements Pass {
     onset: Number.POSITIVE_INFINITY,
     rows: 0,
     policies: new Set<number>(),
+    proof: new ProofStore(),
   };
 
   constructor(private readonly run: Run) {}
@@ -65,6 +78,7 @@ class LossPass implements Pass {
           policies: new Set(),
           measured: 0,
           expected: 0,
+          proof: new ProofStore(),
         };
         counts.set(formula, own);
         own.count++;
@@ -73,6 +87,7 @@ class LossPass implements Pass {
         own.policies.add(stat.policy);
         own.measured = reported[row];
         own.expected = stat.loss;
+        own.proof.step(reported[row], stat.loss, given(formula, stat));
       }
     this.valueLosses(iteration, steps);
   }
@@ -112,6 +127,7 @@ class LossPass implements Pass {
         this.values.onset = Math.min(this.values.onset, iteration.number);
         this.values.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);
         this.values.policies.add(policy);
+        for (const { row, stat } of own) this.values.proof.step(reported[row], stat.valueLoss, stat.outerValueLoss);
       } else this.values.mean++;
     }
   }
@@ -132,7 +148,8 @@ class LossPass implements Pass {
         agents: [...this.values.policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: this.values.onset,
         rows: this.values.rows,
-        transform: new LossIs('all-pairs', 'value'),
+        transform: pairsOfValues,
+        ...this.values.proof.prove('value loss', 'as reported', 'mean over the rows', pairsOfValues),
         summary: 'The value loss follows the mean over all pairs of a value and a return, not over rows.',
         evidence,
       });
@@ -159,8 +176,7 @@ class LossPass implements Pass {
         onset: own.onset,
         rows: own.rows,
         transform,
-        before: Math.abs(own.measured / own.expected - 1),
-        after: 0,
+        ...own.proof.prove('policy loss', 'as reported', 'mean over the rows', transform),
         summary: `The reported policy loss is ${figure(own.measured)} where the mean over its rows gives ${figure(own.expected)}; on ${own.count} steps it agrees with: ${transform.describe('en')}.`,
         evidence,
       });
@@ -175,7 +191,7 @@ class LossPass implements Pass {
         agents: [...other.policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: other.onset,
         rows: other.rows,
-        before: Math.abs(other.measured / other.expected - 1),
+        ...other.proof.prove('policy loss', 'as reported', 'mean over the rows'),
         summary: `The reported policy loss (${figure(other.measured)}) is not what the rows give (${figure(other.expected)}).`,
         evidence,
       });

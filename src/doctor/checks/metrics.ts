@@ -2,12 +2,12 @@
 
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { ProofStore } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
 import { resolution } from '../scoring.ts';
 import { reportedSteps, type StepStat } from '../step-stats.ts';
-import { K3ForK1 } from '../transforms/loss/k3-for-k1.ts';
 import { MetricForm, type MetricOver, type MetricQuantity } from '../transforms/loss/metric-form.ts';
 
 export const metrics: Check = {
@@ -53,6 +53,8 @@ const edges = (quantity: MetricQuantity, pick: (stat: StepStat) => number): Form
   form(quantity, (_, context) => pick(context.epochLast), 'last-minibatch-of-epoch'),
   form(quantity, (_, context) => pick(context.first), 'first-step'),
 ];
+
+const k1 = new MetricForm('k1');
 
 const table: readonly Metric[] = [
   {
@@ -117,7 +119,7 @@ class Tally {
   steps = 0;
   /** Steps that each right form does not fit. */
   readonly misses = new Map<string, Misses>();
-  readonly wrongFits = new Map<MetricForm, number>();
+  readonly wrongFits = new Map<MetricForm, { steps: number; proof: ProofStore }>();
 
   miss(form: string, iteration: number, rows: number, reported: number, recomputed: number): void {
     const own = this.misses.get(form) ?? { wrong: 0, onset: iteration, rows: 0, reported: 0, recomputed: 0 };
@@ -149,6 +151,7 @@ interface Cancelling {
   looked: number;
   rows: number;
   onset: number;
+  proof: ProofStore;
 }
 
 class MetricsPass implements Pass {
@@ -193,20 +196,28 @@ class MetricsPass implements Pass {
         Math.abs(value - other) <= metric.slack(stat, noise) + limits.metric.value * Math.abs(other);
       tally.steps++;
       let right = false;
+      let honest = Number.NaN;
       for (const [name, pick] of Object.entries(metric.right)) {
         const recomputed = pick(stat, context);
+        if (Number.isNaN(honest)) honest = recomputed;
         if (close(recomputed)) right = true;
         else tally.miss(name, iteration.number, stat.rows, value, recomputed);
       }
       if (metric.column === 'approx_kl') this.cancels(iteration, stat, value);
       if (right) continue;
-      for (const [known, pick] of metric.wrong)
-        if (close(pick(stat, context))) tally.wrongFits.set(known, (tally.wrongFits.get(known) ?? 0) + 1);
+      for (const [known, pick] of metric.wrong) {
+        const given = pick(stat, context);
+        if (!close(given)) continue;
+        const fits = tally.wrongFits.get(known) ?? { steps: 0, proof: new ProofStore() };
+        tally.wrongFits.set(known, fits);
+        fits.steps++;
+        fits.proof.step(value, honest, given);
+      }
     }
   }
 
   private cancels(iteration: Iteration, stat: StepStat, reported: number): void {
-    const none = { equal: 0, noisy: 0, looked: 0, rows: 0, onset: Number.POSITIVE_INFINITY };
+    const none = { equal: 0, noisy: 0, looked: 0, rows: 0, onset: Number.POSITIVE_INFINITY, proof: new ProofStore() };
     const cancelling = this.cancelling.get(stat.policy) ?? none;
     this.cancelling.set(stat.policy, cancelling);
     cancelling.looked++;
@@ -216,6 +227,7 @@ class MetricsPass implements Pass {
     cancelling.rows += stat.rows;
     if (stat.k1Error <= 0.5 * stat.k2) return;
     cancelling.noisy++;
+    cancelling.proof.step(reported, stat.k3, stat.k1);
     cancelling.onset = Math.min(cancelling.onset, iteration.number);
   }
 
@@ -231,8 +243,8 @@ class MetricsPass implements Pass {
       measured[`${name}: disagreeing`] = wrong;
       const late = onset > 0 && wrong >= 8 && wrong >= 0.1 * steps;
       if (wrong < 4 || !(wrong >= limits.metricShare.value * steps || late)) continue;
-      const best = [...tally.wrongFits].sort((a, b) => b[1] - a[1])[0];
-      const fit = best ? Math.min(1, best[1] / wrong) : 0;
+      const best = [...tally.wrongFits].sort((a, b) => b[1].steps - a[1].steps)[0];
+      const fit = best ? Math.min(1, best[1].steps / wrong) : 0;
       findings.push({
         cause: 'metric-misreported',
         reading: column,
@@ -240,9 +252,9 @@ class MetricsPass implements Pass {
         agents: this.run.agentsOf(tally.policy),
         onset,
         rows,
-        ...(fit > 0.5 ? { transform: best[0] } : {}),
-        before: wrong / steps,
-        after: (wrong / steps) * (1 - fit),
+        ...(fit > 0.5
+          ? { transform: best[0], ...best[1].proof.prove(column, 'as reported', 'recomputed from the rows', best[0]) }
+          : { before: Math.abs(reported - recomputed) }),
         summary: `${column} is reported as ${figure(reported)} where the rows give ${figure(recomputed)}${fit > 0.5 ? `; it agrees with: ${best[0].describe('en')}` : ''}.`,
         evidence: [
           {
@@ -253,7 +265,7 @@ class MetricsPass implements Pass {
         ],
       });
     }
-    for (const [policy, { equal, noisy, looked, rows, onset }] of this.cancelling) {
+    for (const [policy, { equal, noisy, looked, rows, onset, proof }] of this.cancelling) {
       measured[`policy ${policy}: KL equals k1`] = equal;
       if (equal >= 3 && equal >= 0.5 * looked && noisy >= 0.5 * equal)
         findings.push({
@@ -263,7 +275,8 @@ class MetricsPass implements Pass {
           agents: this.run.agentsOf(policy),
           onset,
           rows,
-          transform: new K3ForK1(),
+          transform: k1,
+          ...proof.prove('KL', 'as reported', 'k3 of the rows', k1),
           summary: `The reported KL is the mean of old - new; on ${noisy} of ${looked} steps its standard error exceeds half of k2, so it is mostly noise.`,
           evidence: [
             { check: 'metrics', measured: { equals_k1: equal, mostly_noise: noisy }, expected: { mostly_noise: 0 } },

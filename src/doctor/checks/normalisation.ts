@@ -4,13 +4,13 @@ import { spread } from '../../math/statistics.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../check.ts';
 import { cellsOf } from '../consensus.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { ProofStore } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import { gather, rowsWhere } from '../rows.ts';
 import type { Run } from '../run.ts';
 import { Constant } from '../transforms/credit/constant.ts';
-import { Normalised } from '../transforms/rows/normalised.ts';
-import { Offset } from '../transforms/rows/offset.ts';
+import { Raw } from '../transforms/rows/raw.ts';
 import type { Transform } from '../transforms/transform.ts';
 import { merge } from './wiring.ts';
 
@@ -44,6 +44,7 @@ interface Policy {
   wild: number;
   onset: Record<Kind, number>;
   latest: { mean: number; std: number };
+  proofs: Record<Kind, ProofStore>;
 }
 
 type Kind = 'constant' | 'oneSided' | 'unnormalised' | 'wild';
@@ -75,6 +76,11 @@ class NormalisationPass implements Pass {
       const note = (kind: Kind) => {
         own[kind]++;
         own.onset[kind] = Math.min(own.onset[kind], iteration.number);
+        const column = samples?.column('advantage');
+        const raw = column ? gather(column, gather(sample, list)) : undefined;
+        const centred = values.map((value) => (value - whole.mean) / (whole.std || 1));
+        if (kind !== 'constant') own.proofs[kind].rows(iteration.number, values, centred, raw);
+        else if (raw) own.proofs[kind].rows(iteration.number, values, raw, values);
       };
       if (whole.std <= 1e-6 * Math.max(1e-3, Math.abs(whole.mean))) {
         // Each agent's credit may have been normalised by itself.
@@ -167,6 +173,12 @@ class NormalisationPass implements Pass {
       wild: 0,
       onset: { constant: never, oneSided: never, unnormalised: never, wild: never },
       latest: { mean: Number.NaN, std: Number.NaN },
+      proofs: {
+        constant: new ProofStore(),
+        oneSided: new ProofStore(),
+        unnormalised: new ProofStore(),
+        wild: new ProofStore(),
+      },
     };
     this.policies.set(policy, own);
     return own;
@@ -200,17 +212,21 @@ class NormalisationPass implements Pass {
     const { mean, std } = own.latest;
     const most = (kind: Kind) =>
       own[kind] > 0 && (own[kind] >= 0.5 * own.updates || (own.onset[kind] > 0 && own[kind] >= 2));
-    const add = (cause: string, kind: Kind, transform: Transform, summary: string, sure = 1) =>
+    const add = (cause: string, kind: Kind, transform: Transform | undefined, summary: string, sure = 1) => {
+      const quantity = 'advantage in the loss';
+      const proof = own.proofs[kind].prove(quantity, quantity, 'as it should be', transform);
+      const undone = { ...proof, ...(transform && proof.after !== undefined ? { transform } : {}) };
       findings.push({
         cause,
         confidence: Math.min(sure, confidence(1, (own.rows * own[kind]) / own.updates)),
         agents: this.run.agentsOf(policy),
         onset: own.onset[kind],
         rows: Math.round((own.rows * own[kind]) / own.updates),
-        transform,
+        ...undone,
         summary,
         evidence: [],
       });
+    };
     if (most('constant'))
       add(
         'advantage-degenerate',
@@ -222,21 +238,21 @@ class NormalisationPass implements Pass {
       add(
         'advantage-degenerate',
         'oneSided',
-        new Offset(),
+        undefined,
         `Advantages in the loss are all of one sign (mean ${figure(mean)}, spread ${figure(std)}).`,
       );
     if (most('unnormalised'))
       add(
         'advantage-not-normalised',
         'unnormalised',
-        new Normalised(),
+        new Raw(),
         `Normalisation is declared, but advantages enter the loss with mean ${figure(mean)} and spread ${figure(std)}.`,
       );
     else if (own.wild >= 0.5 * own.updates && own.wild > 0)
       add(
         'advantage-not-normalised',
         'wild',
-        new Normalised(),
+        new Raw(),
         `Advantages enter the loss with a spread of ${figure(std)}: the step follows the scale of the rewards.`,
         0.8,
       );

@@ -1,8 +1,10 @@
 /** Whether old_logp in the loss follows the current policy. A ratio of 1 is only suspicious where the policy has moved since sampling. */
 import { type Check, confidence, fewestRows, logpTolerance, type Pass } from '../check.ts';
 import { figure, type Outcome } from '../diagnosis.ts';
+import { ProofStore } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
-import { StoredOldLogp } from '../transforms/rows/stored-old-logp.ts';
+import { gather } from '../rows.ts';
+import { NewForOld } from '../transforms/rows/new-for-old.ts';
 
 export const oldLogpRecomputed: Check = {
   id: 'old-logp-kept',
@@ -18,6 +20,7 @@ class OldLogpPass implements Pass {
   private moved = 0;
   private following = 0;
   private onset = Number.POSITIVE_INFINITY;
+  private readonly proof = new ProofStore();
   private readonly agents = new Map<number, { moved: number; following: number }>();
 
   iteration(iteration: Iteration): void {
@@ -30,6 +33,7 @@ class OldLogpPass implements Pass {
     const { own: here } = iteration;
     const weight = replays.column('weight');
     const agent = samples.column('agent')!;
+    const following: number[] = [];
     let latest = -1;
     let own = { moved: 0, following: 0 };
     for (let i = 0; i < replays.rows; i++) {
@@ -48,7 +52,10 @@ class OldLogpPass implements Pass {
       own.following++;
       this.following++;
       this.onset = Math.min(this.onset, iteration.number);
+      following.push(i);
     }
+    const kept = gather(stored, gather(sample, following));
+    this.proof.rows(iteration.number, gather(used, following), kept, gather(fresh, following));
   }
 
   finish(): Outcome {
@@ -68,6 +75,7 @@ class OldLogpPass implements Pass {
     if (affected.length === 0) return { status: 'pass', measured, expected, findings: [] };
     const moved = affected.reduce((sum, [, own]) => sum + own.moved, 0);
     const following = affected.reduce((sum, [, own]) => sum + own.following, 0);
+    const transform = new NewForOld();
     return {
       status: 'fail',
       measured,
@@ -79,9 +87,8 @@ class OldLogpPass implements Pass {
           agents: affected.map(([agent]) => agent).sort((a, b) => a - b),
           onset: this.onset,
           rows: following,
-          transform: new StoredOldLogp(),
-          before: following / moved,
-          after: 0,
+          transform,
+          ...this.proof.prove('log-probability', 'old_logp in the loss', 'old_logp as stored', transform),
           summary: `The policy moved on ${moved} rows of later steps, yet on ${following} of them old_logp equals new_logp: the ratio is 1 whatever the update does.`,
           evidence: [
             { check: 'old-logp-kept', measured: { share: figure(following / moved) }, expected: { share: 0 } },

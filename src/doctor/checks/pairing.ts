@@ -1,11 +1,12 @@
 /** Whether the advantage that entered the loss is the row's own. Any normalisation is a line through the rows of one batch, agent or minibatch; what lies on no such line was mis-paired. */
 
 import { Pairs, spread } from '../../math/statistics.ts';
-import { type Check, confidence, creditTolerance, fewestRows, noticedShare, type Pass } from '../check.ts';
+import { type Check, creditTolerance, fewestRows, noticedShare, type Pass } from '../check.ts';
 import { type Clamp, cellsOf, findClamp, isOn } from '../consensus.ts';
 import { Cover } from '../cover.ts';
 import { type CreditRule, findCreditRule } from '../credit-rule.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { foundBy } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import { bestLevel, hypotheses, type PairingEpoch, search } from '../pairing-search.ts';
@@ -182,25 +183,19 @@ class PairingPass implements Pass {
       return { status: this.disagreeing >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
     const findings: Finding[] = [];
     const { found, open } = this.cover.explain();
+    const wording = () => ({
+      quantity: 'advantage in the loss',
+      target: 'advantage in the loss',
+      before: "the row's own, normalised likewise",
+      summary: (fit: string) =>
+        `${figure(100 * share)} % of the advantages in the loss are not those of their rows, however they were normalised; ${fit} of them agree with`,
+      evidence: [{ check: 'pairing', measured, expected }],
+    });
     let rest = open;
-    for (const { hypothesis, rows, share: fit, agents, onset } of found) {
-      if (fit < 0.4 || rows < fewestRows || rows < 0.1 * this.cover.rows) {
-        rest += rows;
-        continue;
-      }
-      if (findings.some(({ cause }) => cause === hypothesis.cause)) continue;
-      findings.push({
-        cause: hypothesis.cause,
-        confidence: confidence(fit, rows),
-        agents,
-        onset,
-        rows,
-        transform: hypothesis.transform,
-        before: share,
-        after: share * (1 - fit),
-        summary: `${figure(100 * share)} % of the advantages in the loss are not those of their rows, however they were normalised; ${figure(100 * fit)} % of them agree with: ${hypothesis.transform.describe('en')}.`,
-        evidence: [{ check: 'pairing', measured, expected }],
-      });
+    for (const explained of found) {
+      if (explained.share < 0.4 || explained.rows < Math.max(fewestRows, 0.1 * this.cover.rows)) rest += explained.rows;
+      else if (!findings.some(({ cause }) => cause === explained.hypothesis.cause))
+        findings.push(...foundBy(explained, wording));
     }
     const lost = this.unpaired();
     if (findings.length === 0 && lost) findings.push({ ...lost, evidence: [{ check: 'pairing', measured, expected }] });

@@ -1,7 +1,9 @@
 /** Whether the policy itself, run again on what the agents saw, gives the log-probabilities that were stored. What it runs is prepared before the checks, because models run asynchronously. */
 import { absurdLogp, type Check, confidence, fewestRows, noticedShare, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { ProofStore } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
+import { gather } from '../rows.ts';
 import { Snapshot } from '../transforms/replay/snapshot.ts';
 
 /** Another runtime sums in another order; what another policy gives is far beyond it. */
@@ -20,6 +22,7 @@ interface Tally {
   agents: Set<number>;
   rows: number;
   onset: number;
+  proof: ProofStore;
 }
 
 class PolicyReplayPass implements Pass {
@@ -59,30 +62,33 @@ class PolicyReplayPass implements Pass {
   private explain(iteration: Iteration, agent: number, off: readonly number[]): void {
     const { replayed } = iteration;
     const stored = iteration.samples!.measured('old_logp')!;
-    const note = (key: string, rows: number) => {
-      const tally = this.found.get(key) ?? { agents: new Set(), rows: 0, onset: iteration.number };
+    const note = (key: string, rows: number, given: ArrayLike<number>) => {
+      const fresh = { agents: new Set<number>(), rows: 0, onset: iteration.number, proof: new ProofStore() };
+      const tally = this.found.get(key) ?? fresh;
       this.found.set(key, tally);
       tally.agents.add(agent);
       tally.rows += rows;
       tally.onset = Math.min(tally.onset, iteration.number);
+      tally.proof.rows(iteration.number, gather(stored, off), gather(replayed!.own, off), gather(given, off));
     };
     const agreeing = (values: ArrayLike<number>) =>
       off.filter((i) => Math.abs(values[i] - stored[i]) <= replayTolerance * (1 + 0.1 * Math.abs(stored[i]))).length;
-    let best: { key: string; rows: number } | null = null;
+    let best: { key: string; rows: number; logp: ArrayLike<number> } | null = null;
     for (const { key, logp } of replayed!.others) {
       const rows = agreeing(logp);
-      if (rows > 0.8 * off.length && (!best || rows > best.rows)) best = { key, rows };
+      if (rows > 0.8 * off.length && (!best || rows > best.rows)) best = { key, rows, logp };
     }
     if (best) {
-      note(best.key, best.rows);
+      note(best.key, best.rows, best.logp);
       return;
     }
     const fresh = replayed!.fresh;
+    const none = new Float64Array(stored.length).fill(Number.NaN);
     const updated = fresh
       ? off.filter((i) => Math.abs(fresh[i] - replayed!.own[i]) <= replayTolerance * (1 + 0.1 * Math.abs(fresh[i])))
           .length
       : 0;
-    if (updated > 0.8 * off.length) note('old', updated);
+    if (updated > 0.8 * off.length) note('old', updated, none);
     else this.unexplained += off.length;
   }
 
@@ -138,8 +144,7 @@ class PolicyReplayPass implements Pass {
       onset: tally.onset,
       rows: tally.rows,
       transform,
-      before: share,
-      after: 0,
+      ...tally.proof.prove('log-probability', 'old_logp, as stored', 'what the policy itself gives', transform),
       summary,
       evidence,
     };

@@ -1,15 +1,79 @@
 /** Before a policy's first step of an iteration, new_logp must equal old_logp. Rows that disagree are explained by the transform that makes them agree. */
 import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../check.ts';
-import { Cover } from '../cover.ts';
+import { Cover, type Hypothesis, type Match, type Trial } from '../cover.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { foundBy } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
-import { type Fitted, listKey, type ReplayRow, replayHypotheses, Transforms } from '../replay-transforms.ts';
 import type { Run } from '../run.ts';
 import { resolution, Scores } from '../scoring.ts';
+import { Composed } from '../transforms/composed.ts';
 import { FirstK } from '../transforms/replay/first-k.ts';
-import { Temperature } from '../transforms/replay/temperature.ts';
-import type { Transform } from '../transforms/transform.ts';
+import { ListOf } from '../transforms/replay/list-of.ts';
+import { Mask } from '../transforms/replay/mask.ts';
+import { OldLogp } from '../transforms/replay/old-logp.ts';
+import { Order } from '../transforms/replay/order.ts';
+import { OwnList } from '../transforms/replay/own-list.ts';
+import { Prefix } from '../transforms/replay/prefix.ts';
+import { type ReplayRow, ReplayRows, type ReplayTransform } from '../transforms/replay/replay-rows.ts';
+import { SecondPass } from '../transforms/replay/second-pass.ts';
+import { fitTemperature, Temperature } from '../transforms/replay/temperature.ts';
+import { OwnAgents } from '../transforms/rows/own-agents.ts';
 
+interface ReplayHypothesis extends Hypothesis {
+  transform: ReplayTransform;
+}
+
+const unfitted = Number.NaN;
+
+/** Specific before general: an earlier one wins where two explain the same rows. */
+const singles: readonly ReplayHypothesis[] = [
+  { cause: 'trained-on-other-agent', transform: new OwnAgents() },
+  { cause: 'stochastic-forward', transform: new SecondPass() },
+  { cause: 'mask-not-replayed', transform: new Mask('update') },
+  { cause: 'mask-not-replayed', transform: new Mask('none') },
+  { cause: 'temperature-mismatch', transform: new Temperature('update', unfitted) },
+  { cause: 'temperature-mismatch', transform: new Temperature('sampling', unfitted) },
+  { cause: 'num-actions-defaulted', transform: new FirstK(unfitted) },
+  { cause: 'subset-not-replayed', transform: new Order('ascending') },
+  { cause: 'subset-not-replayed', transform: new Order('descending') },
+  { cause: 'subset-not-replayed', transform: new Order('reversed') },
+  { cause: 'subset-not-replayed', transform: new Prefix('update') },
+  { cause: 'subset-not-replayed', transform: new Prefix('sampling') },
+  { cause: 'subset-borrowed', transform: new ListOf('other-agent') },
+  { cause: 'subset-borrowed', transform: new ListOf('stored-before') },
+  { cause: 'subset-borrowed', transform: new ListOf('stored-after') },
+  { cause: 'subset-borrowed', transform: new ListOf('neighbouring-step') },
+  { cause: 'subset-borrowed', transform: new ListOf('any-row') },
+  { cause: 'subset-not-replayed', transform: new Order('any') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('zero') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('uniform') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('unmasked') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('other-action') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('other-row') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('other-number') },
+  { cause: 'subset-not-replayed', transform: new OwnList() },
+];
+
+/** Two faults at once, tried where no single one explains the rows: each of these with a temperature. */
+const besideTemperature: readonly ReplayHypothesis[] = [
+  { cause: 'mask-not-replayed', transform: new Mask('update') },
+  { cause: 'mask-not-replayed', transform: new Mask('none') },
+  { cause: 'subset-not-replayed', transform: new Order('ascending') },
+  { cause: 'subset-not-replayed', transform: new Order('descending') },
+  { cause: 'subset-not-replayed', transform: new Order('reversed') },
+];
+
+const hypotheses: readonly ReplayHypothesis[] = [
+  ...singles,
+  ...besideTemperature.map(({ cause, transform }) => ({
+    cause,
+    beside: 'temperature-mismatch',
+    transform: new Composed([transform, new Temperature('update', unfitted)]),
+  })),
+];
+
+/** Nats between a row's number and what a transform gives: as exact as single precision, or a share of how far the row is off. */
+const agreement = { exact: 1e-5, related: 0.02, most: 1e-4 };
 /** Rows per iteration that the transforms are tried on. */
 const triedRows = 2048;
 
@@ -18,7 +82,7 @@ export const replay: Check = {
   group: 'replay',
   question: 'Does the update replay the distribution that was sampled from?',
   needs: [['replays.new_logp'], ['samples.old_logp', 'replays.old_logp']],
-  causes: [...new Set(replayHypotheses.map(({ cause }) => cause as string))],
+  causes: [...new Set(hypotheses.map(({ cause }) => cause))],
   start: (run) => new ReplayPass(run),
 };
 
@@ -36,8 +100,7 @@ class ReplayPass implements Pass {
     onset: Number.POSITIVE_INFINITY,
   };
   private largest = 0;
-  private readonly cover = new Cover(replayHypotheses);
-  private readonly fits: Fitted[] = [];
+  private readonly cover = new Cover(hypotheses);
   private againDiffers = 0;
   private againLooked = 0;
 
@@ -111,43 +174,47 @@ class ReplayPass implements Pass {
       return cell.disagreeing >= noticedShare * cell.looked;
     });
     this.noticed += noticed.length;
-    if (noticed.length > 0 && !this.cover.full) this.explain(iteration, noticed, sampled, agent, policy, step);
+    if (noticed.length > 0 && !this.cover.full) this.explain(iteration, noticed, agent, policy, step);
   }
 
   private explain(
     iteration: Iteration,
     noticed: ReplayRow[],
-    sampled: Scores,
     agent: ArrayLike<number>,
     policy: ArrayLike<number> | null,
     step: number,
   ): void {
-    const replayed = new Scores(iteration.replays!);
-    const baseIsReplay = !sampled.logits && replayed.logits !== null;
-    const base = baseIsReplay ? replayed : sampled;
+    const { exact, related, most } = agreement;
     const close = (a: number, b: number, gap: number) =>
       a === b ||
-      Math.abs(a - b) <= Math.min(1e-4, Math.max(1e-5, 0.02 * gap)) + (step > 1e-6 ? 8 * step * (1 + Math.abs(a)) : 0);
-    const transforms = new Transforms(iteration, base, baseIsReplay, sampled, replayed, close);
+      Math.abs(a - b) <=
+        Math.min(most, Math.max(exact, related * gap)) + (step > 1e-6 ? 8 * step * (1 + Math.abs(a)) : 0);
+    const rows = new ReplayRows(iteration, close);
     const stride = Math.max(1, Math.ceil(noticed.length / triedRows));
     const tried = noticed.filter((_, i) => i % stride === 0);
-    const fitted = fitRows(iteration, transforms, tried, sampled, replayed, close);
-    this.fits.push(fitted);
-    for (const row of tried) {
-      const matches = transforms.match(row, fitted);
-      const who = agent[row.sample];
-      if (policy && this.run.policyOf(who) >= 0 && this.run.policyOf(who) !== policy[row.replay]) matches[0] = 2;
-      // Foreign rows are no fault of the agent that made them.
-      const blamed = matches[0] === 2 ? (this.run.agentsOf(policy![row.replay])[0] ?? who) : who;
-      this.cover.add(matches, blamed, iteration.number);
-      if (matches.includes(2) || !Number.isFinite(row.fresh - row.used)) continue;
+    const foreign = (row: ReplayRow) => {
+      const own = this.run.policyOf(agent[row.sample]);
+      return policy !== null && own >= 0 && own !== policy[row.replay];
+    };
+    // Foreign rows are no fault of the agent that made them.
+    const blamed = tried.map((row) =>
+      foreign(row) ? (this.run.agentsOf(policy![row.replay])[0] ?? agent[row.sample]) : agent[row.sample],
+    );
+    const trials = tryAll(rows, tried);
+    trials[0] = tried.some(foreign)
+      ? { ...blank(tried), match: Uint8Array.from(tried, (row) => (foreign(row) ? 2 : 0)) }
+      : null;
+    this.cover.add(iteration.number, blamed, trials);
+    tried.forEach((row, i) => {
+      if (trials.some((trial) => trial?.match[i] === 2) || !Number.isFinite(row.fresh - row.used)) return;
+      rows.at(row);
       const open = this.unexplained;
       open.count++;
       open.sum += row.fresh - row.used;
       open.squares += (row.fresh - row.used) ** 2;
-      open.agents.add(who);
+      open.agents.add(agent[row.sample]);
       open.onset = Math.min(open.onset, iteration.number);
-    }
+    });
   }
 
   finish(): Outcome {
@@ -183,23 +250,22 @@ class ReplayPass implements Pass {
     let rest = open;
     const findings: Finding[] = [];
     const evidence = [{ check: 'replay', measured, expected }];
-    for (const { hypothesis, rows, share: fit, agents, onset } of found) {
+    for (const explained of found) {
+      const { rows } = explained;
       if (rows < Math.min(fewestRows, this.cover.rows) || rows < 0.03 * this.cover.rows) {
         rest += rows;
         continue;
       }
-      findings.push({
-        cause: hypothesis.cause,
-        confidence: confidence(fit, rows),
-        agents,
-        onset,
-        rows,
-        transform: this.transform(hypothesis.key, hypothesis.transform),
-        before: share,
-        after: share * (1 - fit),
-        summary: `Before the first step ${percent(share)} of the rows have another log-probability in the update than when they were sampled; ${percent(fit)} of those agree with: ${this.transform(hypothesis.key, hypothesis.transform).describe('en')}.`,
+      const wording = ({ transform }: ReplayHypothesis) => ({
+        quantity: 'log-probability',
+        ...(transform.explains === 'old'
+          ? { target: 'old_logp, as stored', before: 'new_logp before the first step' }
+          : { target: 'new_logp before the first step', before: 'old_logp, as stored' }),
+        summary: (fit: string) =>
+          `Before the first step ${percent(share)} of the rows have another log-probability in the update than when they were sampled; ${fit} of those agree with`,
         evidence,
       });
+      findings.push(...foundBy(explained, wording));
     }
     if (findings.length === 0 || open > 0.5 * this.cover.rows) {
       const noise = this.noise(share, evidence);
@@ -210,28 +276,6 @@ class ReplayPass implements Pass {
     }
     if (findings.length === 0 && this.noisy) findings.push(this.noiseOnly(evidence));
     return { findings, rest };
-  }
-
-  private transform(key: string, known: Transform): Transform {
-    const middle = (pick: (fitted: Fitted) => number) => {
-      const values = this.fits
-        .map(pick)
-        .filter((value) => value > 0)
-        .sort((a, b) => a - b);
-      return values[values.length >> 1];
-    };
-    if (key === 'temperatureNew')
-      return new Temperature(
-        'update',
-        middle((fitted) => fitted.update),
-      );
-    if (key === 'temperatureOld')
-      return new Temperature(
-        'sampling',
-        middle((fitted) => fitted.sampling),
-      );
-    if (key === 'defaultCount') return new FirstK(middle((fitted) => fitted.count));
-    return known;
   }
 
   /** No transform fits, and a second pass differs too: independent noise shifts the mean log-ratio by minus half its variance. */
@@ -269,90 +313,56 @@ class ReplayPass implements Pass {
 
 const percent = (share: number) => `${figure(100 * share)} %`;
 
-/** The one temperature, and the one K, that explain most of the rows tried. */
-function fitRows(
-  iteration: Iteration,
-  transforms: Transforms,
-  rows: ReplayRow[],
-  sampled: Scores,
-  replayed: Scores,
-  close: (a: number, b: number, gap: number) => boolean,
-): Fitted {
-  const fitted: Fitted = {
-    update: Number.NaN,
-    sampling: Number.NaN,
-    count: Number.NaN,
-    sortedOld: Float64Array.from(iteration.samples!.measured('old_logp')!).sort(),
-    lists: new Map(),
-  };
-  if (sampled.subset) for (let i = iteration.samples!.rows - 1; i >= 0; i--) fitted.lists.set(listKey(sampled, i), i);
-  const stride = Math.max(1, Math.floor(rows.length / 96));
-  const few = rows.filter((row, i) => i % stride === 0 && row.action >= 0 && Number.isFinite(transforms.ownLogp(row)));
-  const fresh = few.filter(
-    (row) => Number.isFinite(row.fresh) && close(transforms.ownLogp(row), row.used, Math.abs(row.fresh - row.used)),
-  );
-  const used = few.filter(
-    (row) => Number.isFinite(row.used) && close(transforms.ownLogp(row), row.fresh, Math.abs(row.fresh - row.used)),
-  );
-  fitted.update = fitTemperature(transforms, fresh, (row) => row.fresh);
-  fitted.sampling = fitTemperature(transforms, used, (row) => row.used);
-  fitted.count = fitCount(iteration, transforms, few, sampled, replayed, close);
-  return fitted;
+const blank = (tried: readonly ReplayRow[]): Trial => ({
+  match: new Uint8Array(tried.length),
+  target: Float64Array.from(tried, ({ fresh }) => fresh),
+  before: Float64Array.from(tried, ({ used }) => used),
+  after: new Float64Array(tried.length).fill(Number.NaN),
+});
+
+/** A trial by hypothesis. Two faults at once are tried only where no single one explains half of the rows. */
+function tryAll(rows: ReplayRows, tried: readonly ReplayRow[]): (Trial | null)[] {
+  const stride = Math.max(1, Math.floor(tried.length / 96));
+  const few = tried.filter((row, i) => i % stride === 0 && Number.isFinite(rows.at(row).ownLogp));
+  const single = singles.map(({ transform }) => {
+    const fitted = transform.fitted ? transform.fitted(rows, few) : transform;
+    return fitted && tryOne(rows, tried, fitted);
+  });
+  const explained = tried.filter((_, i) => single.some((trial) => trial?.match[i] === 2)).length;
+  const both = besideTemperature.map(({ transform }) => {
+    const divisor = explained < 0.5 * tried.length ? fitTemperature(rows, few, 'update', transform) : null;
+    return divisor === null ? null : tryOne(rows, tried, new Composed([transform, new Temperature('update', divisor)]));
+  });
+  return [...single, ...both];
 }
 
-/** Golden-section search on the median error, from the best point of a coarse grid. */
-function fitTemperature(transforms: Transforms, rows: ReplayRow[], target: (row: ReplayRow) => number): number {
-  if (rows.length < 3) return Number.NaN;
-  const error = (log: number) => {
-    const temperature = Math.exp(log);
-    const gaps = rows.map((row) =>
-      Math.abs(transforms.tempered(row, transforms.temperature(row) * temperature) - target(row)),
-    );
-    gaps.sort((a, b) => a - b);
-    return gaps[gaps.length >> 1];
-  };
-  let best = 0;
-  let least = Number.POSITIVE_INFINITY;
-  for (let log = -4; log <= 4; log += 0.1) {
-    const found = error(log);
-    if (found < least) [best, least] = [log, found];
-  }
-  let [low, high] = [best - 0.1, best + 0.1];
-  const golden = (Math.sqrt(5) - 1) / 2;
-  for (let k = 0; k < 45; k++) {
-    const a = high - golden * (high - low);
-    const b = low + golden * (high - low);
-    if (error(a) < error(b)) high = b;
-    else low = a;
-  }
-  const found = Math.exp((low + high) / 2) * transforms.temperature(rows[0]);
-  return Math.abs(Math.log(found / transforms.temperature(rows[0]))) < 1e-3 ? Number.NaN : found;
+function tryOne(rows: ReplayRows, tried: readonly ReplayRow[], transform: ReplayTransform): Trial {
+  const trial = { ...blank(tried), transform };
+  if (transform.explains === 'old') [trial.target, trial.before] = [trial.before, trial.target];
+  let explained = 0;
+  tried.forEach((row, i) => {
+    rows.at(row);
+    const odd = transform.explains === 'old' ? rows.oldIsOdd : transform.explains === 'either' || rows.newIsOdd;
+    const match = odd ? (transform.match?.(rows) ?? matchByScore(rows, transform)) : 0;
+    trial.match[i] = match;
+    if (match === 2) explained++;
+  });
+  // Columns are worked out only for what may become a finding.
+  if (explained > 0)
+    tried.forEach((row, i) => {
+      trial.after[i] = scoreOf(rows.at(row), transform);
+    });
+  return trial;
 }
 
-function fitCount(
-  iteration: Iteration,
-  transforms: Transforms,
-  rows: ReplayRow[],
-  sampled: Scores,
-  replayed: Scores,
-  close: (a: number, b: number, gap: number) => boolean,
-): number {
-  const numbers = iteration.samples!.column('num_actions');
-  const counts = (row: ReplayRow) => (numbers ? numbers[row.sample] : sampled.count(row.sample));
-  if (replayed.subset || replayed.logits) {
-    const lengths = new Set(rows.map((row) => replayed.count(row.replay)));
-    const [length] = lengths;
-    if (lengths.size !== 1 || length === 0) return Number.NaN;
-    return rows.some((row) => counts(row) !== length) ? length : Number.NaN;
-  }
-  const longest = Math.max(0, ...rows.map(counts));
-  let best = Number.NaN;
-  let most = 0.5 * rows.length;
-  for (let count = 1; count < longest; count++) {
-    const explained = rows.filter((row) =>
-      close(transforms.truncatedList(row, count), row.fresh, Math.abs(row.fresh - row.used)),
-    ).length;
-    if (explained > most) [best, most] = [count, explained];
-  }
-  return best;
+function matchByScore(rows: ReplayRows, transform: ReplayTransform): Match {
+  const target = transform.explains === 'old' ? rows.row.used : rows.row.fresh;
+  if (transform.explains === 'old' ? !rows.freshIsOwn : !rows.canScore) return 0;
+  return rows.agrees(scoreOf(rows, transform), target) ? 2 : 0;
+}
+
+function scoreOf(rows: ReplayRows, transform: ReplayTransform): number {
+  if (transform.score) return transform.score(rows);
+  const view = rows.base.logits && rows.row.action >= 0 ? transform.alter?.(rows.view, rows) : null;
+  return view ? rows.score(view) : Number.NaN;
 }

@@ -2,10 +2,11 @@
 import { Pairs, spread } from '../../math/statistics.ts';
 import { type Check, confidence, creditTolerance, fewestRows, noticedShare, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { ProofStore } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
+import { gather } from '../rows.ts';
 import type { Run } from '../run.ts';
-import { AffineValues } from '../transforms/credit/affine-values.ts';
-import { AdvantagePlusValue } from '../transforms/rows/advantage-plus-value.ts';
+import { Affine } from '../transforms/rows/affine.ts';
 
 export const returns: Check = {
   id: 'returns',
@@ -23,6 +24,8 @@ class ReturnsPass implements Pass {
   private onset = Number.POSITIVE_INFINITY;
   private readonly agents = new Set<number>();
   private slope = Number.NaN;
+  private shift = 0;
+  private readonly proof = new ProofStore();
 
   constructor(private readonly run: Run) {}
 
@@ -52,8 +55,12 @@ class ReturnsPass implements Pass {
     if (line.count >= fewestRows && line.correlation ** 2 > 1 - 1e-5 && Math.abs(line.slope - 1) > 0.01) {
       this.affine += wrong.length;
       this.slope = line.slope;
+      this.shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, 1e-12);
     } else if (line.count >= fewestRows && Math.abs(line.slope - 1) <= 0.01 && line.correlation ** 2 > 1 - 1e-5)
       this.affine += wrong.length;
+    const plain = Float64Array.from(wrong, (row) => advantage[row] + value[row]);
+    const mapped = Float64Array.from(wrong, (row) => advantage[row] + line.slope * value[row] + line.intercept);
+    this.proof.rows(iteration.number, gather(target, wrong), plain, mapped);
   }
 
   /** Some trainers learn returns of another lambda, 1 most often; that is no fault. */
@@ -77,15 +84,15 @@ class ReturnsPass implements Pass {
     if (this.looked === 0) return { status: 'not-checked', measured, expected, findings: [] };
     if (this.wrong < fewestRows) return { status: 'pass', measured, expected, findings: [] };
     const scaled = this.affine >= 0.9 * this.wrong;
+    const transform = scaled ? new Affine('value', Number(figure(this.slope)), Number(figure(this.shift))) : undefined;
     const finding: Finding = {
       cause: scaled ? 'value-scale-mismatch' : 'return-inconsistent',
       confidence: confidence(scaled ? this.affine / this.wrong : 1, this.wrong),
       agents: [...this.agents].sort((a, b) => a - b),
       onset: this.onset,
       rows: this.wrong,
-      transform: scaled ? new AffineValues() : new AdvantagePlusValue(),
-      before: share,
-      after: 0,
+      ...(transform ? { transform } : {}),
+      ...this.proof.prove('return', 'recorded return', 'advantage + value', transform),
       summary: scaled
         ? `Return minus advantage is the value in other units (slope ${figure(this.slope)}) on ${this.wrong} rows.`
         : `The return is not advantage + value on ${figure(100 * share)} % of the rows.`,

@@ -3,6 +3,7 @@
 import { spread } from '../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import { ProofStore } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
 import type { Run } from '../run.ts';
@@ -26,9 +27,11 @@ interface Found {
   iteration: number;
   policy: number;
   coefficient: number;
+  steps: number;
   /** How far off the coefficient can be by the rounding of the losses: where returns are large, the whole loss hides it. */
   noise: number;
-  steps: number;
+  /** Where the sign is turned: the whole loss, its entropy and the rest of it, step by step. */
+  parts: { whole: number; entropy: number; rest: number }[];
 }
 
 class WholeLossPass implements Pass {
@@ -55,8 +58,22 @@ class WholeLossPass implements Pass {
         lists.set(key, [...(lists.get(key) ?? []), i]);
       }
       for (const [key, rows] of lists) {
-        const found = this.coefficient(rows, whole, policyLoss, valueLoss, entropy);
-        if (found) this.found.push({ iteration: iteration.number, policy: key, ...found, steps: rows.length });
+        const fit = this.coefficient(rows, whole, policyLoss, valueLoss, entropy);
+        if (!fit) continue;
+        const { coefficient, noise, weight } = fit;
+        const part = (i: number) => ({
+          whole: whole[i],
+          entropy: entropy[i],
+          rest: policyLoss[i] + weight * valueLoss[i],
+        });
+        this.found.push({
+          iteration: iteration.number,
+          policy: key,
+          coefficient,
+          noise,
+          steps: rows.length,
+          parts: coefficient < 0 ? rows.map(part) : [],
+        });
       }
     }
     for (const stat of iteration.stats.values()) {
@@ -69,14 +86,14 @@ class WholeLossPass implements Pass {
     if (used) this.credit.set(iteration.number, spread(used).std);
   }
 
-  /** What the entropy is multiplied by, where the parts explain the whole exactly. */
+  /** What the value loss and the entropy are multiplied by, where the parts explain the whole exactly. */
   private coefficient(
     rows: number[],
     whole: ArrayLike<number>,
     policyLoss: ArrayLike<number>,
     valueLoss: ArrayLike<number>,
     entropy: ArrayLike<number>,
-  ): { coefficient: number; noise: number } | null {
+  ): { coefficient: number; noise: number; weight: number } | null {
     const declared = this.run.number('value_coefficient');
     for (const weight of [declared, 0.5, 1, 0.25]) {
       if (!Number.isFinite(weight)) continue;
@@ -93,7 +110,7 @@ class WholeLossPass implements Pass {
       const exact = figures.every((value, i) => Math.abs(value - mean) <= 0.01 * Math.abs(mean) + noise[i]);
       const most = Math.max(...noise);
       if (exact && ((figures.length >= 2 && Math.abs(mean) > most) || weight === declared))
-        return { coefficient: mean, noise: most };
+        return { coefficient: mean, noise: most, weight };
     }
     return null;
   }
@@ -119,6 +136,11 @@ class WholeLossPass implements Pass {
     const least = 1e-5;
     const flipped = this.found.filter(({ coefficient, noise }) => coefficient < -Math.max(least, noise));
     const evidence = [{ check: 'whole-loss', measured, expected }];
+    const transform = new LossIs('negated', 'entropy');
+    const proof = new ProofStore();
+    for (const { coefficient, parts } of flipped)
+      for (const { whole, entropy, rest } of parts)
+        proof.step(whole, rest + coefficient * entropy, rest - coefficient * entropy);
     if (flipped.length > 0 && flipped.length >= 0.1 * this.found.length)
       findings.push({
         cause: 'entropy-sign-flipped',
@@ -129,7 +151,8 @@ class WholeLossPass implements Pass {
         agents: [...new Set(flipped.flatMap(({ policy }) => this.run.agentsOf(policy)))],
         onset: Math.min(...flipped.map(({ iteration }) => iteration)),
         rows: flipped.length,
-        transform: new LossIs('negated', 'entropy'),
+        transform,
+        ...proof.prove('whole loss', 'as reported', 'with the entropy bonus subtracted', transform),
         summary: `The whole loss is policy + value plus ${figure(-flipped[0].coefficient)} x entropy: entropy is minimised.`,
         evidence,
       });

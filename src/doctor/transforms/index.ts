@@ -1,4 +1,5 @@
 /** All transforms by id, so that one read from JSON can be told again. */
+import { Composed } from './composed.ts';
 import { Absolute } from './credit/absolute.ts';
 import { AffineValues } from './credit/affine-values.ts';
 import { Constant } from './credit/constant.ts';
@@ -12,7 +13,6 @@ import { ReturnForAdvantage } from './credit/return-for-advantage.ts';
 import { RewardLag } from './credit/reward-lag.ts';
 import { Sign } from './credit/sign.ts';
 import { EntropyAlone } from './loss/entropy-alone.ts';
-import { K3ForK1 } from './loss/k3-for-k1.ts';
 import { LossIs } from './loss/loss-is.ts';
 import { MetricForm } from './loss/metric-form.ts';
 import { FirstK } from './replay/first-k.ts';
@@ -25,37 +25,33 @@ import { Prefix } from './replay/prefix.ts';
 import { SecondPass } from './replay/second-pass.ts';
 import { Snapshot } from './replay/snapshot.ts';
 import { Temperature } from './replay/temperature.ts';
-import { AdvantagePlusValue } from './rows/advantage-plus-value.ts';
 import { Affine } from './rows/affine.ts';
 import { LeftOut } from './rows/left-out.ts';
-import { Normalised } from './rows/normalised.ts';
-import { Offset } from './rows/offset.ts';
+import { NewForOld } from './rows/new-for-old.ts';
 import { OwnAgents } from './rows/own-agents.ts';
+import { Raw } from './rows/raw.ts';
 import { RowsOfIteration } from './rows/rows-of-iteration.ts';
-import { StoredOldLogp } from './rows/stored-old-logp.ts';
 import type { Language, Transform, TransformValue } from './transform.ts';
 
 /** By id; a class each, whose fields are the parameters. */
 export const transforms: Readonly<Record<string, { readonly prototype: Transform }>> = {
   absolute: Absolute,
-  'advantage-plus-value': AdvantagePlusValue,
   affine: Affine,
   'affine-values': AffineValues,
+  composed: Composed,
   constant: Constant,
   'earlier-iteration': EarlierIteration,
   ends: Ends,
   'entropy-alone': EntropyAlone,
   'first-k': FirstK,
   'group-mean': GroupMean,
-  'k3-for-k1': K3ForK1,
   lag: Lag,
   'left-out': LeftOut,
   'list-of': ListOf,
   'loss-is': LossIs,
   mask: Mask,
   'metric-form': MetricForm,
-  normalised: Normalised,
-  offset: Offset,
+  'new-for-old': NewForOld,
   'old-logp': OldLogp,
   order: Order,
   'other-agent': OtherAgent,
@@ -63,20 +59,22 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'own-list': OwnList,
   permutation: Permutation,
   prefix: Prefix,
+  raw: Raw,
   'return-for-advantage': ReturnForAdvantage,
   'reward-lag': RewardLag,
   'rows-of-iteration': RowsOfIteration,
   'second-pass': SecondPass,
   sign: Sign,
   snapshot: Snapshot,
-  'stored-old-logp': StoredOldLogp,
   temperature: Temperature,
 };
 
 /** The transform that a value is; null where this version does not know its id. */
-export function transformOf(value: TransformValue): Transform | null {
+export function transformOf(value: TransformValue & { readonly of?: unknown }): Transform | null {
   const kind = Object.hasOwn(transforms, value.id) ? transforms[value.id] : null;
-  return kind ? (Object.assign(Object.create(kind.prototype as object), value) as Transform) : null;
+  if (!kind) return null;
+  const parts = Array.isArray(value.of) ? { of: value.of.map(transformOf) } : {};
+  return Object.assign(Object.create(kind.prototype as object), value, parts) as Transform;
 }
 
 /** A transform in words; one of a newer version is told by its id. */

@@ -1,4 +1,6 @@
 /** What a transform is: a value that undoes a fault. Its fields are its JSON form, so what was searched, drawn, printed and stored is one object; no text is ever read back. */
+import type { CreditRows } from './credit/credit-rows.ts';
+import type { ReplayRows, View } from './replay/replay-rows.ts';
 
 export type Language = 'en' | 'zh';
 
@@ -9,6 +11,10 @@ export interface TransformValue {
 
 export interface Transform extends TransformValue {
   describe(language: Language): string;
+  /** Of credit: what was used in place of the rows' own. */
+  apply?(rows: CreditRows): Float64Array | null;
+  /** Of a distribution: how the row under the cursor was scored; null where it does not fit the row. */
+  alter?(view: View, rows: ReplayRows): View | null;
 }
 
 /** The text in the language that is asked for. */

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Composed } from './composed.ts';
 import { Ends } from './credit/ends.ts';
 import { GroupMean } from './credit/group-mean.ts';
 import { Lag } from './credit/lag.ts';
+import { Sign } from './credit/sign.ts';
 import { describeTransform, transformOf, transforms } from './index.ts';
 import { Snapshot } from './replay/snapshot.ts';
 import { Temperature } from './replay/temperature.ts';
@@ -35,8 +37,26 @@ describe('a transform', () => {
 
   it('has a file of its own, and every file is listed under its id', () => {
     const ids = source(folder)
-      .filter((path) => /\/(credit|replay|loss|rows)\//.test(path))
+      .filter((path) => !path.endsWith('.test.ts'))
       .flatMap((path) => /readonly id = '([^']+)'/.exec(readFileSync(path, 'utf8'))?.[1] ?? []);
     expect(ids.sort()).toEqual(Object.keys(transforms).sort());
+  });
+
+  it('is never read back from its words', () => {
+    for (const path of [...source(join(folder, '..')), ...source(join(folder, '../../report'))])
+      if (!path.endsWith('.test.ts'))
+        expect(readFileSync(path, 'utf8'), path).not.toMatch(
+          /transform\.(startsWith|endsWith|includes|replace|split)|\.(exec|test)\((\w+\.)?transform\b|describe\('en'\) ===/,
+        );
+  });
+
+  it('of two faults is told and revived as both', () => {
+    const made = new Composed([new Lag(1, 'episode'), new Sign()]);
+    const read = transformOf(JSON.parse(JSON.stringify(made)))!;
+    expect(JSON.parse(JSON.stringify(read))).toEqual({
+      id: 'composed',
+      of: [{ id: 'lag', steps: 1, within: 'episode' }, { id: 'sign' }],
+    });
+    expect(read.describe('en')).toBe('lag 1 within (episode, agent), and then sign');
   });
 });

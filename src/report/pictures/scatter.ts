@@ -1,67 +1,98 @@
-/** Proofs as point clouds: agreement before and after the undoing transform, and log-ratio against advantage. */
+/** Proofs as pictures: agreement before and after the undoing transform; and log-ratio against advantage. */
+import { recomputedAdvantages } from '../../doctor/credit-rule.ts';
 import type { Iteration } from '../../doctor/iteration.ts';
-import type { Proof } from '../../doctor/proof.ts';
-import { recomputedAdvantages, referenceAdvantages } from '../../doctor/proof-credit.ts';
-import { median, Pairs } from '../../math/statistics.ts';
+import { drawable, type Proof, residual } from '../../doctor/proof.ts';
+import { Pairs } from '../../math/statistics.ts';
 import { number } from '../number.ts';
-import { type Panel, type Scatter, thinPoints } from './picture.ts';
+import { type Line, type Lines, mostOnLine, type Panel, type Picture, type Scatter, thinPoints } from './picture.ts';
 
-export function proofPicture(proof: Proof, cause: string, iteration: number): Scatter {
-  const { target, before, after, labels, quantity } = proof;
-  const panels = [panel(`Before: ${labels.before}`, before, target, gap)];
-  if (after) panels.push(panel(`After: ${labels.after}`, after, target, gap));
-  const undone = after
-    ? ' On the right the same rows with the transform undone: where it is the cause, they lie on the diagonal.'
-    : '';
+/** The proof of a cause: its rows against the diagonal, or their distances where points would collapse into one. */
+export function proofPicture(proof: Proof, cause: string): Picture {
+  return collapses(proof) ? residualPicture(proof, cause) : diagonalPicture(proof, cause);
+}
+
+const where = ({ iteration, point }: Proof) =>
+  point === 'row' ? `Rows that disagree in iteration ${iteration}, where they differ most` : 'Steps that disagree';
+
+const distance = (proof: Proof, side: 'before' | 'after') =>
+  `median distance ${number(residual(proof, side))} over ${number(proof.target.length)} ${proof.point}s`;
+
+function diagonalPicture(proof: Proof, cause: string): Scatter {
+  const { target, before, after, labels, quantity, point } = proof;
+  const panels = [panel(`Before: ${labels.before}`, before, target, () => distance(proof, 'before'))];
+  if (drawable(proof)) panels.push(panel(`After: ${labels.after}`, after, target, () => distance(proof, 'after')));
+  const undone =
+    panels.length > 1
+      ? ` On the right the same ${point}s with the transform: where it is the cause, they lie on the diagonal.`
+      : '';
   return {
     kind: 'scatter',
     id: `proof-${cause}`,
-    title: `The ${quantity} of every row, as used and as it should be`,
-    caption: `Iteration ${iteration}. A point is one row; rows that agree lie on the diagonal.${undone}`,
-    xName: after ? 'what the row gives, before and after' : labels.before,
+    title: `The ${quantity}, as used and as it should be`,
+    caption: `${where(proof)}. A point is one ${point}; what agrees lies on the diagonal.${undone}`,
+    xName: panels.length > 1 ? `what the ${point} gives, before and after` : labels.before,
     yName: labels.target,
     diagonal: true,
     panels,
   };
 }
 
-/** With a proof, before and after; without one, a single panel with advantages recomputed from rewards, values and ends. */
-export function ratioPicture(iteration: Iteration, proof: Proof | null, cause: string): Scatter | null {
-  const common = {
-    kind: 'scatter' as const,
-    id: proof ? `ratio-${cause}` : 'ratio',
-    title: 'Log-ratio against advantage',
-    diagonal: false,
+/** Distances from largest to smallest, by orders of magnitude. */
+function residualPicture(proof: Proof, cause: string): Lines {
+  const { target, labels, quantity, point } = proof;
+  const line = (side: 'before' | 'after'): Line => {
+    const gaps = [...target.map((value, i) => Math.abs(value - proof[side][i]))]
+      .filter((gap) => Number.isFinite(gap))
+      .sort((a, b) => b - a);
+    const step = Math.max(1, Math.ceil(gaps.length / mostOnLine));
+    const kept = gaps.map((_, i) => i).filter((i) => i % step === 0);
+    return { name: `${side}: ${distance(proof, side)}`, x: kept.map((i) => i + 1), y: kept.map((i) => gaps[i]) };
   };
-  const own = recomputedAdvantages(iteration) ?? referenceAdvantages(iteration);
-  if (proof?.orientation !== undefined) {
-    if (!own) return null;
-    const x = Float64Array.from(proof.sample, (row) => own[row]);
-    const ratio = (column: Float64Array) => column.map((value, i) => (proof.target[i] - value) * proof.orientation!);
-    const panels = [panel('Before', x, ratio(proof.before), size)];
-    if (proof.after) panels.push(panel('After undoing the transform', x, ratio(proof.after), size));
-    return {
-      ...common,
-      caption: 'Before the first step of the update every log-ratio must be 0.',
-      xName: 'advantage',
-      yName: 'log-ratio before the first step',
-      panels,
-    };
-  }
+  return {
+    kind: 'lines',
+    id: `proof-${cause}`,
+    title: `How far the ${quantity} is from what it should be, and from what the transform gives`,
+    caption: `${where(proof)}, the farthest first. Before: ${labels.target} beside ${labels.before}; after: beside ${labels.after}.`,
+    xName: `${point}s`,
+    yName: 'distance',
+    logarithmic: true,
+    lines: drawable(proof) ? [line('before'), line('after')] : [line('before')],
+  };
+}
+
+/** Beside the width of the picture the distances cannot be seen, or all points have one height. */
+function collapses(proof: Proof): boolean {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [lowest, highest] = [low, high];
+  proof.target.forEach((value, i) => {
+    if (!Number.isFinite(value + proof.before[i])) return;
+    [low, high] = [Math.min(low, value), Math.max(high, value)];
+    [lowest, highest] = [Math.min(lowest, value, proof.before[i]), Math.max(highest, value, proof.before[i])];
+  });
+  return high - low <= seen * (highest - lowest) || residual(proof, 'before') <= seen * (highest - lowest);
+}
+
+/** Share of a picture's width that the eye tells apart. */
+const seen = 0.02;
+
+/** How log-ratio and advantage go together in one iteration, with advantages recomputed from rewards, values and ends. */
+export function ratioPicture(iteration: Iteration): Scatter | null {
+  const own = recomputedAdvantages(iteration) ?? iteration.samples?.column('advantage');
   const ratio = lastLogRatio(iteration);
   if (!ratio || !own) return null;
-  const caption =
-    'An update that pairs rows with their own credit makes what paid more likely, so the correlation is positive. It is a weak test: row-by-row agreement decides.';
-  const axes = { xName: 'advantage', yName: 'log-ratio after the update' };
-  if (proof && /advantage/.test(proof.quantity)) {
-    const y = Float64Array.from(proof.sample, (row) => ratio[row]);
-    const panels = [panel("Before: the row's own advantage", proof.before, y, correlation)];
-    if (proof.after) panels.push(panel(`After: ${proof.labels.after}`, proof.after, y, correlation));
-    return { ...common, ...axes, caption, panels };
-  }
   const plain = panel('Advantages recomputed from rewards, values and ends', own, ratio, correlation);
   if (plain.total < 8 || plain.y.every((value) => value === 0)) return null;
-  return { ...common, ...axes, caption, panels: [plain] };
+  return {
+    kind: 'scatter',
+    id: 'ratio',
+    title: 'Log-ratio against advantage',
+    diagonal: false,
+    caption:
+      'An update that pairs rows with their own credit makes what paid more likely, so the correlation is positive. It is a weak test: row-by-row agreement decides.',
+    xName: 'advantage',
+    yName: 'log-ratio after the update',
+    panels: [plain],
+  };
 }
 
 /** Per sample, how far the update moved its action's log-probability: at its last pass, or after it where there was only one. NaN where unknown. */
@@ -96,12 +127,6 @@ function panel(label: string, x: ArrayLike<number>, y: ArrayLike<number>, note: 
   for (let i = 0; i < x.length; i++) if (Number.isFinite(x[i]) && Number.isFinite(y[i])) total++;
   return { label, note: note(x, y), ...thinPoints(x, y), total };
 }
-
-/** Rows in which either side is not known say nothing. */
-const gap: Note = (x, y) =>
-  `median distance from the diagonal ${number(median(Float64Array.from(x, (value, i) => Math.abs(value - y[i]))))}`;
-
-const size: Note = (_, y) => `median size of the log-ratio ${number(median(Float64Array.from(y, Math.abs)))}`;
 
 const correlation: Note = (x, y) => {
   const pairs = new Pairs();

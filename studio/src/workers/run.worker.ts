@@ -76,7 +76,7 @@ answer({
       progress,
       // Nothing is drawn while a run is under way; its last iteration may be there in part only.
       unfinished: !drawn && recording.manifest.ended === undefined,
-      ...(gatherer ? { watch: gatherer.watch } : {}),
+      ...(gatherer ? { watch: gatherer.watch, prove: gatherer.prove } : {}),
     });
     const entries = diagnosis.causes.map(({ id }) => causeById(id)).filter((entry) => entry !== undefined);
     return {

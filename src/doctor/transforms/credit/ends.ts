@@ -18,6 +18,9 @@ const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
   terminationBootstraps: ['terminations bootstrapped like truncations', '终止像截断一样自举'],
 };
 
+/** All ways to misread an end, the more specific first. */
+export const misreadings = (Object.keys(texts) as EndRule[]).filter((rule) => rule !== 'asRecorded');
+
 export class Ends implements CreditTransform {
   readonly id = 'ends';
 

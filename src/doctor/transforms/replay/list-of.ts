@@ -1,5 +1,8 @@
 /** The candidate list of another row. */
-import { type Language, type Transform, told } from '../transform.ts';
+import type { Match } from '../../cover.ts';
+import { type Language, told } from '../transform.ts';
+import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
+import { listUnknown, sharesLogits } from './shared-logits.ts';
 
 export type ListOwner = 'other-agent' | 'stored-before' | 'stored-after' | 'neighbouring-step' | 'any-row';
 
@@ -11,10 +14,43 @@ const texts: Readonly<Record<ListOwner, readonly [en: string, zh: string]>> = {
   'any-row': ['list of another row of the batch', '批次中另一行的列表'],
 };
 
-export class ListOf implements Transform {
+/** How many steps away a neighbour may be. */
+const reach = 4;
+
+export class ListOf implements ReplayTransform {
   readonly id = 'list-of';
 
   constructor(readonly row: ListOwner) {}
+
+  match(rows: ReplayRows): Match {
+    const { sampled, replayed, row, hasLists, sameList } = rows;
+    if (hasLists ? sameList : !listUnknown(rows)) return 0;
+    if (this.row === 'any-row') {
+      const found = hasLists ? rows.rowWithList : undefined;
+      return found !== undefined && found !== row.sample ? 2 : 0;
+    }
+    const fits = (other: number) =>
+      hasLists
+        ? replayed.sameList(row.replay, sampled, other)
+        : sampled.count(other) === replayed.count(row.replay) &&
+          sharesLogits(rows, (candidate) => sampled.id(other, candidate));
+    return this.candidates(rows).some(fits) ? 2 : 0;
+  }
+
+  score(rows: ReplayRows): number {
+    return rows.recordedScore;
+  }
+
+  private candidates({ iteration, row: { sample } }: ReplayRows): number[] {
+    const { chains } = iteration;
+    if (this.row === 'other-agent') return iteration.others(sample);
+    if (this.row === 'stored-before') return sample > 0 ? [sample - 1] : [];
+    if (this.row === 'stored-after') return sample + 1 < iteration.samples!.rows ? [sample + 1] : [];
+    const found: number[] = [];
+    for (const link of chains ? [chains.next, chains.previous] : [])
+      for (let row = link[sample], steps = 0; row >= 0 && steps < reach; row = link[row], steps++) found.push(row);
+    return found;
+  }
 
   describe(language: Language): string {
     return told(language, ...texts[this.row]);

@@ -1,10 +1,29 @@
 /** The mask of the update in place of the row's own, or none at all. */
-import { type Language, type Transform, told } from '../transform.ts';
+import type { Match } from '../../cover.ts';
+import { type Language, told } from '../transform.ts';
+import type { ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 
-export class Mask implements Transform {
+export class Mask implements ReplayTransform {
   readonly id = 'mask';
 
   constructor(readonly of: 'update' | 'none') {}
+
+  alter(view: View, rows: ReplayRows): View | null {
+    return this.of === 'none' || this.differs(rows) ? { ...view, mask: this.of } : null;
+  }
+
+  /** Without logits, the two masks themselves must do. */
+  match(rows: ReplayRows): Match {
+    if (rows.canScore) {
+      const view = this.alter(rows.view, rows);
+      return view && rows.agrees(rows.score(view), rows.row.fresh) ? 2 : 0;
+    }
+    return this.of === 'update' && rows.sampled.legal && this.differs(rows) ? 2 : 0;
+  }
+
+  private differs({ replayed, sameList, sameMask }: ReplayRows): boolean {
+    return replayed.legal !== null && sameList && !sameMask;
+  }
 
   describe(language: Language): string {
     return this.of === 'none'

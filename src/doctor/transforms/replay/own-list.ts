@@ -1,8 +1,18 @@
-/** The candidate list that the action was chosen from. */
-import { type Language, type Transform, told } from '../transform.ts';
+/** Another candidate list than the one that the action was chosen from; which, is not known. */
+import type { Match } from '../../cover.ts';
+import { type Language, told } from '../transform.ts';
+import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 
-export class OwnList implements Transform {
+export class OwnList implements ReplayTransform {
   readonly id = 'own-list';
+
+  match({ hasLists, sameList }: ReplayRows): Match {
+    return hasLists && !sameList ? 2 : 0;
+  }
+
+  score(rows: ReplayRows): number {
+    return rows.recordedScore;
+  }
 
   describe(language: Language): string {
     return told(language, "the row's own candidate list", '该行自己的候选列表');

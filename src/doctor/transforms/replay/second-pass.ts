@@ -1,8 +1,23 @@
 /** Nothing undoes noise: a second forward pass with nothing changed gives other numbers. */
-import { type Language, type Transform, told } from '../transform.ts';
+import type { Match } from '../../cover.ts';
+import { type Language, told } from '../transform.ts';
+import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 
-export class SecondPass implements Transform {
+/** A second pass that differs by less, beside how far the row is off, does not account for it. */
+const noticeable = 0.1;
+
+export class SecondPass implements ReplayTransform {
   readonly id = 'second-pass';
+
+  get explains(): 'either' {
+    return 'either';
+  }
+
+  match(rows: ReplayRows): Match {
+    const { again, fresh, used } = rows.row;
+    if (!Number.isFinite(again) || rows.agrees(again, fresh)) return 0;
+    return Math.abs(again - fresh) > noticeable * Math.abs(fresh - used) ? 2 : 0;
+  }
 
   describe(language: Language): string {
     return told(language, 'none: a second forward pass gives other numbers', '没有：再算一次前向就得到不同的数');

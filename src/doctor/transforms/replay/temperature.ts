@@ -1,14 +1,28 @@
 /** The logits of one pass divided by another temperature. */
 import { figure } from '../../diagnosis.ts';
 import { type Language, type Transform, told } from '../transform.ts';
+import type { ReplayRow, ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 
-export class Temperature implements Transform {
+export class Temperature implements ReplayTransform {
   readonly id = 'temperature';
 
   constructor(
     readonly of: 'update' | 'sampling',
     readonly divisor: number,
   ) {}
+
+  get explains(): 'old' | undefined {
+    return this.of === 'sampling' ? 'old' : undefined;
+  }
+
+  alter(view: View): View {
+    return { ...view, temperature: this.divisor };
+  }
+
+  fitted(rows: ReplayRows, few: readonly ReplayRow[]): Temperature | null {
+    const divisor = fitTemperature(rows, few, this.of);
+    return divisor === null ? null : new Temperature(this.of, divisor);
+  }
 
   describe(language: Language): string {
     const divisor = figure(this.divisor);
@@ -18,4 +32,46 @@ export class Temperature implements Transform {
       `${this.of === 'update' ? '更新' : '采样'}的 logits 除以 ${divisor}`,
     );
   }
+}
+
+/** Golden-section search on the median error, from the best point of a coarse grid; null where no temperature but the recorded one fits. */
+export function fitTemperature(
+  rows: ReplayRows,
+  few: readonly ReplayRow[],
+  of: 'update' | 'sampling',
+  beside?: Transform,
+): number | null {
+  const usable = few.filter((row) => {
+    rows.at(row);
+    const target = of === 'update' ? row.fresh : row.used;
+    return Number.isFinite(target) && (of === 'update' ? rows.usedIsOwn : rows.freshIsOwn);
+  });
+  if (usable.length < 3) return null;
+  const error = (log: number) => {
+    const gaps = usable.map((row) => {
+      rows.at(row);
+      const view = beside?.alter ? beside.alter(rows.view, rows) : rows.view;
+      if (!view) return Number.POSITIVE_INFINITY;
+      const found = rows.score({ ...view, temperature: view.temperature * Math.exp(log) });
+      return Math.abs(found - (of === 'update' ? row.fresh : row.used));
+    });
+    gaps.sort((a, b) => a - b);
+    return gaps[gaps.length >> 1];
+  };
+  let best = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (let log = -4; log <= 4; log += 0.1) {
+    const found = error(log);
+    if (found < least) [best, least] = [log, found];
+  }
+  let [low, high] = [best - 0.1, best + 0.1];
+  const golden = (Math.sqrt(5) - 1) / 2;
+  for (let k = 0; k < 45; k++) {
+    const a = high - golden * (high - low);
+    const b = low + golden * (high - low);
+    if (error(a) < error(b)) high = b;
+    else low = a;
+  }
+  const log = (low + high) / 2;
+  return Math.abs(log) < 1e-3 ? null : Math.exp(log) * rows.at(usable[0]).view.temperature;
 }

@@ -1,0 +1,152 @@
+/** What transforms of a distribution work on: one iteration's replays beside their samples, with a cursor on one row. Scoring a row again under an altered view is all that they do. */
+import type { Match } from '../../cover.ts';
+import type { Iteration } from '../../iteration.ts';
+import { Distribution, Scores } from '../../scoring.ts';
+import type { Transform } from '../transform.ts';
+
+/** One replay beside its sample. */
+export interface ReplayRow {
+  sample: number;
+  replay: number;
+  action: number;
+  used: number;
+  stored: number;
+  fresh: number;
+  again: number;
+  entropy: number;
+}
+
+/** How a row is scored: by which temperature and mask, over how many of its candidates, and which of them the action points at. */
+export interface View {
+  temperature: number;
+  mask: 'own' | 'none' | 'update';
+  limit?: number;
+  place: number;
+}
+
+export interface ReplayTransform extends Transform {
+  /** Which of the two log-probabilities is the odd one; the update's where it does not say. `either`: it is tried on every row. */
+  readonly explains?: 'old' | 'either';
+  /** Parameters that are the same for all rows of an iteration; null where none fit. */
+  fitted?(rows: ReplayRows, few: readonly ReplayRow[]): ReplayTransform | null;
+  /** Whether the row under the cursor is explained, where that can be told by other means than its score. */
+  match?(rows: ReplayRows): Match;
+  /** The log-probability that the transform gives to the row under the cursor; NaN where the columns cannot tell. */
+  score?(rows: ReplayRows): number;
+}
+
+export class ReplayRows {
+  /** Lists of the samples; of the replays where the samples have no logits. */
+  readonly sampled: Scores;
+  readonly replayed: Scores;
+  readonly base: Scores;
+  readonly baseIsReplay: boolean;
+  readonly own = new Distribution();
+  private readonly other = new Distribution();
+  private sortedOld: Float64Array | null = null;
+  private lists: Map<string, number> | null = null;
+  row!: ReplayRow;
+  /** The log-probability of sampling, recomputed; NaN without logits. */
+  ownLogp = Number.NaN;
+  freshIsOwn = false;
+  usedIsOwn = false;
+  /** Which of the two numbers is to be explained. */
+  oldIsOdd = false;
+  newIsOdd = false;
+
+  constructor(
+    readonly iteration: Iteration,
+    /** Whether two log-probabilities are the same, given how far the row's two are apart. */
+    readonly close: (a: number, b: number, gap: number) => boolean,
+  ) {
+    this.sampled = new Scores(iteration.samples!);
+    this.replayed = new Scores(iteration.replays!);
+    this.baseIsReplay = !this.sampled.logits && this.replayed.logits !== null;
+    this.base = this.baseIsReplay ? this.replayed : this.sampled;
+  }
+
+  /** Puts the cursor on a row. */
+  at(row: ReplayRow): this {
+    this.row = row;
+    this.ownLogp =
+      this.base.logits && row.action >= 0 ? this.distribution(this.view, this.own).logp(row.action) : Number.NaN;
+    const canScore = !Number.isNaN(this.ownLogp);
+    this.freshIsOwn = canScore && this.agrees(row.fresh, this.ownLogp);
+    this.usedIsOwn = canScore && this.agrees(row.used, this.ownLogp);
+    this.oldIsOdd = !this.usedIsOwn && this.comparable;
+    this.newIsOdd = !this.freshIsOwn && (this.usedIsOwn || !canScore || this.baseIsReplay);
+    return this;
+  }
+
+  agrees(a: number, b: number): boolean {
+    return this.close(a, b, Math.abs(this.row.fresh - this.row.used));
+  }
+
+  /** The row as it was sampled. */
+  get view(): View {
+    return { temperature: this.sampled.temperatureOf(this.row.sample), mask: 'own', place: this.row.action };
+  }
+
+  score(view: View): number {
+    const found = this.distribution(view, this.other);
+    return found.logp(view.limit === undefined ? view.place : Math.min(view.place, found.count - 1));
+  }
+
+  /** The sampling logits were recorded, so that a view of them can be scored. */
+  get canScore(): boolean {
+    return this.base.logits !== null && !this.baseIsReplay && this.row.action >= 0;
+  }
+
+  /** The update's logits stand in for those of sampling only where both scored the same candidates. */
+  get comparable(): boolean {
+    return !this.baseIsReplay || (this.sameList && this.sameMask);
+  }
+
+  get hasLists(): boolean {
+    return this.replayed.subset !== null && this.sampled.subset !== null;
+  }
+
+  get sameList(): boolean {
+    return !this.hasLists || this.sampled.sameList(this.row.sample, this.replayed, this.row.replay);
+  }
+
+  get sameMask(): boolean {
+    return this.sampled.sameMask(this.row.sample, this.replayed, this.row.replay);
+  }
+
+  /** What the lists and logits that the update recorded give; NaN where it recorded none. */
+  get recordedScore(): number {
+    if (!this.replayed.logits || this.row.action < 0) return Number.NaN;
+    const { replay, action } = this.row;
+    const found = this.other.of(this.replayed, replay, this.replayed.temperatureOf(replay), true);
+    return found.logp(Math.min(action, found.count - 1));
+  }
+
+  /** Old log-probabilities of the iteration, sorted. */
+  get olds(): Float64Array {
+    this.sortedOld ??= Float64Array.from(this.iteration.samples!.measured('old_logp')!).sort();
+    return this.sortedOld;
+  }
+
+  /** A sample with the list that the update used; undefined where none has it. */
+  get rowWithList(): number | undefined {
+    if (!this.lists) {
+      this.lists = new Map();
+      for (let i = this.iteration.samples!.rows - 1; i >= 0; i--) this.lists.set(listKey(this.sampled, i), i);
+    }
+    return this.lists.get(listKey(this.replayed, this.row.replay));
+  }
+
+  private distribution(view: View, into: Distribution): Distribution {
+    const { sample, replay } = this.row;
+    const row = this.baseIsReplay ? replay : sample;
+    const [mask, maskRow] = view.mask === 'update' ? [this.replayed, replay] : [this.sampled, sample];
+    return into.of(this.base, row, view.temperature, view.mask !== 'none', mask, maskRow, view.limit);
+  }
+}
+
+function listKey(scores: Scores, row: number): string {
+  let key = '';
+  for (let i = 0; i < scores.count(row); i++) key += `${scores.id(row, i)},`;
+  return key;
+}
