@@ -99,7 +99,10 @@ class LossPass implements Pass {
     const healthy = fits(stat.loss) ? 'mean' : fits(stat.unclippedLoss) ? 'unclipped' : null;
     const wrong: Formula[] = [];
     if (fits(-stat.loss) || fits(-stat.unclippedLoss)) wrong.push('negated');
-    if (fits(stat.weight * stat.loss, noise * Math.sqrt(stat.rows)) && stat.rows > 1) wrong.push('sum');
+    const summed = fits(stat.weight * stat.loss, noise * Math.sqrt(stat.rows)) && stat.rows > 1;
+    // Who declares a sum has chosen the step size for it.
+    if (summed && this.run.text('loss_reduction') === 'sum') return 'mean';
+    if (summed) wrong.push('sum');
     if (fits(stat.outerLoss)) wrong.push('outer');
     if (healthy && wrong.length === 0) return healthy;
     if (healthy) return null;

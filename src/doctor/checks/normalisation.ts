@@ -187,7 +187,8 @@ class NormalisationPass implements Pass {
   /** Whether the run says that it normalises. */
   private get declared(): boolean {
     const text = this.run.text('advantage_normalisation');
-    return text !== null && text !== 'none' && text !== 'off';
+    // Centred advantages have the mean taken away and keep their spread.
+    return text !== null && text !== 'none' && text !== 'off' && text !== 'centred';
   }
 
   finish(): Outcome {
