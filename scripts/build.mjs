@@ -1,4 +1,4 @@
-/** Builds dist/: the WASM kernels first (their bytes become a module), then the TypeScript sources, then, unless told `core`, the studio's page. */
+/** Builds dist/: the WASM kernels first (their bytes become a module), then the TypeScript sources and the recorder's single file, then, unless told `core`, the studio's page. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, runTool } from './setup.mjs';
@@ -23,5 +23,6 @@ if (existsSync(dist)) {
   }
 }
 runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
+await import('./recorder.mjs');
 if (process.argv[2] !== 'core')
   runTool('vite/bin/vite.js', ['build', '--config', 'studio/vite.config.ts', '--logLevel', 'error']);

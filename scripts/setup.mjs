@@ -47,7 +47,8 @@ function fingerprint(paths) {
   const visit = (path) => {
     const stat = statSync(path);
     if (stat.isDirectory()) {
-      for (const name of readdirSync(path).sort()) if (!name.endsWith('.generated.ts')) visit(join(path, name));
+      for (const name of readdirSync(path).sort())
+        if (!name.endsWith('.generated.ts') && name !== '__pycache__') visit(join(path, name));
     } else if (!path.endsWith('.test.ts')) hash.update(`${path} ${stat.size} ${stat.mtimeMs}\n`);
   };
   for (const path of paths) visit(join(root, path));
@@ -58,6 +59,8 @@ const sources = [
   'src',
   'scripts/build.mjs',
   'scripts/kernels.mjs',
+  'scripts/recorder.mjs',
+  'python/trueline_recorder',
   'tsconfig.json',
   'tsconfig.build.json',
   'package-lock.json',

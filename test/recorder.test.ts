@@ -1,15 +1,23 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../src/recording/columns.ts';
-import { findPython, root, run, temporaryFolder, trueline } from './support/run.ts';
+import { findPython, findVenv, root, run, temporaryFolder, trueline } from './support/run.ts';
 
 const python = findPython('numpy', 'torch');
 const folder = temporaryFolder();
 
 describe.skipIf(!python)('the recorder for PyTorch', () => {
   it('passes its own tests', () => {
-    const { status, stderr } = run(python as string, ['-m', 'unittest', 'discover', '-s', 'python/tests']);
+    const { status, stderr } = run(python as string, [
+      '-m',
+      'unittest',
+      'discover',
+      '-s',
+      'python/tests',
+      '-p',
+      'test_recorder*.py',
+    ]);
     expect(status, stderr).toBe(0);
     expect(stderr).toMatch(/Ran \d{2,} tests/);
     expect(stderr).not.toMatch(/skipped/);
@@ -54,26 +62,71 @@ with Recorder(sys.argv[1], gamma=0.9, lam=0.9) as recorder:
       ...['--target', target, source],
     ]);
     expect(status, stderr).toBe(0);
-    expect(readdirSync(target)).toContain('trueline_recorder.py');
-    expect(readFileSync(join(target, 'trueline_recorder.py'), 'utf8')).toBe(
-      readFileSync(join(root, 'python', 'trueline_recorder.py'), 'utf8'),
-    );
+    const [installed] = readdirSync(target).filter((name) => name === 'trueline_recorder');
+    expect(readdirSync(join(target, installed, 'adapters'))).toContain('sb3.py');
+    const import_ = run(python as string, ['-c', 'import trueline_recorder as t; print(t.__file__)'], {
+      cwd: folder,
+      env: { PYTHONPATH: target },
+    });
+    expect(import_.stdout).toMatch(/site.trueline_recorder.__init__\.py/);
   });
 
-  it.each([
-    ['PPO', [], undefined],
-    ['MaskablePPO', [], undefined],
-    ['PPO', ['late=True'], 'truncation-treated-as-termination'],
-    ['PPO', ['dropout=0.2'], 'stochastic-forward'],
-    ['PPO', ['target_kl=1e-6'], 'kl-guard-too-tight'],
-  ])('as a callback of Stable-Baselines3 (%s %j) lets the doctor say %s', (kind, options, cause) => {
+  it('is built into one file to copy, which records the same', () => {
+    const built = run(process.execPath, ['scripts/recorder.mjs']);
+    expect(built.status, built.stderr).toBe(0);
+    const script = `import hashlib, os, pathlib, sys; sys.path[:0] = [sys.argv[1], 'examples/pytorch']
+import ppo, torch, trueline_recorder
+sys.path.remove(str(pathlib.Path('python').resolve()))
+ppo.train(ppo.parser().parse_args(['--out', sys.argv[2], '--iterations', '2', '--steps', '8']), trueline_recorder.Recorder)
+sums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(pathlib.Path(sys.argv[2]).glob('*/*.npz'))]
+print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
+    const recorded = ['python', 'dist'].map((place) => {
+      const { status, stdout, stderr } = run(python as string, ['-c', script, place, join(folder, `one-${place}`)]);
+      expect(status, stderr).toBe(0);
+      return stdout.trim().split(' ');
+    });
+    expect(recorded.map(([isPackage]) => isPackage)).toEqual(['True', 'False']);
+    expect(recorded[0].length).toBeGreaterThan(4);
+    expect(recorded[1].slice(1)).toEqual(recorded[0].slice(1));
+  });
+
+  const lint = findVenv('lint');
+  it.skipIf(!lint).each([
+    ['formatted', ['ruff', 'format', '--check', 'python', 'examples/pytorch', 'bench/recorder']],
+    ['linted', ['ruff', 'check', 'python', 'examples/pytorch', 'bench/recorder']],
+    ['type-checked', ['mypy', '--config-file', 'python/pyproject.toml', 'python/trueline_recorder']],
+  ])('is %s', (_, [tool, ...args]) => {
+    const config = tool === 'ruff' ? [args[0], '--config', 'python/pyproject.toml', ...args.slice(1)] : args;
+    const { status, stdout, stderr } = run(lint as string, ['-m', tool, ...config]);
+    expect(status, stdout + stderr).toBe(0);
+  });
+
+  const baselines = findVenv('sb3');
+  it.skipIf(!baselines)('passes its tests with the real Stable-Baselines3', () => {
+    const { status, stderr } = run(baselines as string, [
+      '-m',
+      'unittest',
+      'discover',
+      '-s',
+      'python/tests',
+      '-p',
+      'test_sb3.py',
+    ]);
+    expect(status, stderr).toBe(0);
+    expect(stderr).toMatch(/Ran \d{2,} tests/);
+    expect(stderr).not.toMatch(/skipped/);
+  });
+
+  it.skipIf(!baselines).each([
+    ['PPO', '', undefined],
+    ['MaskablePPO', '', undefined],
+    ['PPO', 'target_kl=1e-6', 'kl-guard-too-tight'],
+  ])('as a callback of Stable-Baselines3 (%s, %s) lets the doctor say %s', (kind, options, cause) => {
     const path = join(folder, `sb3-${kind}-${options}`);
-    const script = `import sys; sys.path[:0] = ['python', 'python/tests', 'examples/pytorch']
-import test_sb3, sb3_double, trueline_recorder
-kind = sb3_double.${kind}
-model = kind(test_sb3.Poles(masked=kind.masked), 4, sb3_double.Discrete(3), ${options})
-model.learn(256 * 12, trueline_recorder.sb3_callback(sys.argv[1], strict=True))`;
-    const { status, stderr } = run(python as string, ['-c', script, path]);
+    const script = `import sys; sys.path[:0] = ['python', 'python/tests']
+import test_sb3, trueline_recorder
+test_sb3.make('${kind}', ${options}).learn(256 * 12, trueline_recorder.sb3_callback(sys.argv[1], strict=True))`;
+    const { status, stderr } = run(baselines as string, ['-c', script, path]);
     expect(status, stderr).toBe(0);
     expect(trueline('validate', path).status).toBe(0);
     const diagnosis = JSON.parse(trueline('diagnose', path, '--json').stdout);

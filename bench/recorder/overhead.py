@@ -18,8 +18,8 @@ import torch
 HOME = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(HOME / "python"), str(HOME / "examples" / "pytorch")]
 
-import ppo  # noqa: E402
-from trueline_recorder import Recorder  # noqa: E402
+import ppo
+from trueline_recorder import Recorder
 
 
 class Nothing:

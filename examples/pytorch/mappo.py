@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
-from trueline_recorder import Recorder  # noqa: E402
+from trueline_recorder import Recorder
 
 FAULTS = {
     "prefix": "subset-not-replayed",  # the update scores the first K tools instead of the K that were offered
@@ -76,7 +76,14 @@ class Smithy:
 
 
 def mlp(inputs, outputs, gain, dropout=0.0):
-    layers = [nn.Linear(inputs, 64), nn.Tanh(), nn.Dropout(dropout), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs)]
+    layers = [
+        nn.Linear(inputs, 64),
+        nn.Tanh(),
+        nn.Dropout(dropout),
+        nn.Linear(64, 64),
+        nn.Tanh(),
+        nn.Linear(64, outputs),
+    ]
     for layer, size in ((layers[0], 2**0.5), (layers[3], 2**0.5), (layers[5], gain)):
         nn.init.orthogonal_(layer.weight, size)
         nn.init.zeros_(layer.bias)
@@ -96,13 +103,26 @@ def train(options, recorder_class=Recorder):
     game = Smithy(options.envs, options.mortal, random)
     actors = [mlp(TOOLS + 1, TOOLS, 0.01, 0.2 if options.fault == "dropout" else 0.0) for _ in AGENTS]
     critics = [mlp(TOOLS + 3, 1, 1.0) for _ in AGENTS]
-    optimizers = [torch.optim.Adam([*a.parameters(), *c.parameters()], lr=1e-3, eps=1e-5) for a, c in zip(actors, critics)]
+    optimizers = [
+        torch.optim.Adam([*a.parameters(), *c.parameters()], lr=1e-3, eps=1e-5) for a, c in zip(actors, critics)
+    ]
 
     recorder = recorder_class(
-        options.out, gamma=gamma, lam=lam, agents=AGENTS, seed=options.seed, algorithm="mappo", overwrite=True,
+        options.out,
+        gamma=gamma,
+        lam=lam,
+        agents=AGENTS,
+        seed=options.seed,
+        algorithm="mappo",
+        overwrite=True,
         settings={
-            "clip": clip, "epochs": options.epochs, "minibatches": options.minibatches, "max_grad_norm": most,
-            "entropy_coefficient": entropy_coefficient, "value_coefficient": value_coefficient, "advantage_normalisation": "batch",
+            "clip": clip,
+            "epochs": options.epochs,
+            "minibatches": options.minibatches,
+            "max_grad_norm": most,
+            "entropy_coefficient": entropy_coefficient,
+            "value_coefficient": value_coefficient,
+            "advantage_normalisation": "batch",
         },
     )
     for name, actor, critic, optimizer in zip(AGENTS, actors, critics, optimizers):
@@ -149,8 +169,18 @@ def train(options, recorder_class=Recorder):
         target = advantage + value
 
         recorder.samples(
-            obs=np.repeat(obs[:, :, None], A, 2), subset=subset, legal=legal, num_actions=count, action=action, logits=logits,
-            old_logp=logp, reward=reward, terminated=terminated, value=value, next_value=last_value, advantage=advantage,
+            obs=np.repeat(obs[:, :, None], A, 2),
+            subset=subset,
+            legal=legal,
+            num_actions=count,
+            action=action,
+            logits=logits,
+            old_logp=logp,
+            reward=reward,
+            terminated=terminated,
+            value=value,
+            next_value=last_value,
+            advantage=advantage,
             return_=target,
         )
         paid.append(reward[alive].mean())
@@ -160,7 +190,7 @@ def train(options, recorder_class=Recorder):
         for who, name in enumerate(AGENTS):
             actors[who].train()
             mine = np.arange(T * N * A).reshape(T, N, A)[:, :, who].reshape(-1)  # rows of this agent within the samples
-            flat = lambda array: torch.as_tensor(array[:, :, who].reshape((T * N,) + array.shape[3:]))  # noqa: E731
+            flat = lambda array: torch.as_tensor(array[:, :, who].reshape((T * N, *array.shape[3:])))
             b_subset, b_legal, b_action, b_old, b_count = (flat(x) for x in (subset, legal, action, logp, count))
             b_advantage, b_target, b_alive = (flat(x) for x in (advantage, target, alive))
             b_obs, b_state = torch.as_tensor(obs.reshape(T * N, -1)), torch.as_tensor(state.reshape(T * N, -1))
@@ -168,7 +198,7 @@ def train(options, recorder_class=Recorder):
             for epoch in range(options.epochs):
                 for index in np.array_split(random.permutation(T * N), options.minibatches):
                     weight = b_alive[index].float()  # rows of an agent that has dropped out count nothing
-                    average = lambda x: (x * weight).sum() / weight.sum()  # noqa: E731
+                    average = lambda x: (x * weight).sum() / weight.sum()
                     usable = b_legal[index]
                     if options.fault == "no-mask":
                         usable = torch.arange(MOST) < b_count[index][:, None]
@@ -190,8 +220,19 @@ def train(options, recorder_class=Recorder):
                     loss = policy_loss + value_coefficient * value_loss - entropy_coefficient * average(entropy)
 
                     recorder.replays(
-                        policy=name, sample=mine[index], new_logp=new, old_logp=old, advantage=a, entropy=entropy, value=guess,
-                        return_=b_target[index], weight=weight, logits=scores, subset=scored, legal=usable, lengths=b_count[index],
+                        policy=name,
+                        sample=mine[index],
+                        new_logp=new,
+                        old_logp=old,
+                        advantage=a,
+                        entropy=entropy,
+                        value=guess,
+                        return_=b_target[index],
+                        weight=weight,
+                        logits=scores,
+                        subset=scored,
+                        legal=usable,
+                        lengths=b_count[index],
                         again=lambda: forward()[0].log_prob(b_action[index]),
                     )
                     optimizers[who].zero_grad()
@@ -202,15 +243,23 @@ def train(options, recorder_class=Recorder):
                         kl = average(ratio - 1 - (new - old))
                         clipped = average(((ratio - 1).abs() > clip).float())
                     recorder.step(
-                        policy=name, loss=loss, policy_loss=policy_loss, value_loss=value_loss, entropy=average(entropy),
-                        approx_kl=kl, clip_fraction=clipped, grad_norm=norm,
+                        policy=name,
+                        loss=loss,
+                        policy_loss=policy_loss,
+                        value_loss=value_loss,
+                        entropy=average(entropy),
+                        approx_kl=kl,
+                        clip_fraction=clipped,
+                        grad_norm=norm,
                     )
     recorder.close()
     return paid
 
 
 def parser():
-    parser = argparse.ArgumentParser(description="MAPPO for two agents with action subsets, recorded for `trueline diagnose`.")
+    parser = argparse.ArgumentParser(
+        description="MAPPO for two agents with action subsets, recorded for `trueline diagnose`."
+    )
     parser.add_argument("--out", default="runs/mappo", help="folder of the recording")
     parser.add_argument("--fault", choices=FAULTS, help="a mistake to put in")
     parser.add_argument("--seed", type=int, default=1)
@@ -227,4 +276,6 @@ if __name__ == "__main__":
     arguments = parser().parse_args()
     torch.set_num_threads(1)
     gains = train(arguments)
-    print(f"paid per step: {np.mean(gains[:3]):.2f} at first, {np.mean(gains[-3:]):.2f} at the end; recorded in {arguments.out}")
+    print(
+        f"paid per step: {np.mean(gains[:3]):.2f} at first, {np.mean(gains[-3:]):.2f} at the end; recorded in {arguments.out}"
+    )

@@ -1,8 +1,8 @@
 """PPO on CartPole in one file, recorded for `trueline diagnose`. `--fault` puts one classic mistake in; each is one line below.
 
-    python3 examples/pytorch/ppo.py --out runs/ppo
-    python3 examples/pytorch/ppo.py --out runs/broken --fault shuffled
-    trueline diagnose runs/broken
+python3 examples/pytorch/ppo.py --out runs/ppo
+python3 examples/pytorch/ppo.py --out runs/broken --fault shuffled
+trueline diagnose runs/broken
 """
 
 import argparse
@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
-from trueline_recorder import Recorder  # noqa: E402
+from trueline_recorder import Recorder
 
 FAULTS = {
     "shuffled": "advantage-shuffled",  # advantages are cut from the batch in its own order, log-probabilities by the shuffled index
@@ -76,17 +76,26 @@ def train(options, recorder_class=Recorder):
         actor = copy.deepcopy(actor)
 
     recorder = recorder_class(
-        options.out, gamma=gamma, lam=lam, seed=options.seed, overwrite=True,
+        options.out,
+        gamma=gamma,
+        lam=lam,
+        seed=options.seed,
+        overwrite=True,
         settings={
-            "clip": clip, "epochs": options.epochs, "minibatches": options.minibatches, "max_grad_norm": most,
-            "entropy_coefficient": entropy_coefficient, "value_coefficient": value_coefficient, "advantage_normalisation": "batch",
+            "clip": clip,
+            "epochs": options.epochs,
+            "minibatches": options.minibatches,
+            "max_grad_norm": most,
+            "entropy_coefficient": entropy_coefficient,
+            "value_coefficient": value_coefficient,
+            "advantage_normalisation": "batch",
         },
     )
     recorder.watch(actor=actor, critic=critic, optimizer=optimizer, head="4")
 
     game = CartPole(options.envs, options.limit, options.endless, random)
     T, N = options.steps, options.envs
-    tensor = lambda array: torch.as_tensor(array, dtype=torch.float32)  # noqa: E731
+    tensor = lambda array: torch.as_tensor(array, dtype=torch.float32)
     lasted = []
     for iteration in range(options.iterations):
         obs, logits = np.zeros((T, N, 4), np.float32), np.zeros((T, N, 2), np.float32)
@@ -121,13 +130,27 @@ def train(options, recorder_class=Recorder):
 
         sampled = {"old_neglogp": -logp} if options.neglogp else {"old_logp": logp}
         recorder.samples(
-            obs=obs, action=action, num_actions=2, logits=logits, reward=reward, terminated=terminated, truncated=truncated,
-            value=value, next_value=next_value, advantage=advantage, return_=target, **sampled,
+            obs=obs,
+            action=action,
+            num_actions=2,
+            logits=logits,
+            reward=reward,
+            terminated=terminated,
+            truncated=truncated,
+            value=value,
+            next_value=next_value,
+            advantage=advantage,
+            return_=target,
+            **sampled,
         )
         lasted.append(T * N / max(1, (terminated | truncated).sum()))
 
         rows = T * N
-        b_obs, b_action, b_old = tensor(obs.reshape(rows, 4)), torch.as_tensor(action.reshape(rows)), tensor(logp.reshape(rows))
+        b_obs, b_action, b_old = (
+            tensor(obs.reshape(rows, 4)),
+            torch.as_tensor(action.reshape(rows)),
+            tensor(logp.reshape(rows)),
+        )
         b_advantage, b_target = tensor(advantage.reshape(rows)), tensor(target.reshape(rows))
         b_advantage = (b_advantage - b_advantage.mean()) / (b_advantage.std() + 1e-8)
         for epoch in range(options.epochs):
@@ -150,10 +173,20 @@ def train(options, recorder_class=Recorder):
                 entropy = choice.entropy()
                 loss = policy_loss + value_coefficient * value_loss - entropy_coefficient * entropy.mean()
 
-                logps = {"new_neglogp": -new, "old_neglogp": -old} if options.neglogp else {"new_logp": new, "old_logp": old}
+                logps = (
+                    {"new_neglogp": -new, "old_neglogp": -old}
+                    if options.neglogp
+                    else {"new_logp": new, "old_logp": old}
+                )
                 recorder.replays(
-                    sample=index, advantage=a, entropy=entropy, value=guess, return_=b_target[index], logits=scores,
-                    again=lambda: torch.distributions.Categorical(logits=actor(b_obs[index])).log_prob(b_action[index]), **logps,
+                    sample=index,
+                    advantage=a,
+                    entropy=entropy,
+                    value=guess,
+                    return_=b_target[index],
+                    logits=scores,
+                    again=lambda: torch.distributions.Categorical(logits=actor(b_obs[index])).log_prob(b_action[index]),
+                    **logps,
                 )
                 optimizer.zero_grad()
                 loss.backward()
@@ -163,8 +196,13 @@ def train(options, recorder_class=Recorder):
                     kl = (ratio - 1 - (new - old)).mean()
                     clipped = ((ratio - 1).abs() > clip).float().mean()
                 recorder.step(
-                    loss=loss, policy_loss=policy_loss, value_loss=value_loss, entropy=entropy.mean(), approx_kl=kl,
-                    clip_fraction=clipped, grad_norm=norm,
+                    loss=loss,
+                    policy_loss=policy_loss,
+                    value_loss=value_loss,
+                    entropy=entropy.mean(),
+                    approx_kl=kl,
+                    clip_fraction=clipped,
+                    grad_norm=norm,
                 )
     recorder.close()
     return lasted
@@ -190,4 +228,6 @@ if __name__ == "__main__":
     arguments = parser().parse_args()
     torch.set_num_threads(1)
     steps = train(arguments)
-    print(f"steps per episode: {np.mean(steps[:3]):.0f} at first, {np.mean(steps[-3:]):.0f} at the end; recorded in {arguments.out}")
+    print(
+        f"steps per episode: {np.mean(steps[:3]):.0f} at first, {np.mean(steps[-3:]):.0f} at the end; recorded in {arguments.out}"
+    )

@@ -20,8 +20,8 @@ from torch import nn
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE), str(HERE.parents[1] / "examples" / "pytorch")]
 
-import trueline_recorder  # noqa: E402
-from trueline_recorder import Recorder, RecorderWarning  # noqa: E402
+import trueline_recorder
+from trueline_recorder import Recorder, RecorderWarning
 
 
 def table(path, name):
@@ -70,14 +70,16 @@ class Rows(Case):
         recorder = self.recorder(agents=["a", "b"], every=1)
         T, N, A = 7, 3, 2
         ends, wanted = {}, []
-        next_id, ids = 0, {}
+        ids = {}
         for iteration in range(4):
             over = random.random((T, N)) < 0.3
             cut = random.random((T, N)) < 0.1
             logp = random.normal(size=(T, N, A)).astype(np.float32)
             reward = random.normal(size=(T, N, A))
             recorder.samples(
-                old_logp=torch.as_tensor(logp), terminated=(over & ~cut)[..., None], truncated=torch.as_tensor(cut[..., None]),
+                old_logp=torch.as_tensor(logp),
+                terminated=(over & ~cut)[..., None],
+                truncated=torch.as_tensor(cut[..., None]),
                 reward=reward,
             )
             recorder.step(loss=0.0)
@@ -126,22 +128,31 @@ class Rows(Case):
         recorder = self.recorder()
         padded = np.arange(12).reshape(3, 4)
         recorder.samples(
-            old_logp=[0.0, 0.0, 0.0], terminated=[0, 0, 1], num_actions=[2, 4, 1], subset=padded,
-            logits=torch.as_tensor(padded, dtype=torch.float32), legal=[[True, False], [True] * 4, [True]],
-            candidate_features=np.arange(24.0).reshape(3, 4, 2), obs=np.ones((3, 6), np.float32),
+            old_logp=[0.0, 0.0, 0.0],
+            terminated=[0, 0, 1],
+            num_actions=[2, 4, 1],
+            subset=padded,
+            logits=torch.as_tensor(padded, dtype=torch.float32),
+            legal=[[True, False], [True] * 4, [True]],
+            candidate_features=np.arange(24.0).reshape(3, 4, 2),
+            obs=np.ones((3, 6), np.float32),
         )
         recorder.close()
         found = table(self.path, "samples")
         self.assertEqual([row.tolist() for row in found["subset"]], [[0, 1], [4, 5, 6, 7], [8]])
         self.assertEqual([row.tolist() for row in found["logits"]], [[0, 1], [4, 5, 6, 7], [8]])
         self.assertEqual([row.tolist() for row in found["legal"]], [[True, False], [True] * 4, [True]])
-        self.assertEqual([row.tolist() for row in found["candidate_features"]], [[0, 1, 2, 3], [*range(8, 16)], [16, 17]])
+        self.assertEqual(
+            [row.tolist() for row in found["candidate_features"]], [[0, 1, 2, 3], [*range(8, 16)], [16, 17]]
+        )
         self.assertEqual(np.array(found["obs"]).shape, (3, 6))
 
     def test_joins_calls_whose_lists_differ_in_length_and_columns_that_come_later(self):
         recorder = self.recorder(agents=["a", "b"])
         recorder.samples(agent="a", old_logp=[0.0, 0.0], terminated=[0, 0], logits=[[1.0, 2.0], [3.0, 4.0]])
-        recorder.samples(agent=["b", "a"], old_logp=[0.5, 0.5], terminated=[0, 0], logits=[[1.0], [2.0, 3.0, 4.0]], value=[7.0, 8.0])
+        recorder.samples(
+            agent=["b", "a"], old_logp=[0.5, 0.5], terminated=[0, 0], logits=[[1.0], [2.0, 3.0, 4.0]], value=[7.0, 8.0]
+        )
         recorder.samples(agent=[1], old_logp=[0.25], terminated=[1])
         recorder.close()
         found = table(self.path, "samples")
@@ -154,7 +165,9 @@ class Rows(Case):
         logp = torch.zeros(4, requires_grad=True)
         doubled = logp * 2
         reward = np.zeros(4)
-        recorder.samples(old_logp=doubled, terminated=np.zeros(4, bool), reward=reward, value=torch.ones(4, dtype=torch.bfloat16))
+        recorder.samples(
+            old_logp=doubled, terminated=np.zeros(4, bool), reward=reward, value=torch.ones(4, dtype=torch.bfloat16)
+        )
         with torch.no_grad():
             logp += 5
         reward += 5
@@ -201,13 +214,19 @@ class Rows(Case):
     def test_refuses_what_does_not_fit_with_a_sentence(self):
         zeros = np.zeros((3, 2))
         for columns, words in (
-            ({"old_logp": zeros, "terminated": zeros, "reward": np.zeros((2, 3))}, r"reward has the shape \(2, 3\) where old_logp has \(3, 2\)"),
+            (
+                {"old_logp": zeros, "terminated": zeros, "reward": np.zeros((2, 3))},
+                r"reward has the shape \(2, 3\) where old_logp has \(3, 2\)",
+            ),
             ({"old_logp": zeros, "terminated": zeros, "rewards": zeros}, r"no column rewards; did you mean reward\?"),
             ({"terminated": zeros}, "needs old_logp"),
             ({"old_logp": zeros}, "to tell episodes apart"),
             ({"old_logp": zeros, "terminated": zeros, "agent": "x"}, "no agent 'x'"),
             ({"old_logp": zeros, "terminated": zeros, "action": zeros + 0.5}, "action holds 0.5 where whole numbers"),
-            ({"old_logp": zeros, "terminated": zeros, "logits": np.zeros((3, 2, 4)), "num_actions": 5}, "padded to 4 candidates, but a row has 5"),
+            (
+                {"old_logp": zeros, "terminated": zeros, "logits": np.zeros((3, 2, 4)), "num_actions": 5},
+                "padded to 4 candidates, but a row has 5",
+            ),
         ):
             with self.subTest(words), tempfile.TemporaryDirectory() as folder:
                 with self.assertRaisesRegex(ValueError, words):
@@ -280,7 +299,9 @@ class Steps(Case):
                 optimizer.step()
         recorder.close()
         found = table(self.path, "replays")
-        self.assertEqual(sorted(zip(found["policy"], found["epoch"])), [(0, 0)] * 2 + [(1, 0)] * 2 + [(1, 1)] * 2 + [(1, 2)] * 2)
+        self.assertEqual(
+            sorted(zip(found["policy"], found["epoch"])), [(0, 0)] * 2 + [(1, 0)] * 2 + [(1, 1)] * 2 + [(1, 2)] * 2
+        )
         self.assertEqual(manifest(self.path)["agents"], [{"name": "x", "policy": 0}, {"name": "y", "policy": 1}])
         counters = table(self.path, "counters")
         self.assertEqual(list(zip(counters["agent"], counters["value"])), [(0, 1.0), (1, 3.0)])
@@ -297,7 +318,10 @@ class Steps(Case):
             recorder.replays(sample=[0, 1], new_logp=[0.0, 0.0])
         recorder.close()
         self.assertEqual(table(self.path, "steps")["epoch"], [0, 1])
-        self.assertEqual(sorted(set(zip(table(self.path, "tensors")["epoch"], table(self.path, "tensors")["minibatch"]))), [(0, 0), (1, 0)])
+        self.assertEqual(
+            sorted(set(zip(table(self.path, "tensors")["epoch"], table(self.path, "tensors")["minibatch"]))),
+            [(0, 0), (1, 0)],
+        )
 
     def test_looks_again_before_and_after_the_step_and_leaves_no_trace(self):
         actor, critic, optimizer = self.network()
@@ -336,14 +360,16 @@ class Tensors(Case):
 
     def test_measures_the_same_where_tensors_are_not_in_plain_memory(self):
         actor, critic, optimizer = self.network()
-        with mock.patch.object(trueline_recorder, "_is_plain", return_value=False):
+        with mock.patch.object(trueline_recorder.tensors, "is_plain", return_value=False):
             self.compare(actor, critic, optimizer)
 
     def compare(self, actor, critic, optimizer):
         recorder = self.recorder()
         recorder.watch(policy="p", actor=actor, critic=critic, optimizer=optimizer, head="2")
         recorder.samples(old_logp=np.zeros(2), terminated=np.zeros(2))
-        names = [f"actor.{name}" for name, _ in actor.named_parameters()] + [f"critic.{name}" for name, _ in critic.named_parameters()]
+        names = [f"actor.{name}" for name, _ in actor.named_parameters()] + [
+            f"critic.{name}" for name, _ in critic.named_parameters()
+        ]
         parameters = [*actor.parameters(), *critic.parameters()]
         (actor(torch.ones(2, 3)).pow(2).sum() + critic(torch.ones(2, 3)).sum()).backward()
         before = [parameter.detach().clone() for parameter in parameters]
@@ -351,7 +377,9 @@ class Tensors(Case):
         recorder.close()
         found, declared = table(self.path, "tensors"), manifest(self.path)
         self.assertEqual([tensor["name"] for tensor in declared["tensors"]], names)
-        self.assertEqual([tensor["role"] for tensor in declared["tensors"]], ["trunk"] * 2 + ["head"] * 2 + ["critic"] * 4)
+        self.assertEqual(
+            [tensor["role"] for tensor in declared["tensors"]], ["trunk"] * 2 + ["head"] * 2 + ["critic"] * 4
+        )
         self.assertEqual([tensor["size"] for tensor in declared["tensors"]], [p.numel() for p in parameters])
         self.assertEqual(found["tensor"], [*range(8)])
         for i, (old, parameter) in enumerate(zip(before, parameters)):
@@ -361,9 +389,12 @@ class Tensors(Case):
             self.assertAlmostEqual(found["delta"][i], change.abs().sum().item(), places=4)
             self.assertAlmostEqual(found["delta_norm"][i], change.norm().item(), places=4)
             self.assertAlmostEqual(found["norm"][i], old.norm().item(), places=4)
-        self.assertEqual((set(found["learning_rate"]), set(found["bound"]), set(found["weight_decay"])), ({0.1}, {1}, {0.0}))
+        self.assertEqual(
+            (set(found["learning_rate"]), set(found["bound"]), set(found["weight_decay"])), ({0.1}, {1}, {0.0})
+        )
         self.assertEqual(table(self.path, "steps")["learning_rate"], [0.1])
-        self.assertEqual(declared["settings"]["optimizer"], {"name": "sgd", "decoupled_decay": False})
+        about = {"name": "sgd", "decoupled_decay": False, "momentum": 0, "nesterov": False, "weight_decay": 0}
+        self.assertEqual(declared["settings"]["optimizer"], about)
         self.assertEqual(declared["settings"]["lambda"], 0.8)
 
     def test_tells_what_no_optimiser_holds_and_what_two_hold(self):
@@ -395,7 +426,12 @@ class Tensors(Case):
         optimizer = torch.optim.Adam([*trunk.parameters(), *policy.parameters(), *value.parameters()])
         recorder = self.recorder()
         recorder.watch(policy="a", shared=trunk, head=policy, critic=value, optimizer=optimizer)
-        recorder.watch(policy="b", actor=nn.Sequential(trunk, nn.Tanh(), policy), critic=nn.Sequential(trunk, nn.Tanh(), value), optimizer=optimizer)
+        recorder.watch(
+            policy="b",
+            actor=nn.Sequential(trunk, nn.Tanh(), policy),
+            critic=nn.Sequential(trunk, nn.Tanh(), value),
+            optimizer=optimizer,
+        )
         tensors = manifest(self.path)["tensors"]
         self.assertEqual([t["role"] for t in tensors], ["shared", "shared", "head", "head", "critic", "critic"] * 2)
         with self.assertRaisesRegex(ValueError, "head='9' names no layer of the actor; it has 0, 2"):
@@ -447,7 +483,11 @@ class Tensors(Case):
                 before.step()
                 after.step()
         recorder.close()
-        rates = [rate for i, rate in zip(table(self.path, "tensors")["tensor"], table(self.path, "tensors")["learning_rate"]) if i == 0]
+        rates = [
+            rate
+            for i, rate in zip(table(self.path, "tensors")["tensor"], table(self.path, "tensors")["learning_rate"])
+            if i == 0
+        ]
         np.testing.assert_allclose(rates, [0.1, 0.1 * 0.01])
 
     def test_uses_the_optimisers_own_hooks_where_there_are_any(self):
@@ -513,7 +553,9 @@ class Trouble(Case):
         recorder = self.recorder(strict=False)
         recorder.watch(actor=actor, critic=critic, optimizer=optimizer)
         recorder.samples(old_logp=np.zeros(3), terminated=np.zeros(3))
-        with self.assertWarnsRegex(RecorderWarning, "ends in iteration 0, training goes on: ValueError: replays has no column logprob"):
+        with self.assertWarnsRegex(
+            RecorderWarning, "ends in iteration 0, training goes on: ValueError: replays has no column logprob"
+        ):
             recorder.replays(logprob=[0.0])
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -528,7 +570,7 @@ class Trouble(Case):
     def test_survives_a_disk_that_fails(self):
         recorder = self.recorder(strict=False)
         recorder.samples(old_logp=np.zeros(3), terminated=np.zeros(3))
-        with mock.patch.object(trueline_recorder.np, "savez", side_effect=OSError(28, "No space left on device")):
+        with mock.patch.object(np, "savez", side_effect=OSError(28, "No space left on device")):
             recorder.step(loss=1.0)
             with self.assertWarnsRegex(RecorderWarning, "No space left on device"):
                 recorder.samples(old_logp=np.zeros(3), terminated=np.zeros(3))
@@ -552,12 +594,12 @@ class Trouble(Case):
         self.assertEqual(manifest(self.path)["name"], "second")
 
     def test_holds_no_more_than_it_should(self):
-        with mock.patch.object(trueline_recorder, "_HELD_BYTES", 100_000):
+        with mock.patch.object(trueline_recorder.store, "HELD_BYTES", 100_000):
             recorder = self.recorder()
             most = 0
             for _ in range(50):
                 recorder.samples(old_logp=np.zeros(100), terminated=np.zeros(100), obs=np.zeros((100, 40)))
-                most = max(most, recorder._bytes)
+                most = max(most, recorder._store.bytes)
             recorder.close()
         self.assertLess(most, 140_000)
         self.assertGreater(len(os.listdir(os.path.join(self.path, "samples"))), 10)
@@ -569,7 +611,7 @@ import os, signal, sys
 sys.path.insert(0, {str(HERE.parent)!r})
 import numpy as np
 import trueline_recorder
-trueline_recorder._HELD_SECONDS = 0
+trueline_recorder.store.HELD_SECONDS = 0
 recorder = trueline_recorder.Recorder(sys.argv[1])
 for _ in range(3):
     recorder.samples(old_logp=np.zeros(5), terminated=np.zeros(5))
@@ -611,11 +653,16 @@ class Training(Case):
             options = example.parser().parse_args(["--iterations", "5", "--steps", "16", "--out", self.path])
             example.train(options, lambda *args, **kwargs: Recorder(*args, **{**kwargs, "strict": strict}))
             tables = {name: table(self.path, name) for name in trueline_recorder.TABLES}
-            return {(name, key): np.hstack(values) for name, columns in tables.items() for key, values in columns.items()}
+            return {
+                (name, key): np.hstack(values) for name, columns in tables.items() for key, values in columns.items()
+            }
 
         for example in (ppo, mappo):
             together = recorded(example, False)
-            with mock.patch.multiple(trueline_recorder, _COPIED_ENTRIES=1, _RAW_ROWS=0):
+            with (
+                mock.patch.object(trueline_recorder.tensors, "COPIED_ENTRIES", 1),
+                mock.patch.object(trueline_recorder.core, "RAW_ROWS", 0),
+            ):
                 single = recorded(example, True)
             with self.subTest(example.__name__):
                 self.assertGreater(len(together["tensors", "delta"]), 100)

@@ -1,69 +1,66 @@
-"""The callback for Stable-Baselines3, against a double of it: what is recorded is what the model holds and what entered its loss."""
+"""The callback for Stable-Baselines3, with the real one: what is recorded is what the model holds and what entered its loss."""
 
 import os
 import pathlib
 import sys
 import unittest
+import warnings
 from unittest import mock
 
+import gymnasium
 import numpy as np
+import sb3_contrib
+import stable_baselines3
 import torch
+from stable_baselines3.common.env_util import make_vec_env
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE), str(HERE.parents[1] / "examples" / "pytorch")]
+sys.path[:0] = [str(HERE.parent), str(HERE)]
 
-import ppo  # noqa: E402
-import sb3_double as sb3  # noqa: E402
-import trueline_recorder  # noqa: E402
-from test_recorder import Case, manifest, table  # noqa: E402
-
-sb3.install()
+from test_recorder import Case, manifest, table
+from trueline_recorder import RecorderWarning, sb3_callback
+from trueline_recorder.adapters.sb3_readers import RolloutReader
 
 
-class Poles:
-    """The example's poles as a vectorised environment; `masked` forbids one of its three actions, the last is a copy of the first."""
+class Masked(gymnasium.Wrapper):
+    """A pole with a third action, and one of the three forbidden at every step."""
 
-    def __init__(self, num_envs=4, limit=25, masked=False, seed=0):
-        self.num_envs, self.masked, self.random = num_envs, masked, np.random.default_rng(seed)
-        self.game = ppo.CartPole(num_envs, limit, False, self.random)
-        self.gained, self.steps = np.zeros(num_envs), np.zeros(num_envs, int)
-
-    def reset(self):
-        return self.game.state.astype(np.float32)
+    def __init__(self, env):
+        super().__init__(env)
+        self.action_space = gymnasium.spaces.Discrete(3)
+        self.random = np.random.default_rng(0)
 
     def action_masks(self):
-        forbidden = self.random.integers(0, 3, self.num_envs)
-        return np.arange(3) != forbidden[:, None]
+        return np.arange(3) != self.random.integers(3)
 
-    def step(self, actions):
-        if actions.dtype.kind == "f":
-            actions = actions[:, 0] > 0
-        reward, terminated, truncated, final = self.game.step(np.asarray(actions) % 2)
-        self.gained += reward
-        self.steps += 1
-        infos = [{} for _ in reward]
-        for i in np.flatnonzero(terminated | truncated):
-            infos[i] = {"terminal_observation": final[i], "TimeLimit.truncated": bool(truncated[i])}
-            infos[i]["episode"] = {"r": self.gained[i], "l": self.steps[i], "t": 0.0}
-            self.gained[i], self.steps[i] = 0, 0
-        return self.game.state.astype(np.float32), reward, terminated | truncated, infos
+    def step(self, action):
+        return self.env.step(action % 2)
+
+
+def make(kind, game="CartPole-v1", **options):
+    """A small model of four environments whose episodes are cut off after 25 steps."""
+    family = stable_baselines3 if hasattr(stable_baselines3, kind) else sb3_contrib
+    wrapped = Masked if kind == "MaskablePPO" else None
+    env = make_vec_env(game, 4, seed=0, env_kwargs={"max_episode_steps": 25}, wrapper_class=wrapped)
+    small = {} if kind in ("A2C", "TRPO") else {"batch_size": 64, "n_epochs": 3}
+    policy = "MlpLstmPolicy" if kind == "RecurrentPPO" else "MlpPolicy"
+    return getattr(family, kind)(policy, env, n_steps=64, seed=0, device="cpu", **{**small, **options})
 
 
 class Baselines(Case):
-    def learn(self, kind=sb3.PPO, space=None, iterations=3, **options):
-        env = Poles(masked=kind.masked)
-        model = kind(env, 4, space or sb3.Discrete(3), **options)
-        callback = trueline_recorder.sb3_callback(self.path, strict=True, first=2, every=2)
+    def learn(self, kind="PPO", iterations=3, **options):
+        model = make(kind, **options)
+        callback = sb3_callback(self.path, strict=True, first=2, every=2)
         kept = []
         real = model.train
+        names = ("log_probs", "advantages", "values", "returns", "actions", "rewards")
 
         def train():
-            buffer = model.rollout_buffer
-            kept.append({name: getattr(buffer, name).copy() for name in (*buffer.fields, "rewards")})
+            kept.append({name: getattr(model.rollout_buffer, name).copy() for name in names})
             real()
 
         with mock.patch.object(model, "train", train):
-            model.learn(model.n_steps * env.num_envs * iterations, callback)
+            model.learn(256 * iterations, callback)
         return model, kept
 
     def test_records_the_buffer_in_the_order_in_which_it_is_handed_out(self):
@@ -72,15 +69,25 @@ class Baselines(Case):
         self.assertEqual(sorted(set(found["iteration"])), [0, 1, 2])
         for iteration, buffer in enumerate(kept):
             mine = np.array(found["iteration"]) == iteration
-            for column, field in (("old_logp", "log_probs"), ("advantage", "advantages"), ("value", "values"), ("return", "returns"), ("action", "actions")):
-                np.testing.assert_array_equal(np.array(found[column])[mine], buffer[field].reshape(64, 4).T.reshape(-1))
+            for column, field in (
+                ("old_logp", "log_probs"),
+                ("advantage", "advantages"),
+                ("value", "values"),
+                ("return", "returns"),
+                ("action", "actions"),
+            ):
+                np.testing.assert_array_equal(
+                    np.array(found[column])[mine], np.swapaxes(buffer[field].reshape(64, 4), 0, 1).reshape(-1)
+                )
             np.testing.assert_array_equal(np.array(found["env"])[mine], np.repeat(range(4), 64))
         self.assertGreater(sum(found["truncated"]), 0)
-        self.assertAlmostEqual(max(found["reward"]), 0.1)
+        self.assertEqual(set(found["reward"]), {1.0})
         # At a time limit the reward is what was paid, and what follows is the critic's guess that the buffer folded into it.
         late = np.array(found["truncated"], bool)
         folded = np.concatenate([buffer["rewards"].T.reshape(-1) for buffer in kept])
-        np.testing.assert_allclose(folded[late], (np.array(found["reward"]) + 0.99 * np.array(found["next_value"]))[late], atol=1e-5)
+        np.testing.assert_allclose(
+            folded[late], (np.array(found["reward"]) + 0.99 * np.array(found["next_value"]))[late], atol=1e-5
+        )
         # The last step of a rollout knows what follows it.
         last = np.arange(len(late)) % 64 == 63
         self.assertFalse(np.isnan(np.array(found["next_value"])[last]).any())
@@ -90,7 +97,7 @@ class Baselines(Case):
         samples, replays, steps = (table(self.path, name) for name in ("samples", "replays", "steps"))
         self.assertEqual(len(replays["sample"]), 3 * 3 * 256)
         self.assertEqual(len(steps["loss"]), 3 * 3 * 4)
-        column = lambda name: np.array(replays[name])  # noqa: E731
+        column = lambda name: np.array(replays[name])
         for iteration in range(3):
             start = iteration * 256
             mine = column("iteration") == iteration
@@ -121,7 +128,10 @@ class Baselines(Case):
         self.assertEqual(roles["mlp_extractor.policy_net.0.weight"], "trunk")
         self.assertEqual((roles["value_net.bias"], roles["mlp_extractor.value_net.0.bias"]), ("critic", "critic"))
         self.assertEqual(declared["settings"]["advantage_normalisation"], "minibatch")
-        self.assertEqual((declared["settings"]["clip"], declared["settings"]["minibatches"], declared["settings"]["lambda"]), (0.2, 4, 0.95))
+        self.assertEqual(
+            (declared["settings"]["clip"], declared["settings"]["minibatches"], declared["settings"]["lambda"]),
+            (0.2, 4, 0.95),
+        )
         self.assertGreater(len(table(self.path, "episodes")["return"]), 10)
         self.assertEqual(set(table(self.path, "tensors")["bound"]), {1})
         # The norm before clipping, which the optimiser sees at most 0.5 of.
@@ -130,7 +140,7 @@ class Baselines(Case):
         self.assertAlmostEqual(seen, min(0.5, steps["grad_norm"][0]), places=4)
 
     def test_records_masks(self):
-        self.learn(sb3.MaskablePPO)
+        self.learn("MaskablePPO")
         samples, replays = table(self.path, "samples"), table(self.path, "replays")
         legal = np.array(samples["legal"])
         self.assertEqual(set(legal.sum(1)), {2})
@@ -139,7 +149,7 @@ class Baselines(Case):
         np.testing.assert_array_equal(np.array(replays["legal"])[first], legal[np.array(replays["sample"])[first]])
 
     def test_records_continuous_actions_without_their_values(self):
-        self.learn(space=sb3.Box((1,)))
+        self.learn(game="Pendulum-v1")
         samples = table(self.path, "samples")
         self.assertNotIn("action", samples)
         self.assertNotIn("logits", samples)
@@ -161,23 +171,61 @@ class Baselines(Case):
         self.assertEqual(len(model.policy.action_net._forward_hooks), 0)
 
     def test_never_stops_the_model_from_learning(self):
-        env = Poles()
-        model = sb3.PPO(env, 4, sb3.Discrete(3))
-        callback = trueline_recorder.sb3_callback(self.path)
-        with mock.patch.object(trueline_recorder._BaselinesReader, "_minibatch", side_effect=RuntimeError("odd")):
-            with self.assertWarnsRegex(trueline_recorder.RecorderWarning, "training goes on: RuntimeError: odd"):
-                model.learn(256 * 3, callback)
+        model = make("PPO")
+        with mock.patch.object(RolloutReader, "minibatch", side_effect=RuntimeError("odd")):
+            with self.assertWarnsRegex(RecorderWarning, "training goes on: RuntimeError: odd") as caught:
+                model.learn(256 * 3, sb3_callback(self.path))
         self.assertEqual(model.num_timesteps, 768)
-        self.assertTrue(os.path.exists(os.path.join(self.path, "manifest.json")))
+        self.assertEqual(os.path.basename(caught.filename), "test_sb3.py")
+        self.assertEqual(manifest(self.path)["recorder"]["stopped"], {"iteration": 0, "reason": "RuntimeError: odd"})
 
     def test_learns_the_same_with_and_without(self):
-        nothing = sb3.BaseCallback()
-        nothing._on_training_start = nothing._on_rollout_start = nothing._on_rollout_end = nothing._on_training_end = lambda: None
-        nothing._on_step = lambda: True
-        plain = sb3.PPO(Poles(), 4, sb3.Discrete(3), dropout=0.1).learn(768, nothing)
-        recorded, _ = self.learn(dropout=0.1)
+        plain = make("PPO").learn(768)
+        recorded, _ = self.learn()
         for a, b in zip(plain.policy.parameters(), recorded.policy.parameters()):
             self.assertTrue((a == b).all())
+
+    def test_records_rows_of_padded_sequences_without_the_padding(self):
+        self.learn("RecurrentPPO")
+        samples, replays = table(self.path, "samples"), table(self.path, "replays")
+        rows, iteration = np.array(replays["sample"]), np.array(replays["iteration"])
+        self.assertEqual(len(rows), 3 * 3 * 256)
+        own = np.array(samples["old_logp"]).reshape(3, 256)
+        np.testing.assert_array_equal(replays["old_logp"], own[iteration, rows])
+        first = (np.array(replays["epoch"]) == 0) & (np.array(replays["minibatch"]) == 0)
+        np.testing.assert_allclose(
+            np.array(replays["new_logp"])[first], np.array(replays["old_logp"])[first], atol=1e-4
+        )
+
+    def test_records_a2c_without_a_ratio(self):
+        self.learn("A2C")
+        replays, declared = table(self.path, "replays"), manifest(self.path)
+        self.assertNotIn("old_logp", replays)
+        self.assertEqual(len(replays["new_logp"]), 3 * 256)
+        self.assertNotIn("clip", declared["settings"])
+        self.assertEqual(declared["algorithm"], "a2c")
+
+    def test_records_what_it_can_of_the_others_and_says_so(self):
+        pendulum = {"learning_starts": 60, "buffer_size": 1000}
+        for family, kind, game, options, tables in (
+            (stable_baselines3, "DQN", "CartPole-v1", pendulum, ("episodes", "scalars")),
+            (stable_baselines3, "SAC", "Pendulum-v1", pendulum, ("scalars",)),
+            (sb3_contrib, "QRDQN", "CartPole-v1", pendulum, ("episodes", "scalars")),
+            (sb3_contrib, "ARS", "CartPole-v1", {"n_delta": 1}, ()),
+            (sb3_contrib, "TRPO", "CartPole-v1", {"n_steps": 64, "batch_size": 32}, ("samples", "episodes", "scalars")),
+        ):
+            with self.subTest(kind), warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                path = f"{self.path}-{kind}"
+                model = getattr(family, kind)("MlpPolicy", game, seed=0, device="cpu", **options)
+                model.learn(130, callback=sb3_callback(path))
+                sentences = [str(w.message) for w in said if issubclass(w.category, RecorderWarning)]
+                self.assertEqual(len(sentences), 1)
+                self.assertRegex(sentences[0], f"^{kind} .* recorded")
+                for name in tables:
+                    self.assertTrue(table(path, name), name)
+                self.assertNotIn("stopped", manifest(path)["recorder"])
+                self.assertFalse(os.path.exists(os.path.join(path, "replays")))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,344 @@
+"""Reads models of Stable-Baselines3 and sb3-contrib while they learn. What an algorithm has not got (a rollout buffer, a ratio, a step of the
+optimiser) is said once and left out. Rows are in the order in which the buffer hands them out: environment by environment."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+
+import numpy as np
+
+from ..arrays import to_numpy
+from ..recorder import Recorder
+from ..tensors import Tensor
+
+
+class Reader:
+    """What every algorithm has: episodes, and the figures that it logs itself."""
+
+    #: What is said of an algorithm that is recorded in part.
+    sentence = "{} does not learn from rollouts: episodes and its own readings are recorded, rows and updates are not"
+
+    def __init__(self, model: Any, path: Any, options: Mapping[str, Any]) -> None:
+        self.model = model
+        own = {"algorithm": type(model).__name__.lower(), "seed": getattr(model, "seed", None), **options}
+        own["settings"] = {**self.settings(), **dict(options.get("settings") or {})}
+        self.recorder = Recorder(
+            path, gamma=getattr(model, "gamma", None), lam=getattr(model, "gae_lambda", None), **own
+        )
+        self.undo: List[Callable[[], None]] = []
+        self.logged: Dict[str, Any] = {}
+
+    def settings(self) -> Dict[str, Any]:
+        return {}
+
+    def attach(self) -> None:
+        self.recorder._say(("partly", self.sentence.format(type(self.model).__name__)))
+
+    def rollout_start(self) -> None:
+        self.readings()
+        self.recorder.begin()
+
+    def environment_step(self, local: Mapping[str, Any]) -> None:
+        for info in local.get("infos") or ():
+            if "episode" in info:
+                self.recorder.episodes(return_=float(info["episode"]["r"]), length=int(info["episode"]["l"]))
+
+    def rollout_end(self, local: Mapping[str, Any]) -> None:
+        pass
+
+    def readings(self) -> None:
+        """The figures that `train` has logged since they were last looked at."""
+        if not self.recorder.recording:
+            return
+        values = dict(getattr(getattr(self.model, "logger", None), "name_to_value", {}))
+        for name, value in values.items():
+            if (
+                name.startswith("train/")
+                and isinstance(value, (int, float, np.number))
+                and self.logged.get(name) is not value
+            ):
+                self.recorder.scalar(name, value, step=float(self.model.num_timesteps))
+        self.logged = values
+
+    def end(self) -> None:
+        self.readings()
+        for undo in self.undo:
+            undo()
+        self.undo = []
+        self.recorder._end_iteration()
+        self.recorder.flush()
+        self.recorder._write_manifest()
+
+
+class RolloutReader(Reader):
+    """Algorithms with a rollout buffer, which `train` turns into minibatches."""
+
+    sentence = "{} changes its policy outside its optimiser: rollouts are recorded, updates are not"
+
+    def __init__(self, model: Any, path: Any, options: Mapping[str, Any]) -> None:
+        self.discrete = type(model.action_space).__name__ == "Discrete"
+        super().__init__(model, path, options)
+        # A trust region is searched by line, and the optimiser only moves the critic.
+        self.updates = not hasattr(model, "line_search_max_iter")
+        if self.updates:
+            self.recorder.watch(
+                policy="policy", tensors=lambda: tensors_of(model.policy), optimizer=model.policy.optimizer
+            )
+            self.recorder._listener = self.optimizer_step
+        self.evaluate: Callable[..., Any] = model.policy.evaluate_actions
+        self.heard: Any = None  # what the last layer gave last
+        self.acted: Any = None  # and what it gave for the actions of this step
+        self.rows: Any = None
+        self.evaluated: Any = None
+        self.norm: Any = None
+        self.rollout: List[Dict[str, np.ndarray]] = []
+        self.last_values: Any = None
+
+    def settings(self) -> Dict[str, Any]:
+        model = self.model
+        rows = int(model.n_steps) * int(model.n_envs)
+        size = getattr(model, "batch_size", None)
+        known = {
+            "clip": now(getattr(model, "clip_range", None), model),
+            "epochs": getattr(model, "n_epochs", 1),
+            "minibatches": -(-rows // int(size)) if size else 1,
+            "entropy_coefficient": getattr(model, "ent_coef", None),
+            "value_coefficient": getattr(model, "vf_coef", None),
+            "max_grad_norm": getattr(model, "max_grad_norm", None),
+            "target_kl": getattr(model, "target_kl", None),
+            "advantage_normalisation": "minibatch" if getattr(model, "normalize_advantage", True) else "none",
+            "value_clip": now(getattr(model, "clip_range_vf", None), model),
+        }
+        optional = ("clip", "entropy_coefficient", "value_coefficient", "max_grad_norm")
+        return {name: value for name, value in known.items() if value is not None or name not in optional}
+
+    def attach(self) -> None:
+        if not self.updates:
+            super().attach()
+        policy, buffer = self.model.policy, self.model.rollout_buffer
+        self.evaluate = policy.evaluate_actions
+        forward, taken = policy.forward, buffer._get_samples
+
+        @functools.wraps(self.evaluate)
+        def evaluate_actions(*args: Any, **kwargs: Any) -> Any:
+            result = self.evaluate(*args, **kwargs)
+            self.evaluated = (args, kwargs, result, self.heard)
+            return result
+
+        @functools.wraps(forward)
+        def act(*args: Any, **kwargs: Any) -> Any:
+            # Evaluation runs of other callbacks do not come this way.
+            result = forward(*args, **kwargs)
+            self.acted = self.heard
+            return result
+
+        @functools.wraps(taken)
+        def get_samples(batch_inds: Any, *args: Any, **kwargs: Any) -> Any:
+            self.rows = np.array(batch_inds)
+            return taken(batch_inds, *args, **kwargs)
+
+        utils = sys.modules["torch"].nn.utils
+        clip = utils.clip_grad_norm_
+
+        @functools.wraps(clip)
+        def clip_grad_norm(*args: Any, **kwargs: Any) -> Any:
+            self.norm = clip(*args, **kwargs)
+            return self.norm
+
+        policy.evaluate_actions, policy.forward = evaluate_actions, act
+        buffer._get_samples = get_samples
+        utils.clip_grad_norm_ = clip_grad_norm
+        self.undo = [
+            lambda: delattr(policy, "evaluate_actions"),
+            lambda: delattr(policy, "forward"),
+            lambda: delattr(buffer, "_get_samples"),
+            lambda: setattr(utils, "clip_grad_norm_", clip),
+        ]
+        if self.discrete and hasattr(policy, "action_net"):
+
+            def keep(module: Any, inputs: Any, output: Any) -> None:
+                self.heard = output
+
+            self.undo.append(policy.action_net.register_forward_hook(keep).remove)
+
+    def rollout_start(self) -> None:
+        self.ended_early()
+        if not self.updates:
+            self.readings()
+        self.recorder.begin()
+        self.rollout = []
+
+    def environment_step(self, local: Mapping[str, Any]) -> None:
+        done = np.array(local["dones"], bool)
+        infos = local["infos"]
+        late = np.array([bool(info.get("TimeLimit.truncated", False)) for info in infos]) & done
+        step = {"reward": np.array(local["rewards"], np.float64), "terminated": done & ~late, "truncated": late}
+        if self.recorder.recording:
+            if self.discrete and self.acted is not None:
+                step["logits"] = to_numpy(self.acted)
+            step["next_value"] = self.beyond(infos, late, local.get("lstm_states"))
+        self.rollout.append(step)
+        self.last_values = local.get("values")
+        super().environment_step(local)
+
+    def beyond(self, infos: Sequence[Mapping[str, Any]], late: np.ndarray, states: Any) -> np.ndarray:
+        """What the critic expects after a time limit, asked here: what the model made of it is what shall be checked."""
+        follows = np.full(len(infos), np.nan)
+        torch, policy = sys.modules["torch"], self.model.policy
+        for place in np.flatnonzero(late).tolist():
+            final = infos[place].get("terminal_observation")
+            if final is None:
+                continue
+            more = []
+            if states is not None:
+                memory = tuple(state[:, place : place + 1].contiguous() for state in states.vf)
+                more = [memory, torch.zeros(1, device=memory[0].device)]
+            with torch.no_grad():
+                follows[place] = float(policy.predict_values(policy.obs_to_tensor(final)[0], *more))
+        return follows
+
+    def rollout_end(self, local: Mapping[str, Any]) -> None:
+        buffer, model = self.model.rollout_buffer, self.model
+        taken = {name: np.stack([step[name] for step in self.rollout]) for name in self.rollout[0]}
+        self.rollout = []
+
+        def rows(array: np.ndarray) -> np.ndarray:
+            """The buffer's own flattening: all steps of the first environment, then of the next."""
+            return np.swapaxes(array, 0, 1).reshape((-1, *array.shape[2:]))
+
+        steps, envs = buffer.log_probs.shape[:2]
+        columns: Dict[str, Any] = {
+            "old_logp": rows(buffer.log_probs),
+            "env": np.repeat(np.arange(envs), steps),
+            "reward": rows(taken["reward"]),
+            "terminated": rows(taken["terminated"]),
+            "truncated": rows(taken["truncated"]),
+        }
+        if self.recorder.recording:
+            follows, late = taken["next_value"], taken["truncated"]
+            final = local.get("values")
+            if final is not None and final is not self.last_values:
+                follows[-1] = np.where(late[-1], follows[-1], to_numpy(final).reshape(-1))
+            columns.update(
+                value=rows(buffer.values),
+                advantage=rows(buffer.advantages),
+                return_=rows(buffer.returns),
+                next_value=rows(follows),
+            )
+            if self.discrete:
+                count = int(model.action_space.n)
+                columns.update(action=rows(buffer.actions).reshape(-1), num_actions=count)
+                if "logits" in taken:
+                    columns["logits"] = rows(taken["logits"])
+                masks = getattr(buffer, "action_masks", None)
+                if masks is not None:
+                    columns["legal"] = rows(np.asarray(masks)).reshape(steps * envs, count) > 0.5
+            # Only numbers are seen as they are: a state's number becomes one of many inputs, and pictures are scaled.
+            kind = getattr(getattr(model, "observation_space", None), "dtype", np.dtype(np.float32)).kind
+            if kind == "f" and isinstance(buffer.observations, np.ndarray) and buffer.observations[0, 0].size <= 1024:
+                columns["obs"] = rows(buffer.observations).reshape(steps * envs, -1).astype(np.float32)
+        self.recorder.samples(**columns)
+
+    def end(self) -> None:
+        self.ended_early()
+        super().end()
+
+    def optimizer_step(self, optimizer: Any) -> None:
+        """Called by the recorder before the step: `train` is on the stack, with all that entered the loss."""
+        local = frame_of(self.model)
+        if local is None or self.evaluated is None:
+            return
+        self.minibatch(local)
+        report: Dict[str, Any] = {
+            name: local.get(name) for name in ("loss", "policy_loss", "value_loss", "clip_fraction")
+        }
+        report["approx_kl"] = local.get("approx_kl_div")
+        report["grad_norm"] = self.norm
+        if local.get("entropy_loss") is not None:
+            report["entropy"] = -local["entropy_loss"]
+        self.recorder.step(policy="policy", stopped=False, **report)
+        self.evaluated = None
+
+    def minibatch(self, local: Mapping[str, Any]) -> None:
+        args, kwargs, (values, log_prob, entropy), logits = self.evaluated
+        data = local.get("rollout_data")
+        masks = kwargs.get("action_masks")
+        columns = {
+            "new_logp": local.get("log_prob", log_prob),
+            "value": values.flatten(),
+            "entropy": entropy,
+            "advantage": local.get("advantages"),
+            "return_": getattr(data, "returns", None),
+        }
+        if hasattr(self.model, "clip_range"):
+            columns["old_logp"] = getattr(data, "old_log_prob", None)
+        used = getattr(data, "mask", None)
+        if not self.recorder.recording:
+            columns = {"new_logp": 0.0}
+        elif self.discrete and logits is not None:
+            columns["logits"] = logits
+            if masks is not None:
+                columns["legal"] = to_numpy(masks).reshape(tuple(logits.shape)) > 0.5
+        if used is not None and self.recorder.recording:
+            # Sequences are padded to one length; rows that only pad were in no loss.
+            real = to_numpy(used) > 0.5
+            columns = {name: None if value is None else to_numpy(value)[real] for name, value in columns.items()}
+        again = None
+        if self.recorder.recording and used is None and not keeps_statistics(self.model.policy):
+
+            def again() -> Any:
+                kept, found = self.heard, self.evaluate(*args, **kwargs)[1]
+                fresh, self.heard = self.heard, kept
+                return (found, fresh) if self.discrete else found
+
+        self.recorder.replays(policy="policy", epoch=local.get("epoch"), sample=self.rows, again=again, **columns)
+
+    def ended_early(self) -> None:
+        """A minibatch that was looked at and not used is where the KL limit ended the update: at the step before it."""
+        if self.updates and self.evaluated is not None:
+            report = self.recorder._progress.policies[0].step.report
+            if report:
+                report["stopped"] = True
+        self.evaluated = None
+
+
+def now(schedule: Any, model: Any) -> Any:
+    return schedule(getattr(model, "_current_progress_remaining", 1.0)) if callable(schedule) else schedule
+
+
+def frame_of(model: Any) -> Optional[Mapping[str, Any]]:
+    """The local variables of the model's `train`, which is running now."""
+    frame: Any = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name == "train" and frame.f_locals.get("self") is model:
+            return frame.f_locals
+        frame = frame.f_back
+    return None
+
+
+def keeps_statistics(policy: Any) -> bool:
+    """Whether a second forward pass would leave a trace, as batch normalisation does."""
+    return any(hasattr(module, "running_mean") and module.training for module in policy.modules())
+
+
+def tensors_of(policy: Any) -> List[Tensor]:
+    shared = "shared" if getattr(policy, "share_features_extractor", True) else "trunk"
+    roles = {
+        "action_net": "head",
+        "value_net": "critic",
+        "mlp_extractor.value_net": "critic",
+        "vf_features_extractor": "critic",
+        "lstm_critic": "critic",
+        "mlp_extractor.policy_net": "trunk",
+        "pi_features_extractor": "trunk",
+        "lstm_actor": "trunk",
+        "mlp_extractor.shared_net": "shared",
+        "features_extractor": shared,
+    }
+    found = []
+    for name, parameter in policy.named_parameters():
+        role = next((role for start, role in roles.items() if name.startswith(f"{start}.")), "other")
+        found.append(Tensor(name, role, parameter))
+    return found

@@ -1,0 +1,87 @@
+"""The tables and columns of the recording format. The list must be the reader's own (src/recording/columns.ts); a test compares them."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Dict, Mapping, NamedTuple
+
+from .arrays import Array, to_numpy
+
+
+class Column(NamedTuple):
+    """What a column holds: `int`, `float`, `bool` or `text`, one per row or a list per row."""
+
+    kind: str
+    ragged: bool
+    required: bool
+
+
+def columns_of(*definitions: str) -> Dict[str, Column]:
+    columns = {}
+    for definition in definitions:
+        kind, name = definition.split(" ")
+        plain = kind.rstrip("!*?")
+        columns[name] = Column(plain.replace("[]", ""), plain.endswith("[]"), kind[-1] in "!*")
+    return columns
+
+
+# fmt: off
+#: Every table and column of the format `trueline/1`: `int! x` and `float* x` are required, `int[] x` is a list per row.
+TABLES: Dict[str, Dict[str, Column]] = {
+    "samples": columns_of(
+        "int! iteration", "int! episode", "int! t", "int! agent", "float* old_logp", "int action", "int num_actions",
+        "int[] subset", "bool[] legal", "float[] logits", "float temperature", "float[] obs", "float[] candidate_features",
+        "float reward", "float env_reward", "bool terminated", "bool truncated", "float value", "float next_value",
+        "float advantage", "float return", "int group", "int env", "int seat", "bool imagined",
+    ),
+    "replays": columns_of(
+        "int! iteration", "int! epoch", "int! minibatch", "int! sample", "int? source_iteration", "int? policy",
+        "float* new_logp", "float old_logp", "float advantage", "float entropy", "float value", "float return",
+        "float weight", "float[] logits", "int[] subset", "bool[] legal", "float temperature", "float after_logp",
+        "float again_logp",
+    ),
+    "steps": columns_of(
+        "int! iteration", "int! epoch", "int! minibatch", "int? policy", "float loss", "float policy_loss",
+        "float value_loss", "float entropy", "float approx_kl", "float clip_fraction", "float grad_norm",
+        "float policy_grad_norm", "float value_grad_norm", "float learning_rate", "float valid_ratio", "bool skipped",
+        "bool stopped", "float delta_logits", "float kl_after", "float embed_std", "float logits_std", "text probe",
+    ),
+    "tensors": columns_of(
+        "int! iteration", "int! epoch", "int! minibatch", "int! tensor", "float grad_norm", "int grad_nonzero",
+        "float delta", "float delta_norm", "float norm", "float learning_rate", "float weight_decay", "int bound",
+    ),
+    "episodes": columns_of(
+        "int! episode", "int! agent", "float* return", "int length", "int iteration", "int seat", "int seed",
+    ),
+    "counters": columns_of("int! iteration", "int! agent", "text* name", "float* value"),
+    "scalars": columns_of(
+        "text* name", "float* value", "int iteration", "float step", "float time", "int policy", "int agent",
+    ),
+}
+# fmt: on
+
+#: Programs that keep minus the log-probability name the column so, and it is turned here.
+NEGATED = {"old_neglogp": "old_logp", "new_neglogp": "new_logp"}
+
+
+def known_columns(table: str, columns: Mapping[str, Array]) -> Dict[str, Array]:
+    """Columns by the names of the format, without those that were not given; a wrong name is answered with the nearest."""
+    spec = TABLES[table]
+    if columns.keys() <= spec.keys():
+        return {name: value for name, value in columns.items() if value is not None}
+    known: Dict[str, Array] = {}
+    for given, value in columns.items():
+        if value is None:
+            continue
+        if given in spec:
+            known[given] = value
+            continue
+        name = "return" if given in ("return_", "returns") else given
+        if name in NEGATED and NEGATED[name] in TABLES[table]:
+            name, value = NEGATED[name], -to_numpy(value)
+        if name not in TABLES[table]:
+            near = difflib.get_close_matches(name, TABLES[table], 1, 0.3)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(f"{table} has no column {given}{hint} It has {', '.join(TABLES[table])}.")
+        known[name] = value
+    return known
