@@ -5,6 +5,7 @@ import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openRecording } from '../../src/recording/node.ts';
 import { validate } from '../../src/recording/validate.ts';
+import { python } from '../support.ts';
 import type { How, Target } from './strikes.ts';
 
 const root = process.cwd();
@@ -27,13 +28,21 @@ export function trueline(...args: string[]) {
 /** Runs the program undisturbed, to its end. */
 async function must(...args: string[]): Promise<void> {
   const { program, args: all } = trueline(...args);
-  const child = spawn(program, all, { env: { ...process.env, NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  await ended(program, all);
+}
+
+async function ended(program: string, args: string[], env: Record<string, string> = {}): Promise<void> {
+  const child = spawn(program, args, {
+    env: { ...process.env, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let said = '';
   child.stderr.on('data', (data: Buffer) => {
     said += data.toString();
   });
   const [status] = (await once(child, 'close')) as [number | null];
-  if (status !== 0) throw new Error(`trueline ${args[0]} afterwards ended with ${status}: ${said.slice(-300)}`);
+  if (status !== 0)
+    throw new Error(`${args.slice(0, 2).join(' ')} afterwards ended with ${status}: ${said.slice(-300)}`);
 }
 
 const settings = (folder: string, count: number) => {
@@ -84,6 +93,11 @@ const sweeping = (folder: string) => [
   '--threads',
   '1',
 ];
+
+const recording = (folder: string, ...more: string[]) => ({
+  program: python('numpy'),
+  args: [join(root, 'bench/kills/record.py'), join(folder, 'run'), ...more],
+});
 
 export const targets: Target[] = [
   {
@@ -144,5 +158,21 @@ export const targets: Target[] = [
     prepare: (folder) => writeFileSync(join(folder, 'log.csv'), log),
     command: (folder) => trueline(...importing(folder)),
     recover: (folder) => whole(folder, importing(folder)),
+  },
+  {
+    name: 'recorder',
+    turns: true,
+    // On a full disk the recorder says so and training goes on, which is no strike that ends a program.
+    hows: ['before', 'after', 'torn'],
+    command: (folder) => recording(folder),
+    recover: async (folder) => {
+      const made = join(folder, 'run');
+      if (existsSync(join(made, 'manifest.json'))) {
+        const { problems } = await validate(await openRecording(made));
+        if (problems.length > 0) throw new Error(`what is there is not whole: ${problems[0]}`);
+      }
+      const { program, args } = recording(folder, 'again');
+      await ended(program, args, { STRIKE_TALLY: join(folder, '..', 'recorder.again') });
+    },
   },
 ];
