@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { record, stored } from '../../test/support/tables.ts';
 import { causes } from '../doctor/causes.ts';
 import { diagnose } from '../doctor/diagnose.ts';
-import { simulate } from '../doctor/testing.ts';
-import { neighbour, repair } from '../doctor/testing-faults.ts';
-import { record } from '../doctor/testing-tables.ts';
 import { diagnosisPage } from './page.ts';
 import { pageStyle } from './page-style.ts';
 import { Gatherer } from './pictures/gather.ts';
@@ -13,8 +11,8 @@ import { printable, safeText } from './safe-text.ts';
 
 const hostile = '<img src=x onerror="alert(1)">\u001b[2J';
 
-async function page(change: (made: ReturnType<typeof simulate>) => void) {
-  const made = simulate({ iterations: 3, envs: 4, rollout: 12 });
+async function page(change: (made: Awaited<ReturnType<typeof stored>>) => void) {
+  const made = await stored('advantage-time-shifted/advantage-late');
   change(made);
   const recording = await record(made);
   const gatherer = new Gatherer();
@@ -24,7 +22,7 @@ async function page(change: (made: ReturnType<typeof simulate>) => void) {
   return diagnosisPage({ diagnosis, pictures, name: `runs/${hostile}`, manifest, command: `trueline ${hostile}` });
 }
 
-const late = ({ tables }: ReturnType<typeof simulate>) => repair(tables, neighbour(tables, -1));
+const late = () => {};
 
 describe('the page of a diagnosis', () => {
   it('says the verdict first, proves it with pictures, and gives the remedy as code', async () => {
@@ -59,7 +57,6 @@ describe('the page of a diagnosis', () => {
 
   it('shows hostile names as text', async () => {
     const html = await page((made) => {
-      late(made);
       made.manifest.name = hostile;
       for (const list of [made.manifest.agents!, made.manifest.policies!])
         for (const item of list) item.name = `${hostile}${item.name}`;

@@ -1,19 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { numbers, openStored, stored, storedNames, type TestTables } from '../../../test/support/tables.ts';
+import { causeById } from '../../doctor/causes.ts';
 import { diagnose } from '../../doctor/diagnose.ts';
 import type { Proof } from '../../doctor/proof.ts';
-import { simulate } from '../../doctor/testing.ts';
-import { creditFaults, endFaults, replayFaults, type Spoil } from '../../doctor/testing-faults.ts';
-import { gradientFaults } from '../../doctor/testing-faults-gradient.ts';
-import { numbers, record, type TestTables } from '../../doctor/testing-tables.ts';
-import { RandomStream } from '../../math/random.ts';
 import { Gatherer } from './gather.ts';
 import type { Lines, Pictures, Scatter } from './picture.ts';
 import { provesWhatItSays } from './proves.ts';
 
-async function examine(spoil: Spoil = () => {}) {
-  const made = simulate();
-  spoil(made.tables, RandomStream.of(7, 'spoil'));
-  const recording = await record(made);
+async function examine(name = 'healthy/echo-2') {
+  const made = await stored(name);
+  const recording = await openStored(name);
   const gatherer = new Gatherer();
   const proofs = new Map<string, Proof>();
   const prove = (cause: string, proof: Proof) => {
@@ -142,10 +138,15 @@ describe('the pictures of a run hold', () => {
   });
 });
 
+/** Its transform is found, and no picture is drawn of it yet. */
+const undrawn = new Set(['value-scale-mismatch/values-left-normalised']);
+
 describe('what undoes a cause brings its rows onto the diagonal:', () => {
-  for (const [cause, how, spoil] of [...replayFaults, ...creditFaults, ...endFaults] as [string, string, Spoil][]) {
-    it(`${cause}: ${how}`, async () => {
-      const { diagnosis, proofs, pictures } = await examine(spoil);
+  for (const name of storedNames) {
+    const [cause] = name.split('/');
+    if (!['A', 'B'].includes(causeById(cause)?.group ?? '') || undrawn.has(name)) continue;
+    it(name, async () => {
+      const { diagnosis, proofs, pictures } = await examine(name);
       const [lead] = diagnosis.causes;
       expect(lead.id).toBe(cause);
       provesWhatItSays(lead, proofs.get(cause), pictures);
@@ -155,16 +156,11 @@ describe('what undoes a cause brings its rows onto the diagonal:', () => {
 
 describe('causes that no transform undoes', () => {
   it('are shown by the picture that tells of them', async () => {
-    const faults = gradientFaults.filter(([cause]) => cause === 'optimizer-unbound');
+    const faults = storedNames.filter((name) => name.startsWith('optimizer-unbound/'));
     expect(faults.length).toBeGreaterThan(0);
-    for (const [cause, , spoil, options] of faults) {
-      const made = simulate(options);
-      spoil(made.tables, RandomStream.of(7, 'spoil'));
-      const recording = await record(made);
-      const gatherer = new Gatherer();
-      const diagnosis = await diagnose(recording, { watch: gatherer.watch });
-      const pictures = await gatherer.finish(recording, diagnosis);
-      expect(pictures.proofs[0]).toMatchObject({ cause, pictures: [{ id: 'gradients' }] });
+    for (const name of faults) {
+      const { pictures } = await examine(name);
+      expect(pictures.proofs[0]).toMatchObject({ cause: 'optimizer-unbound', pictures: [{ id: 'gradients' }] });
     }
   });
 });
