@@ -23,7 +23,7 @@ export function convertCommand(): Command {
     .addOption(maxSize())
     .addHelpText('after', '\nExample:\n  $ trueline convert examples/echo echo-parquet --to parquet\n')
     .action(
-      async (from: string, to: string, options: { to: Encoding | 'zip'; compress?: boolean; maxSize: number }) => {
+      async (from: string, to: string, options: { to: Encoding | 'zip'; compress?: boolean; maxSize?: number }) => {
         const recording = await openRecording(from, options);
         const bar = progress('converting');
         if (options.to === 'zip') {

@@ -12,7 +12,7 @@ export interface LogFlags {
   map: string[];
   run?: string;
   setting: Record<string, number>;
-  maxSize: number;
+  maxSize?: number;
 }
 
 /** What `import` and `diagnose` understand of logs. */
@@ -41,7 +41,12 @@ export function addLogOptions(command: Command): Command {
 
 export function logOptions(flags: LogFlags): LogOptions {
   const { map, run, setting, maxSize: size } = flags;
-  return { map, settings: setting, maxSize: size, ...(run === undefined ? {} : { run }) };
+  return {
+    map,
+    settings: setting,
+    ...(size === undefined ? {} : { maxSize: size }),
+    ...(run === undefined ? {} : { run }),
+  };
 }
 
 export function importCommand(): Command {

@@ -5,6 +5,7 @@ import { type ColumnSummary, type Inspection, inspect } from '../recording/inspe
 import { openRecording, writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
 import { readingPanels, readingsPicture } from '../report/readings.ts';
+import { harmless } from '../report/safe-text.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { firstMinibatches } from '../report/update/first-minibatch.ts';
@@ -45,7 +46,7 @@ export function inspectCommand(): Command {
       print(
         options.json
           ? JSON.stringify(inspection, null, 2)
-          : inspectionText(inspection, style(wantsColour(process.stdout, process.env))),
+          : inspectionText(harmless(inspection), style(wantsColour(process.stdout, process.env))),
       );
     });
 }
@@ -55,7 +56,7 @@ interface InspectFlags {
   tensors?: boolean;
   first?: boolean;
   json?: boolean;
-  maxSize: number;
+  maxSize?: number;
 }
 
 /** The optimiser's side of a recording, asked for by name. */

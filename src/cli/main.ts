@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
 import { version } from '../recording/version.ts';
+import { printable } from '../report/safe-text.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { isAtWork } from './interrupt.ts';
 import { exitStatus } from './options.ts';
@@ -60,7 +61,7 @@ export async function main(args: readonly string[]): Promise<void> {
       return;
     }
     const expected = error instanceof BadInput || isFileError(error);
-    process.stderr.write(`${paint.red('trueline:')} ${(error as Error).message}\n`);
+    process.stderr.write(`${paint.red('trueline:')} ${printable((error as Error).message)}\n`);
     if (!expected) {
       const hint = 'This is a fault of the program itself; TRUELINE_DEBUG=1 shows where it happened.';
       process.stderr.write(`${process.env.TRUELINE_DEBUG ? (error as Error).stack : hint}\n`);

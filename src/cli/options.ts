@@ -13,9 +13,9 @@ export function parseSize(text: string): number {
 }
 
 export const maxSize = () =>
-  new Option('--max-size <size>', 'the most that archives of the recording may expand to')
+  new Option('--max-size <size>', 'the most that the files may expand to in memory')
     .argParser(parseSize)
-    .default(8 * 2 ** 30, '8GiB');
+    .default(undefined, 'a hundred times what they hold, and 256MiB at least');
 
 export const json = () => new Option('--json', 'print the result as JSON');
 

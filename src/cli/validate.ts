@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { openRecording } from '../recording/node.ts';
 import { validate } from '../recording/validate.ts';
+import { printable } from '../report/safe-text.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number } from '../report/table.ts';
 import { exitStatus, json, maxSize, print } from './options.ts';
@@ -13,14 +14,16 @@ export function validateCommand(): Command {
     .addOption(json())
     .addOption(maxSize())
     .addHelpText('after', '\nExample:\n  $ trueline validate examples/echo\n')
-    .action(async (path: string, options: { json?: boolean; maxSize: number }) => {
+    .action(async (path: string, options: { json?: boolean; maxSize?: number }) => {
       const result = await validate(await openRecording(path, options));
       const paint = style(wantsColour(process.stdout, process.env));
       if (options.json) print(JSON.stringify(result, null, 2));
       else {
-        for (const problem of result.problems) print(`${paint.red('bad')}   ${problem}`);
+        for (const problem of result.problems) print(`${paint.red('bad')}   ${printable(problem)}`);
         if (result.unknown.length > 0)
-          print(`${paint.yellow('note')}  not part of the format, kept and not judged: ${result.unknown.join(', ')}`);
+          print(
+            `${paint.yellow('note')}  not part of the format, kept and not judged: ${printable(result.unknown.join(', '))}`,
+          );
         if (result.empty)
           print(
             `${paint.yellow('empty')} ${result.name}: the run was ended before it recorded anything, or has just begun`,

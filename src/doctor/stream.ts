@@ -187,6 +187,7 @@ async function* parts(recording: Recording, table: StreamedTable, judge: RowJudg
     return { iteration: current, chunk };
   };
   for await (const chunk of recording.chunks(table)) {
+    if (chunk.rows === 0) continue;
     const values = (chunk.columns.get('iteration') as NumberColumn).values;
     let from = 0;
     for (let i = 0; i <= chunk.rows; i++) {
@@ -211,6 +212,7 @@ async function* sortedParts(
   names: readonly string[],
 ): AsyncGenerator<Part> {
   const whole = await recording.read(table, names);
+  if (whole.rows === 0) return;
   const values = (whole.columns.get('iteration') as NumberColumn).values;
   const byIteration = new Map<number, number[]>();
   for (let i = 0; i < whole.rows; i++) {

@@ -120,6 +120,8 @@ function conformValues(spec: ColumnSpec, { kind, values, offsets }: NumberColumn
       if (!Number.isInteger(value) && !Number.isNaN(value)) {
         throw new BadInput(`holds ${value} where a whole number is expected`, at(i));
       }
+      if (Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER)
+        throw new BadInput(`holds ${value}, beyond the whole numbers that are exact (2^53)`, at(i));
     }
     return compact(values as Float64Array);
   }

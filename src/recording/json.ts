@@ -54,3 +54,17 @@ function quoteBare(text: string): string {
   }
   return out.join('') + text.slice(from);
 }
+
+/** JSON.stringify, but for what is nested so deep that it cannot be written down. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '[nested too deep]';
+  }
+}
+
+/** The beginning of a value, for messages. */
+export function excerpt(value: unknown): string {
+  return jsonText(value).slice(0, 60);
+}

@@ -3,11 +3,15 @@ import { BadInput } from './bad-input.ts';
 import type { Chunk, Column, NumberColumn } from './column.ts';
 import { columnSpec, type Kind, tableSpec } from './columns.ts';
 import { unknownBool } from './conform.ts';
-import { parsePythonJson } from './json.ts';
+import { excerpt, jsonText, parsePythonJson } from './json.ts';
 import type { Budget, ByteSource } from './source.ts';
 import { lines } from './text-lines.ts';
 
 const rowsPerChunk = 65536;
+/** A chunk also ends when it holds this many numbers or cells, however few its rows are. */
+const cellsPerChunk = 1 << 22;
+/** More columns than any table has. */
+const mostColumns = 4096;
 
 export async function* readJsonl(
   source: ByteSource,
@@ -17,17 +21,18 @@ export async function* readJsonl(
 ): AsyncGenerator<Chunk> {
   if (source.size === 0)
     throw new BadInput('the file is empty; a table without rows is one blank line', { file: source.name });
-  let builder = new ChunkBuilder(table, columns, source.name, 0);
+  const names = new Set<string>();
+  let builder = new ChunkBuilder(table, columns, source.name, 0, names);
   let line = 0;
   let total = 0;
   for await (const text of lines(source, budget)) {
     line++;
-    if (/^\s*$/.test(text)) continue;
+    if (text.trim() === '') continue;
     builder.add(parseLine(text, line, source.name, table), line);
     total++;
-    if (builder.rows === rowsPerChunk) {
+    if (builder.rows === rowsPerChunk || builder.cells > cellsPerChunk) {
       yield builder.finish();
-      builder = new ChunkBuilder(table, columns, source.name, total);
+      builder = new ChunkBuilder(table, columns, source.name, total, names);
     }
   }
   if (builder.rows > 0 || total === 0) yield builder.finish();
@@ -77,6 +82,7 @@ interface Builder {
 
 class ChunkBuilder {
   rows = 0;
+  private listed = 0;
   private readonly known = new Map<string, Builder>();
   private readonly unknown = new Map<string, unknown[]>();
 
@@ -85,11 +91,27 @@ class ChunkBuilder {
     private readonly wanted: readonly string[] | undefined,
     private readonly file: string,
     private readonly firstRow: number,
+    /** Of all chunks of the file. */
+    private readonly names: Set<string>,
   ) {}
 
+  /** What the chunk holds so far; a column costs a cell in every row. */
+  get cells(): number {
+    let numbers = 0;
+    for (const { numbers: own } of this.known.values()) numbers += own.length;
+    return numbers + this.rows * this.unknown.size + this.listed;
+  }
+
   add(row: Record<string, unknown>, line: number): void {
+    const columns = Object.keys(row);
+    for (const name of columns) this.names.add(name);
+    if (this.names.size > mostColumns)
+      throw new BadInput(`line ${line} brings the columns to more than ${mostColumns}; that is no table`, {
+        file: this.file,
+        table: this.table,
+      });
     for (const spec of tableSpec(this.table)?.columns ?? []) {
-      if (spec.required && this.asked(spec.name) && !(spec.name in row)) {
+      if (spec.required && this.asked(spec.name) && !Object.hasOwn(row, spec.name)) {
         throw new BadInput(`the required column is missing in line ${line}`, {
           file: this.file,
           table: this.table,
@@ -97,7 +119,7 @@ class ChunkBuilder {
         });
       }
     }
-    for (const name of Object.keys(row)) {
+    for (const name of columns) {
       if (!this.asked(name)) continue;
       const spec = columnSpec(this.table, name);
       if (!spec) {
@@ -105,6 +127,7 @@ class ChunkBuilder {
         this.unknown.set(name, list);
         while (list.length < this.rows) list.push(null);
         list.push(row[name]);
+        if (Array.isArray(row[name])) this.listed += row[name].length;
         continue;
       }
       let builder = this.known.get(name);
@@ -149,7 +172,7 @@ class ChunkBuilder {
 
   private push(builder: Builder, name: string, value: unknown, line: number): void {
     const bad = (got: unknown, expected: string) =>
-      new BadInput(`holds ${JSON.stringify(got)?.slice(0, 60)} where ${expected} is expected (line ${line})`, {
+      new BadInput(`holds ${excerpt(got)} where ${expected} is expected (line ${line})`, {
         file: this.file,
         table: this.table,
         column: name,
@@ -215,7 +238,7 @@ function inferColumn(values: readonly unknown[]): Column {
     const flat = Float64Array.from(lists.flat(), (item) => (item === null ? Number.NaN : Number(item)));
     return { kind: 'float', rows, values: flat, offsets };
   }
-  const text = (value: unknown) => (typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value));
+  const text = (value: unknown) => (typeof value === 'string' ? value : value === null ? '' : jsonText(value));
   return { kind: 'text', rows, values: values.map(text) };
 }
 

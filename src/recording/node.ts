@@ -62,7 +62,9 @@ function own(buffer: Buffer): Uint8Array<ArrayBuffer> {
 }
 
 export async function fileSource(path: string): Promise<ByteSource> {
-  const { size } = await stat(path);
+  const found = await stat(path);
+  if (!found.isFile()) throw new BadInput('is no file, but a device, a pipe or a folder', { file: path });
+  const { size } = found;
   return {
     name: path,
     size,

@@ -8,6 +8,10 @@ export interface NpyArray {
   values: Values | string[];
 }
 
+/** As numpy itself writes them, and longer ones are no arrays of ours. */
+const longestHeader = 1 << 16;
+const mostAxes = 64;
+
 const arrays = {
   i1: Int8Array,
   i2: Int16Array,
@@ -21,7 +25,12 @@ const arrays = {
   f8: Float64Array,
 };
 
-export function decodeNpy(bytes: Uint8Array<ArrayBuffer>, file: string): NpyArray {
+/** `room` hears how many rows there are before memory is taken for them, and may refuse. */
+export function decodeNpy(
+  bytes: Uint8Array<ArrayBuffer>,
+  file: string,
+  room: (rows: number) => void = () => undefined,
+): NpyArray {
   const bad = (what: string) => new BadInput(what, { file });
   if (bytes.length < 10 || bytes[0] !== 0x93 || String.fromCharCode(...bytes.subarray(1, 6)) !== 'NUMPY') {
     throw bad('is not a numpy array: its first bytes are not those of .npy');
@@ -31,6 +40,7 @@ export function decodeNpy(bytes: Uint8Array<ArrayBuffer>, file: string): NpyArra
   if (wide && bytes.length < 12) throw bad('the numpy header is cut off');
   const start = (wide ? 12 : 10) + (wide ? view.getUint32(8, true) : view.getUint16(8, true));
   if (start > bytes.length) throw bad('the numpy header is cut off');
+  if (start > longestHeader) throw bad(`the numpy header has ${start} bytes; at most ${longestHeader} are read`);
   const header = new TextDecoder('latin1').decode(bytes.subarray(wide ? 12 : 10, start));
   const descr = /'descr'\s*:\s*'([<>|=]?)([a-zA-Z])(\d*)'/.exec(header);
   const shapeText = /'shape'\s*:\s*\(([\d,\s]*)\)/.exec(header);
@@ -39,6 +49,7 @@ export function decodeNpy(bytes: Uint8Array<ArrayBuffer>, file: string): NpyArra
     throw bad('the numpy header is not understood; arrays of plain numbers, booleans or unicode text are expected');
   }
   const shape = shapeText[1].split(',').flatMap((part) => (part.trim() === '' ? [] : [Number(part)]));
+  if (shape.length > mostAxes) throw bad(`has ${shape.length} axes; at most ${mostAxes} are read`);
   const [, order, letter, width] = descr;
   if (letter === 'O') throw bad('holds Python objects; save it with a plain dtype instead (for example float32)');
   const item = Number(width || 1);
@@ -55,9 +66,11 @@ export function decodeNpy(bytes: Uint8Array<ArrayBuffer>, file: string): NpyArra
     );
   }
   if (letter === 'U' || letter === 'S') {
+    room(count);
     const strings = decodeText(bytes.subarray(start), count, item, letter === 'U', bad);
     return { kind: 'text', shape, values: strings };
   }
+  if (shape.length > 1) room(shape[0]);
   let values: Values;
   let kind: NpyArray['kind'];
   if (letter === 'b' && item === 1) {

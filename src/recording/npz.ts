@@ -21,6 +21,7 @@ export async function openNpz(source: ByteSource, budget: Budget): Promise<NpzFi
   budget.claim(
     source.name,
     entries.reduce((sum, entry) => sum + entry.size, 0),
+    source,
   );
   const parts = new Map<string, Parts>();
   const part = (name: string) => {
@@ -34,7 +35,11 @@ export async function openNpz(source: ByteSource, budget: Budget): Promise<NpzFi
     else if (name.endsWith('.offsets')) part(name.slice(0, -8)).offsets = entry;
     else part(name).plain = entry;
   }
-  const array = async (entry: ZipEntry) => decodeNpy(await readEntry(source, entry), `${source.name}/${entry.path}`);
+  const array = async (entry: ZipEntry) => {
+    const file = `${source.name}/${entry.path}`;
+    // Rows cost memory even where they hold no bytes.
+    return decodeNpy(await readEntry(source, entry), file, (rows) => budget.claim(`${file}, its rows`, 8 * rows));
+  };
 
   async function column(name: string): Promise<Column> {
     const { plain, values, offsets } = parts.get(name) as Parts;

@@ -11,7 +11,9 @@ export async function* readParquet(
   budget: Budget,
 ): AsyncGenerator<{ chunk: Chunk; present: string[]; unreadable: string[] }> {
   const { gunzipWhole: gzip, unzstd: zstd } = codec();
+  budget.claim(source.name, 0, source);
   const file = await openParquet(source, { maxSize: budget.limit, decompress: { gzip, zstd } });
+  let expanded = 0;
   const unreadable = file.unreadable.map(({ name, why }) => `${name} (${why})`);
   const present = file.columns.map((column) => column.name);
   const names = pick(present);
@@ -20,7 +22,9 @@ export async function* readParquet(
     for (const [name, { kind, rows, values, ...rest }] of await file.readColumns(names, index)) {
       const offsets = 'offsets' in rest ? rest.offsets : undefined;
       columns.set(name, { kind, rows, values, ...(offsets ? { offsets } : {}) } as Column);
+      expanded += (kind === 'text' ? 8 * values.length : values.byteLength) + (offsets?.byteLength ?? 0);
     }
+    budget.claim(source.name, expanded, source);
     yield { chunk: { rows: group.rows, columns }, present, unreadable };
   }
 }

@@ -8,9 +8,12 @@ import { readJsonl } from './jsonl.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { openNpz } from './npz.ts';
 import { readParquet } from './parquet-chunk.ts';
-import { Budget, type ByteSource, type Store } from './source.ts';
+import { Budget, type ByteSource, formatBytes, type Store } from './source.ts';
 
 export const chunkFile = /^([^/.][^/]*)\/([^/.][^/]*)\.(npz|parquet|jsonl|jsonl\.gz)$/;
+
+/** More would take many times as much memory once it is read. */
+const largestManifest = 2 ** 24;
 
 export interface OpenOptions {
   /** Bytes that archives may expand to, all together. */
@@ -46,6 +49,10 @@ export class Recording {
       );
     }
     const source = await store.open('manifest.json');
+    if (source.size > largestManifest)
+      throw new BadInput(`has ${formatBytes(source.size)}; at most ${formatBytes(largestManifest)} are read`, {
+        file: source.name,
+      });
     const manifest = parseManifest(await source.read(0, source.size), source.name);
     const files = new Map<string, string[]>();
     for (const path of paths) {
@@ -54,7 +61,7 @@ export class Recording {
       files.set(match[1], [...(files.get(match[1]) ?? []), path]);
     }
     const snapshots = paths.filter((path) => /^policies\/[^/]+\.onnx$/.test(path));
-    return new Recording(store.name, manifest, store, files, snapshots, new Budget(options.maxSize));
+    return new Recording(store.name, manifest, store, files, snapshots, store.budget ?? new Budget(options.maxSize));
   }
 
   /** Names of the tables there are: first those of the format, in its order, then unknown ones. */

@@ -5,12 +5,16 @@ export interface ByteSource {
   /** Shown in messages. */
   readonly name: string;
   readonly size: number;
+  /** What it takes where it is stored, if that is not its size: 0 inside an archive, which was counted itself. */
+  readonly stored?: number;
   /** The bytes from `start` up to, not including, `end`, in a buffer of their own. */
   read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export interface Store {
   readonly name: string;
+  /** What its archive may expand to, where it is one; what lies in it shares that. */
+  readonly budget?: Budget;
   /** Paths of all files, relative and with forward slashes, sorted. */
   list(): Promise<string[]>;
   open(path: string): Promise<ByteSource>;
@@ -22,19 +26,34 @@ export interface WritableStore extends Store {
   remove(path: string): Promise<void>;
 }
 
-/** What the archives of one recording may expand to, all together; a file counts once however often it is read. */
+/** No honest recording expands more than this; a small one may, because it is small. */
+const mostRatio = 100;
+const mostSmall = 2 ** 28;
+const mostEver = 8 * 2 ** 30;
+
+/**
+ * What the files of one recording may expand to in memory, all together; a file counts once however often it is read. Without a limit that was
+ * asked for, it is a hundred times what the files themselves hold: more than that is a bomb.
+ */
 export class Budget {
   private readonly claims = new Map<string, number>();
   private total = 0;
+  private stored = 0;
 
-  constructor(readonly limit = 8 * 2 ** 30) {}
+  constructor(readonly asked?: number) {}
 
-  claim(name: string, bytes: number): void {
+  get limit(): number {
+    return this.asked ?? Math.min(mostEver, Math.max(mostSmall, mostRatio * this.stored));
+  }
+
+  /** `source` is counted when it is first seen. */
+  claim(name: string, bytes: number, source?: Pick<ByteSource, 'size' | 'stored'>): void {
+    if (!this.claims.has(name)) this.stored += source ? (source.stored ?? source.size) : 0;
     this.total += bytes - (this.claims.get(name) ?? 0);
     this.claims.set(name, bytes);
-    if (this.total > this.limit) {
+    if (!(this.total <= this.limit)) {
       throw new BadInput(
-        `expands to more than ${formatBytes(this.limit)}, the limit for one recording; raise it with --max-size if the file is trusted`,
+        `expands to more than ${formatBytes(this.limit)}, the limit for ${this.asked === undefined ? 'files of this size' : 'one recording'}; raise it with --max-size if the file is trusted`,
         { file: name },
       );
     }

@@ -120,6 +120,7 @@ export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Ui
 /** A folder inside one zip archive. One leading folder that holds everything (run/manifest.json ...) is looked through. */
 export async function zipStore(source: ByteSource, budget: Budget): Promise<Store> {
   let entries = await zipDirectory(source);
+  budget.claim(source.name, 0, source);
   for (const entry of entries) budget.claim(`${source.name}/${entry.path}`, entry.size);
   entries = entries.filter((entry) => !entry.path.startsWith('__MACOSX/'));
   const manifest = entries.map((entry) => entry.path).filter((path) => /^[^/]+\/manifest\.json$/.test(path));
@@ -132,6 +133,7 @@ export async function zipStore(source: ByteSource, budget: Budget): Promise<Stor
   );
   return {
     name: source.name,
+    budget,
     list: async () => [...byPath.keys()].sort(),
     open: async (path) => {
       const entry = byPath.get(path);
@@ -140,6 +142,7 @@ export async function zipStore(source: ByteSource, budget: Budget): Promise<Stor
       return {
         name: `${source.name}/${path}`,
         size: bytes.length,
+        stored: 0,
         read: async (start, end) => bytes.slice(start, end),
       };
     },

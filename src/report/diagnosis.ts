@@ -4,7 +4,7 @@ import type { Cause, CheckReport, Diagnosis, Figures } from '../doctor/diagnosis
 import { describeTransform } from '../doctor/transforms/index.ts';
 import type { Pictures } from './pictures/picture.ts';
 import { fold, plotText } from './plot.ts';
-import { printable } from './safe-text.ts';
+import { harmless } from './safe-text.ts';
 import { scalarLines } from './scalars.ts';
 import type { Style } from './style.ts';
 import { number, table } from './table.ts';
@@ -19,6 +19,7 @@ export interface TextOptions {
 const widest = 120;
 
 export function diagnosisText(found: Diagnosis, paint: Style, options: TextOptions = {}): string {
+  // Agents are named by strangers, and a name could move the cursor.
   const diagnosis = harmless(found);
   const width = Math.max(40, Math.min(widest, options.width ?? 100));
   const colour = verdictColour(diagnosis.verdict, paint);
@@ -41,11 +42,6 @@ export function diagnosisText(found: Diagnosis, paint: Style, options: TextOptio
   }
   lines.push('', ...checkLines(diagnosis.checks, paint, width));
   return lines.join('\n');
-}
-
-/** Agents are named by strangers, and a name could move the cursor. */
-function harmless(diagnosis: Diagnosis): Diagnosis {
-  return JSON.parse(JSON.stringify(diagnosis), (_, value) => (typeof value === 'string' ? printable(value) : value));
 }
 
 function causeLines(

@@ -6,9 +6,19 @@ export function safeText(text: string): string {
   return [...text].map((character) => entities[character] ?? (isUnsafe(character) ? '\ufffd' : character)).join('');
 }
 
-/** The same for a terminal, where a name could move the cursor or change colours. */
+/** The same for a terminal, where a name could move the cursor or change colours: such a character is shown as its code. */
 export function printable(text: string): string {
-  return [...text].map((character) => (isUnsafe(character) ? '\ufffd' : character)).join('');
+  return [...text].map((character) => (isUnsafe(character) ? shownCode(character) : character)).join('');
+}
+
+/** Every text of some plain data made printable. */
+export function harmless<Data>(data: Data): Data {
+  return JSON.parse(JSON.stringify(data), (_, value) => (typeof value === 'string' ? printable(value) : value));
+}
+
+function shownCode(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`;
 }
 
 function isUnsafe(character: string): boolean {

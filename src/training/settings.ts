@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { algorithmNames, algorithmSchemas, algorithms } from '../algorithms/index.ts';
 import { networkSchema } from '../algorithms/ppo/settings.ts';
 import { BadInput } from '../recording/bad-input.ts';
+import { excerpt } from '../recording/json.ts';
 import { formatBytes } from '../recording/source.ts';
 import { probeSchema } from './update/diagnostic-probes.ts';
 
@@ -133,7 +134,7 @@ export function readSettings(input: SettingsInput | Record<string, unknown> = {}
     const path = issue.path.join('.');
     let got: unknown = input;
     for (const part of issue.path) got = (got as Record<PropertyKey, unknown> | undefined)?.[part];
-    return `setting ${path || '(top level)'}: got ${JSON.stringify(got) ?? 'nothing'}; ${issue.message}`;
+    return `setting ${path || '(top level)'}: got ${got === undefined ? 'nothing' : excerpt(got)}; ${issue.message}`;
   });
   throw new BadInput(`${sentences.join('. ')}. Run with --describe to see every setting.`);
 }

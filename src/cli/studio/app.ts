@@ -1,10 +1,13 @@
 /** The studio's server: the built page, the runs below one folder, and news of them. It reads; the only things it starts are `trueline train` and `trueline symmetry` into that folder. */
-import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Context, Hono } from 'hono';
-import { streamSSE } from 'hono/streaming';
+import { bodyLimit } from 'hono/body-limit';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import { BadInput } from '../../recording/bad-input.ts';
+import { parseJson } from '../../recording/json.ts';
 import { onlyOwnPages, requireToken, securityHeaders } from './guard.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { QueueWatch } from './queue.ts';
@@ -38,30 +41,41 @@ export function studioApp(options: StudioOptions): Hono {
 
   app.get('/api/runs', (context) => context.json({ ...options.watch.found, queue: options.queue?.name ?? null }));
 
+  let listening = 0;
+  /** News for one page after another, as long as it listens; `begin` returns what ends it. */
+  const news = (context: Context, begin: (send: Send) => () => void) => {
+    if (listening >= mostListeners)
+      return context.json({ error: `${mostListeners} pages are listening already; close one of them.` }, 503);
+    listening++;
+    return streamSSE(context, async (stream) => {
+      const left = new Promise<void>((resolve) => stream.onAbort(resolve));
+      const end = begin(sender(stream));
+      await left;
+      end();
+      listening--;
+    });
+  };
+
   app.get('/api/watch', (context) =>
-    streamSSE(context, async (stream) => {
+    news(context, (send) => {
       const tell = () => {
-        const { runs, investigations } = options.watch.found;
-        void stream.writeSSE({ event: 'runs', data: JSON.stringify(runs) });
-        void stream.writeSSE({ event: 'investigations', data: JSON.stringify(investigations) });
+        send('runs', () => options.watch.found.runs);
+        send('investigations', () => options.watch.found.investigations);
       };
-      const tellJobs = () => void stream.writeSSE({ event: 'jobs', data: JSON.stringify(options.jobs.list()) });
+      const tellJobs = () => send('jobs', () => options.jobs.list());
       const ends = [options.watch.subscribe(tell), options.jobs.subscribe(tellJobs)];
       tell();
       tellJobs();
-      await new Promise<void>((resolve) => stream.onAbort(resolve));
-      for (const end of ends) end();
+      return () => {
+        for (const end of ends) end();
+      };
     }),
   );
 
   app.get('/api/queue', (context) => {
     const { queue } = options;
     if (!queue) return context.json({ error: 'The studio was started without a queue.' }, 404);
-    return streamSSE(context, async (stream) => {
-      const stop = queue.subscribe((news) => void stream.writeSSE({ event: 'queue', data: JSON.stringify(news) }));
-      await new Promise<void>((resolve) => stream.onAbort(resolve));
-      stop();
-    });
+    return news(context, (send) => queue.subscribe((state) => send('queue', () => state)));
   });
 
   app.get('/api/files/*', async (context) => {
@@ -78,10 +92,16 @@ export function studioApp(options: StudioOptions): Hono {
   });
 
   const start = (path: string, work: (body: unknown) => Promise<Job | { error: string }>) =>
-    app.post(path, async (context) => {
+    app.post(path, limited, async (context) => {
       if (!context.req.header('content-type')?.startsWith('application/json'))
         return context.json({ error: 'Settings are sent as application/json.' }, 415);
-      const answer = await work(await context.req.json().catch(() => null));
+      let body: unknown = null;
+      try {
+        body = parseJson(await context.req.text());
+      } catch (error) {
+        if (error instanceof BadInput) return context.json({ error: error.message }, 400);
+      }
+      const answer = await work(body);
       return context.json(answer, 'error' in answer ? 400 : 201);
     });
   start('/api/train', (body) => options.jobs.train(body));
@@ -103,6 +123,37 @@ export function studioApp(options: StudioOptions): Hono {
   return app;
 }
 
+/** Browsers keep no more than a few open; a program that opens thousands is no page. */
+const mostListeners = 64;
+/** Settings of a run take a few kB; nothing larger is ever sent here. */
+const longestBody = 2 ** 20;
+
+const limited = bodyLimit({
+  maxSize: longestBody,
+  onError: (context) => context.json({ error: 'Settings of more than 1 MiB are not read.' }, 413),
+});
+
+type Send = (event: string, data: () => unknown) => void;
+
+/** Sends the latest of each kind of news. A page that does not read keeps one of each waiting, however many there were. */
+function sender(stream: SSEStreamingApi): Send {
+  const waiting = new Map<string, () => unknown>();
+  let busy = false;
+  const flush = async () => {
+    busy = true;
+    for (let next = waiting.entries().next(); !next.done && !stream.aborted; next = waiting.entries().next()) {
+      const [event, data] = next.value;
+      waiting.delete(event);
+      await stream.writeSSE({ event, data: JSON.stringify(data()) }).catch(() => undefined);
+    }
+    busy = false;
+  };
+  return (event, data) => {
+    waiting.set(event, data);
+    if (!busy) void flush();
+  };
+}
+
 function rest(context: Context, prefix: string): string {
   return decode(context.req.path.slice(prefix.length)) ?? '\0';
 }
@@ -118,7 +169,9 @@ function decode(text: string): string | undefined {
 
 /** A file or a range of it, undefined where there is none. The file is opened once: by its name another may lie there a moment later. */
 async function send(context: Context, path: string, kind: string): Promise<Response | undefined> {
-  const file = await open(path).catch(() => undefined);
+  // To open a pipe waits for somebody to write to it, so what is no file is not opened.
+  if (!(await stat(path).catch(() => undefined))?.isFile()) return undefined;
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => undefined);
   const found = await file?.stat();
   if (!file || !found?.isFile()) {
     await file?.close();

@@ -69,7 +69,8 @@ export function requireToken(token: string | undefined): MiddlewareHandler {
       setCookie(context, cookie, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
       const address = new URL(context.req.url);
       address.searchParams.delete('token');
-      return context.redirect(`${address.pathname}${address.search}`);
+      // Two slashes at the front would name another host.
+      return context.redirect(`/${address.pathname.replace(/^[/\\]+/, '')}${address.search}`);
     }
     const held = getCookie(context, cookie);
     if (held !== undefined && same(held, token)) return next();

@@ -211,6 +211,8 @@ function chooseColumns(header: string[], file: string, run: string | undefined):
 }
 
 function exported(name: string): { run: string; metric: string } | undefined {
-  const match = /^(.+?) - (\S.*)$/.exec(name);
-  return match ? { run: match[1], metric: match[2] } : undefined;
+  // Not a pattern: one that must reach the end starts over at every dash.
+  for (let at = name.indexOf(' - ', 1); at > 0; at = name.indexOf(' - ', at + 1))
+    if (/\S/.test(name[at + 3] ?? '')) return { run: name.slice(0, at), metric: name.slice(at + 3) };
+  return undefined;
 }

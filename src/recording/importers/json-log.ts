@@ -8,7 +8,9 @@ import { addRow, declare, isRow, type Row } from './record.ts';
 import { stepColumn } from './steps.ts';
 
 /** A whole JSON file that is one object or a list is read at once; this is the most it may hold. */
-const largestWhole = 1 << 28;
+const largestWhole = 1 << 26;
+/** Deeper than anybody nests a log. */
+const deepest = 64;
 
 export async function readJsonLog(source: ByteSource, log: Log, budget: Budget): Promise<void> {
   const say = (what: string) => log.notices.push(`${source.name}: ${what}`);
@@ -62,19 +64,41 @@ export function parseLogLine(text: string): Row | undefined {
   return Object.fromEntries(pairs.filter(([name, value]) => name !== '' && value !== undefined));
 }
 
+const pythonWords: Record<string, string> = { nan: 'NaN', inf: 'Infinity', None: 'null', True: 'true', False: 'false' };
+
+/** Words and quotes as JSON has them. One pass from left to right, whatever the text: a quote that never closes must not be sought again from every other. */
 function fromPython(text: string): string {
-  return text
-    .replace(/'((?:[^'"\\]|\\.)*)'/g, '"$1"')
-    .replace(/\bnan\b/g, 'NaN')
-    .replace(/\binf\b/g, 'Infinity')
-    .replace(/\bNone\b/g, 'null')
-    .replace(/\bTrue\b/g, 'true')
-    .replace(/\bFalse\b/g, 'false');
+  const out: string[] = [];
+  const token = /'|"|\b(?:nan|inf|None|True|False)\b/g;
+  const inString = { "'": /['\\]/g, '"': /["\\]/g };
+  let from = 0;
+  for (let found = token.exec(text); found; found = token.exec(text)) {
+    const [word] = found;
+    out.push(text.slice(from, found.index));
+    from = token.lastIndex;
+    if (word !== "'" && word !== '"') {
+      out.push(pythonWords[word]);
+      continue;
+    }
+    const mark = inString[word];
+    mark.lastIndex = from;
+    let end = mark.exec(text);
+    while (end && end[0] === '\\') {
+      mark.lastIndex++;
+      end = mark.exec(text);
+    }
+    if (!end) return text;
+    const inside = text.slice(from, end.index);
+    out.push(inside.includes('"') ? text.slice(found.index, mark.lastIndex) : `"${inside}"`);
+    from = mark.lastIndex;
+    token.lastIndex = from;
+  }
+  return out.join('') + text.slice(from);
 }
 
 async function readWhole(source: ByteSource): Promise<unknown> {
   const bad = (what: string) => new BadInput(what, { file: source.name });
-  if (source.size > largestWhole) throw bad('is one JSON value of more than 256 MiB; one object per line was expected');
+  if (source.size > largestWhole) throw bad('is one JSON value of more than 64 MiB; one object per line was expected');
   try {
     return parsePythonJson(new TextDecoder('utf-8', { fatal: true }).decode(await source.read(0, source.size)));
   } catch (error) {
@@ -103,7 +127,8 @@ function readValue(value: unknown, log: Log, file: string, line: boolean): void 
 }
 
 /** Lists of numbers are columns, lists of records and objects with numbers for keys are rows, whatever level they stand at. */
-function readObject(object: Row, prefix: string, log: Log): void {
+function readObject(object: Row, prefix: string, log: Log, depth = 0): void {
+  if (depth > deepest) throw new BadInput(`nests its objects more than ${deepest} deep; that is no log`);
   const entries = Object.entries(object);
   const numbered = entries.length > 1 && entries.every(([key, value]) => /^\d+$/.test(key) && isRow(value));
   if (numbered) {
@@ -132,7 +157,7 @@ function readObject(object: Row, prefix: string, log: Log): void {
       });
     } else if (isRow(value)) {
       if (/^(config|args|hyperparameters|hparams|settings|params)$/i.test(key)) declare(value, log);
-      else readObject(value, `${prefix}${key}/`, log);
+      else readObject(value, `${prefix}${key}/`, log, depth + 1);
     }
   }
 }

@@ -142,7 +142,7 @@ async function readFiles(
   log: Log,
   options: LogOptions,
 ): Promise<void> {
-  const budget = new Budget(options.maxSize);
+  const budget = store.budget ?? new Budget(options.maxSize);
   for (const [i, path] of files.entries()) {
     const source = await store.open(path);
     if (source.size === 0) {

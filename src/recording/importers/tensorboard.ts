@@ -6,6 +6,8 @@ import { type Field, fields, float32, float64, text, varints } from './protobuf.
 
 /** A longer record holds pictures or a graph, never scalars. */
 const longest = 1 << 26;
+/** Texts of one record that are looked at for settings. */
+const mostTexts = 4096;
 const windowSize = 1 << 22;
 
 /** `prefix` goes before every tag. */
@@ -108,7 +110,8 @@ function tensorScalar(message: Uint8Array, words: (text: string) => void): numbe
     if (field.number === 1) type = field.value;
     else if (field.number === 2 && field.wire === 2) size = elements(field.bytes);
     else if (field.number === 4 && field.wire === 2) content = field.bytes;
-    else lists.set(field.number, [...(lists.get(field.number) ?? []), field]);
+    else if (!lists.has(field.number)) lists.set(field.number, [field]);
+    else if (field.number === 8 && lists.get(8)!.length < mostTexts) lists.get(8)!.push(field);
   }
   if (type === 7) {
     for (const item of lists.get(8) ?? []) words(text(item.bytes));

@@ -15,6 +15,9 @@ import { folderStore } from '../../recording/node.ts';
 import { isRunFile } from '../../recording/run-files.ts';
 import { Budget } from '../../recording/source.ts';
 
+/** More than a run's folder may take on a worker's disk. */
+const largestRun = 8 * 2 ** 30;
+
 const pieceSize = 1 << 20;
 
 /** What lies in Redis, as data of a stranger: only files that a run has, and no more pieces than their size takes. */
@@ -93,7 +96,7 @@ export class RemoteFolder {
         file: join(folder, foreign),
       });
     let whole = true;
-    const budget = new Budget();
+    const budget = new Budget(largestRun);
     await replaceFolder(folder, async (incoming) => {
       const store = folderStore(incoming);
       for (const [path, { size, token }] of Object.entries(index)) {
