@@ -1,0 +1,69 @@
+/** What the studio's server refuses: large requests, pipes, more listeners than pages, redirects to other hosts. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { studioApp } from './app.ts';
+import { Jobs } from './jobs.ts';
+import { FolderWatch } from './watch.ts';
+
+let folder: string;
+let watch: FolderWatch;
+const host = { Host: '127.0.0.1' };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'trueline-app-'));
+  mkdirSync(join(folder, 'run'));
+  writeFileSync(join(folder, 'run', 'manifest.json'), '{"format": "trueline/1"}');
+  spawnSync('mkfifo', [join(folder, 'run', 'pipe.json')]);
+  watch = new FolderWatch(folder, 20);
+  await watch.start();
+});
+afterAll(() => {
+  watch.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const app = (token?: string) =>
+  studioApp({ folder, assets: folder, watch, jobs: new Jobs(folder, 'none'), ...(token ? { token } : {}) });
+
+it('reads no request of more than 1 MiB', async () => {
+  const body = JSON.stringify({ name: 'x', settings: { game: 'x'.repeat(2 ** 20) } });
+  const headers = { ...host, 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
+  expect((await app().request('/api/train', { method: 'POST', headers, body })).status).toBe(413);
+});
+
+it('refuses the key __proto__ by name', async () => {
+  const headers = { ...host, 'Content-Type': 'application/json' };
+  const answer = await app().request('/api/train', { method: 'POST', headers, body: '{"__proto__": {}}' });
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('__proto__')]);
+});
+
+it('opens no pipe', async () => {
+  expect((await app().request('/file/run/pipe.json', { headers: host })).status).toBe(404);
+  expect((await app().request('/file/run/manifest.json', { headers: host })).status).toBe(200);
+});
+
+it('redirects to no other host', async () => {
+  const answer = await app('secret').request('http://127.0.0.1//evil.example/x?token=secret', { headers: host });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/evil.example/x']);
+});
+
+it('tells news, to so many pages and no more', async () => {
+  const own = app();
+  const first = await own.request('/api/watch', { headers: host });
+  const reader = first.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (!text.includes('event: jobs')) text += (await reader.read()).value ?? '';
+  expect(text).toContain('"run"');
+  const others = [];
+  for (let i = 1; i < 64; i++) others.push(await own.request('/api/watch', { headers: host }));
+  expect((await own.request('/api/watch', { headers: host })).status).toBe(503);
+  await reader.cancel();
+  for (const other of others) await other.body!.cancel();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const again = await own.request('/api/watch', { headers: host });
+  expect(again.status).toBe(200);
+  await again.body!.cancel();
+});
