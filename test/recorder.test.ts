@@ -74,9 +74,9 @@ with Recorder(sys.argv[1], gamma=0.9, lam=0.9) as recorder:
   it('is built into one file to copy, which records the same', () => {
     const built = run(process.execPath, ['scripts/recorder.mjs']);
     expect(built.status, built.stderr).toBe(0);
-    const script = `import hashlib, os, pathlib, sys; sys.path[:0] = [sys.argv[1], 'examples/pytorch']
-import ppo, torch, trueline_recorder
-sys.path.remove(str(pathlib.Path('python').resolve()))
+    const script = `import hashlib, pathlib, sys; sys.path[:0] = [sys.argv[1], 'examples/pytorch']
+import trueline_recorder  # before the example, which would find the package first
+import ppo
 ppo.train(ppo.parser().parse_args(['--out', sys.argv[2], '--iterations', '2', '--steps', '8']), trueline_recorder.Recorder)
 sums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(pathlib.Path(sys.argv[2]).glob('*/*.npz'))]
 print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
