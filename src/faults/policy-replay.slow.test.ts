@@ -98,12 +98,12 @@ describe('policies that are run again', () => {
     expect([...cause.agents].sort()).toEqual(['player_1', 'player_2']);
   });
 
-  it('that belong to no iteration are a warning, never a cause', async () => {
+  it('that belong to no iteration are a warning, never a cause, and never healthy', async () => {
     const store = await record(echo);
     const late = await bytes(store, 'policies/player_1-3.onnx');
     await store.write('policies/player_1-0.onnx', [late]);
     const diagnosis = await read(store);
-    expect(diagnosis.verdict).toBe('healthy');
+    expect(diagnosis).toMatchObject({ verdict: 'unexplained', causes: [] });
     expect(check(diagnosis, 'policy-replay')).toMatchObject({
       status: 'warn',
       note: expect.stringMatching(/do they belong to the iterations/),

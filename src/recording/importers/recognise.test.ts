@@ -209,6 +209,17 @@ describe('words, whatever surrounds them', () => {
   });
 });
 
+describe('a table of 20,000 strange columns', () => {
+  it('is recognised in the time that so many names take, with guesses for the first of them', () => {
+    const rows = recognise(
+      Array.from({ length: 20_000 }, (_, i) => `my_kl_thing_${i}x`),
+      () => [],
+    );
+    expect(rows[0].guesses).toContain('kl');
+    expect(rows.at(-1)!.guesses).toEqual([]);
+  });
+});
+
 describe('mapping by hand', () => {
   const names = ['avg_kl', 'minus_h', '-odd'];
   it('wins over the table, negates on request, and takes names that begin with a minus as they are', () => {

@@ -99,9 +99,13 @@ export function recognise(
   const parsed = names.map(parse);
   const agents = namedAgents(names, parsed);
   const best = new Map<string, { row: Recognised; rank: number }>();
+  let guessed = 0;
   const rows = names.map((name, i) => {
     const { row, rank } = one(name, parsed[i], agents[i], reference, values, mapped);
-    if (row.metric === null) return row;
+    if (row.metric === null) {
+      if (row.note === '' && guessed++ < mostGuesses) row.guesses = guess(parsed[i]);
+      return row;
+    }
     const key = `${row.metric} ${row.agent ?? ''}`;
     const other = best.get(key);
     const [winner, loser] = other && other.rank <= rank ? [other, { row, rank }] : [{ row, rank }, other];
@@ -183,7 +187,9 @@ function namedAgents(names: readonly string[], parsed: readonly Parsed[]): Whose
   parsed.forEach(({ source, rest }, column) => {
     for (const word of candidates[column]) {
       const key = [source!.metric.name, ...rest.map((other) => (other === word ? '*' : other.text))].join(' ');
-      groups.set(key, [...(groups.get(key) ?? []), { column, word }]);
+      const members = groups.get(key) ?? [];
+      groups.set(key, members);
+      members.push({ column, word });
     }
   });
   const known = new Map<string, string>();
@@ -210,7 +216,7 @@ function isPart(word: Word, rest: readonly Word[], source: Source): boolean {
 
 function one(
   name: string,
-  { words, source, strange, rest }: Parsed,
+  { words, source, strange }: Parsed,
   owner: Whose,
   reference: boolean,
   values: (name: string) => readonly number[],
@@ -226,7 +232,7 @@ function one(
     note: '',
     guesses: [],
   };
-  const none = (note: string, guesses: string[] = []) => ({ row: { ...row, note, guesses }, rank: 0 });
+  const none = (note: string) => ({ row: { ...row, note }, rank: 0 });
   const hand = mapped.get(name);
   if (hand !== undefined) {
     const metric = metricOf(hand.replace(/^-/, ''));
@@ -245,7 +251,7 @@ function one(
       return none(`least, greatest or spread of ${source!.metric.name}`);
     if (words.some(({ text }) => settings.has(text))) return none('a setting, or a part of the network');
     if (counts(words)) return none('speed, time or counts');
-    return none('', guess(rest, source));
+    return none('');
   }
   const evaluated = words.some(({ text }) => /^(eval|evaluation|test|validation|测试|评估)$/.test(text));
   const metric =
@@ -265,9 +271,12 @@ const metricOf = (name: string) => metrics.find((item) => item.name === name)!;
 /** A name that tells of a count or a clock and of nothing else that is known. */
 const counts = (words: readonly Word[]) => words.some(({ text }) => housekeeping.has(text));
 
+/** Names that guesses are made for; a table with more columns that nobody understands is no log, and a guess costs as much as a thousand look-ups. */
+const mostGuesses = 200;
+
 /** What a name that is not understood may be: the figure it speaks of among others, and those spelt most like it. */
-function guess(words: readonly Word[], source: Source | undefined): string[] {
-  const key = joined(words.filter(({ text }) => !decorations.has(text)));
+function guess({ rest, source }: Parsed): string[] {
+  const key = joined(rest.filter(({ text }) => !decorations.has(text)));
   const alike = [...sources.values()]
     .map(({ metric, joined: other }) => ({ metric: metric.name, likeness: likeness(key, other) }))
     .sort((a, b) => b.likeness - a.likeness)
