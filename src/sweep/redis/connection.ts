@@ -58,7 +58,7 @@ const meanings: [RegExp, string][] = [
   [/ENOTFOUND|EAI_AGAIN/, 'there is no such host; give another address'],
   [/WRONGPASS/, 'the password is wrong'],
   [/NOAUTH/, 'it asks for a password; give it in the address, as in redis://:PASSWORD@HOST:PORT'],
-  [/called without any password/, 'it has no password, and one was given; leave it out of the address'],
+  [/ETIMEDOUT/, 'it does not answer; look at host and port, and whether both sides speak TLS (redis:// or rediss://)'],
   [/certificate/i, 'its certificate is not trusted; give the one that signed it with --ca FILE'],
   [
     /\bSSL\b|wrong version number|ECONNRESET/,
