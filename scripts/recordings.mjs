@@ -1,4 +1,4 @@
-/** `node scripts/recordings.mjs`: makes the small recordings of test/recordings from the zoo. One per cause, and one more for every transform and check that none of them shows yet. What is kept was diagnosed rightly when it was made. */
+/** `node scripts/recordings.mjs`: makes the small recordings of test/recordings from the zoo. One per cause, and one more for every transform and check that none of them shows yet. What is kept was diagnosed rightly when it was made. `node scripts/recordings.mjs CAUSE ...` makes only those causes' anew. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
@@ -40,7 +40,9 @@ const setups = [
 const seeds = [1, 2, 3];
 
 const target = join(root, 'test', 'recordings');
-rmSync(target, { recursive: true, force: true });
+const only = process.argv.slice(2);
+for (const cause of only.length > 0 ? only : ['']) rmSync(join(target, cause), { recursive: true, force: true });
+const chosen = only.length > 0 ? faults.filter(({ cause }) => only.includes(cause)) : faults;
 let engine = await createEngine({ kernel: 'simd', threads: 1 });
 let trained = 0;
 
@@ -85,7 +87,7 @@ function shown({ causes, remarks, checks }) {
 }
 
 let bytes = 0;
-for (const [i, setup] of setups.slice(0, 4).entries()) {
+for (const [i, setup] of only.length > 0 ? [] : setups.slice(0, 4).entries()) {
   const store = await record(setup, cleanStages);
   const { verdict } = await diagnose(await Recording.open(store));
   if (verdict === 'healthy') bytes += await keep(store, 'healthy', `${setup.settings.game}-${i + 1}`);
@@ -116,14 +118,14 @@ async function keepNews(fault, { store, news }, name) {
   console.log(`${fault.cause}/${name}: ${Math.round(size / 1024)} kB, for ${news.join(', ')}`);
 }
 
-for (const fault of faults) {
+for (const fault of chosen) {
   const found = await smallest(fault, setups);
   if (found) await keepNews(fault, found, fault.id);
   else missing.push(fault.id);
 }
 // What shows only in a longer run, or in another game.
 for (const setup of [setups[1], setups[3]])
-  for (const fault of faults) {
+  for (const fault of chosen) {
     const found = await smallest(fault, [setup]);
     if (found) await keepNews(fault, found, `${fault.id}-longer`);
   }

@@ -7,6 +7,8 @@ import { advantageNotNormalised } from './causes/credit/advantage-not-normalised
 import { advantageShuffled } from './causes/credit/advantage-shuffled/cause.ts';
 import { advantageSignFlipped } from './causes/credit/advantage-sign-flipped/cause.ts';
 import { advantageTimeShifted } from './causes/credit/advantage-time-shifted/cause.ts';
+import { creditCrossesAgents } from './causes/credit/credit-crosses-agents/cause.ts';
+import { creditFormulaDiffers } from './causes/credit/credit-formula-differs/cause.ts';
 import { criticContextMisaligned } from './causes/credit/critic-context-misaligned/cause.ts';
 import { doneTimeShifted } from './causes/credit/done-time-shifted/cause.ts';
 import { paddingTrained } from './causes/credit/padding-trained/cause.ts';
@@ -73,6 +75,8 @@ export const causes: readonly CauseEntry[] = [
   stochasticForward,
   advantageShuffled,
   advantageTimeShifted,
+  creditCrossesAgents,
+  creditFormulaDiffers,
   advantageAgentSwapped,
   advantageSignFlipped,
   advantageGroupDemeaned,

@@ -71,6 +71,24 @@ export const limits = {
     'median distance that a transform leaves, over what was there before',
     'Exact transforms leave rounding, a millionth; a tenth is what cannot be chance and is still worth to be drawn.',
   ),
+  formulaRows: limit(
+    'test',
+    48,
+    'rows that a fitted formula of credit needs',
+    'Five coefficients fit any five rows; ten times as many leave nothing to chance.',
+  ),
+  formulaExact: limit(
+    'tolerance',
+    0.95,
+    'share of the fitted rows that a formula must give to rounding',
+    'What is computed is given exactly; a few rows may lie beside an end that was not recorded.',
+  ),
+  formulaSame: limit(
+    'tolerance',
+    0.01,
+    'distance between two coefficients that are the same',
+    'Columns in single precision that vary little leave a coefficient uncertain in its third digit.',
+  ),
   noticedShare: limit(
     'tolerance',
     0.02,

@@ -9,6 +9,7 @@ import { hopAsymmetries } from './asymmetry-hop.ts';
 import { trainingAsymmetries } from './asymmetry-training.ts';
 import { pairingFaults } from './credit-advantage.ts';
 import { endsFaults } from './credit-ends.ts';
+import { formulaFaults } from './credit-formula.ts';
 import { rowFaults } from './credit-rows.ts';
 import { sizeFaults } from './credit-size.ts';
 import { listFaults } from './distribution-lists.ts';
@@ -37,6 +38,7 @@ export const faults: readonly Fault[] = [
   ...pairingFaults,
   ...sizeFaults,
   ...endsFaults,
+  ...formulaFaults,
   ...rowFaults,
   ...flowFaults,
   ...parameterFaults,

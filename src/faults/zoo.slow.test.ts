@@ -40,6 +40,8 @@ const causes = {
     'padding-trained',
     'critic-context-misaligned',
     'trained-on-other-agent',
+    'credit-formula-differs',
+    'credit-crosses-agents',
   ],
   C: [
     'policy-detached',

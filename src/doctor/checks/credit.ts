@@ -14,6 +14,7 @@ import { Constant } from '../transforms/credit/constant.ts';
 import type { CreditRows, CreditTransform } from '../transforms/credit/credit-rows.ts';
 import { EarlierIteration } from '../transforms/credit/earlier-iteration.ts';
 import { Ends, misreadings } from '../transforms/credit/ends.ts';
+import { Formula } from '../transforms/credit/formula.ts';
 import { GroupMean } from '../transforms/credit/group-mean.ts';
 import { Lag, lags } from '../transforms/credit/lag.ts';
 import { OtherAgent } from '../transforms/credit/other-agent.ts';
@@ -56,6 +57,8 @@ const singles: readonly CreditHypothesis[] = [
   { cause: 'advantage-group-demeaned', transform: new GroupMean('group') },
   { cause: 'advantage-degenerate', transform: new Constant() },
   { cause: 'advantage-shuffled', transform: new Permutation() },
+  { cause: 'credit-crosses-agents', transform: new Formula('storage') },
+  { cause: 'credit-formula-differs', transform: new Formula('episode') },
 ];
 
 /** Two faults at once, tried where no single one explains the rows. */
@@ -144,8 +147,10 @@ class CreditPass implements Pass {
     const context: CreditRows = { iteration, own: truth, target: recorded, wrong: rows, slack, rule, earlier };
     const [target, before] = [gather(recorded, rows), gather(truth, rows)];
     const trial = ({ transform }: CreditHypothesis): Trial | null => {
-      const vector = transform.apply(context);
-      return vector && trialOf({ target, before, after: gather(vector, rows) }, slack * (transform.strictness ?? 1));
+      const fitted = transform.fit ? transform.fit(context) : transform;
+      const vector = fitted?.apply(context);
+      if (!fitted || !vector) return null;
+      return trialOf({ target, before, after: gather(vector, rows) }, slack * (fitted.strictness ?? 1), fitted);
     };
     const single = singles.map(trial);
     const explained = rows.filter((_, i) => single.some((one) => one?.match[i] === 2)).length;

@@ -5,6 +5,7 @@ import { AffineValues } from './credit/affine-values.ts';
 import { Constant } from './credit/constant.ts';
 import { EarlierIteration } from './credit/earlier-iteration.ts';
 import { Ends } from './credit/ends.ts';
+import { Formula } from './credit/formula.ts';
 import { GroupMean } from './credit/group-mean.ts';
 import { Lag } from './credit/lag.ts';
 import { OtherAgent } from './credit/other-agent.ts';
@@ -44,6 +45,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   ends: Ends,
   'entropy-alone': EntropyAlone,
   'first-k': FirstK,
+  formula: Formula,
   'group-mean': GroupMean,
   lag: Lag,
   'left-out': LeftOut,

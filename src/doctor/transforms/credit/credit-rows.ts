@@ -22,6 +22,8 @@ export interface CreditRows {
 export interface CreditTransform extends Transform {
   /** Null where the recording cannot tell. */
   apply(rows: CreditRows): Float64Array | null;
+  /** With its parameters fitted to these rows, where it has such; null where none fit. */
+  fit?(rows: CreditRows): CreditTransform | null;
   /** Share of the usual slack that an agreement may use, where rows agree more easily by chance. */
   readonly strictness?: number;
   /** Where a row may have been given one of several credits: all of them. */

@@ -1,0 +1,141 @@
+/** Credit as a linear formula of what the program had, read off the rows by least squares: a r + b V(next) + c V + d A(next) + e. Says nothing about rows at ends, and nothing at all where the fit is not exact or is the declared formula. */
+
+import { solve } from '../../../math/linear.ts';
+import { limits } from '../../limits.ts';
+import { type Language, told } from '../transform.ts';
+import type { CreditRows, CreditTransform } from './credit-rows.ts';
+
+/** Who comes next: the same agent's next decision, or the next row as it lies, whosever it is. */
+export type Next = 'episode' | 'storage';
+
+/** Of the reward, V(next), V, A(next), and a constant. */
+type Coefficients = readonly [number, number, number, number, number];
+
+export class Formula implements CreditTransform {
+  readonly id = 'formula';
+
+  constructor(
+    readonly next: Next,
+    readonly coefficients: Coefficients = [1, Number.NaN, -1, Number.NaN, 0],
+    /** What settings declare, to be told beside it. */
+    readonly declared: Coefficients = [1, Number.NaN, -1, Number.NaN, 0],
+    /** Whether it holds at terminations too, where nothing follows. */
+    readonly terminations = false,
+  ) {}
+
+  /** The formula that these rows follow; null where none does, or where it is the declared one. Where inner rows follow the declared one, terminations are asked as well. */
+  fit(rows: CreditRows): Formula | null {
+    return this.fitted(rows, false) ?? (this.next === 'episode' ? this.fitted(rows, true) : null);
+  }
+
+  private fitted(rows: CreditRows, terminations: boolean): Formula | null {
+    const { rule, wrong, target, slack } = rows;
+    const terms = this.terms(rows, terminations);
+    if (!terms || !rule) return null;
+    const used: number[] = [];
+    for (let i = 0; i < wrong.length; i++)
+      if (Number.isFinite(target[wrong[i]]) && terms(wrong[i]) !== null) used.push(wrong[i]);
+    if (used.length < limits.formulaRows.value) return null;
+    if (this.next === 'storage' && !crosses(rows, used)) return null;
+    const declared: Coefficients = [1, rule.gamma, -1, rule.gamma * rule.lambda, 0];
+    const found = solveKnown(
+      used.map((row) => terms(row)!),
+      used.map((row) => target[row]),
+      declared,
+    );
+    if (!found) return null;
+    const exact = used.filter((row) => Math.abs(sum(found, terms(row)!) - target[row]) <= slack);
+    if (exact.length < limits.formulaExact.value * used.length) return null;
+    const [a] = found;
+    // The declared one, or a multiple of it: normalised or negated advantages follow the same formula.
+    const same = found.every((at, i) => i === 4 || near(at, i === 3 ? declared[3] : a * declared[i]));
+    if (this.next === 'episode' ? same : !(near(a, 1) && near(found[2], -1))) return null;
+    const [r, next, own, carried, constant] = found.map((at) => Number(at.toPrecision(6)));
+    return new Formula(this.next, [r, next, own, carried, constant], declared, terminations);
+  }
+
+  apply(rows: CreditRows): Float64Array | null {
+    const terms = this.terms(rows, this.terminations);
+    if (!terms) return null;
+    return Float64Array.from({ length: rows.target.length }, (_, row) => {
+      const known = terms(row);
+      return known ? sum(this.coefficients, known) : Number.NaN;
+    });
+  }
+
+  describe(language: Language): string {
+    const whole = told(
+      language,
+      `advantage = ${written(this.coefficients)}, where ${written(this.declared)} is declared`,
+      `优势 = ${written(this.coefficients)}，声明的是 ${written(this.declared)}`,
+    );
+    if (this.next === 'episode') return whole;
+    return told(
+      language,
+      'one credit pass over the rows of all agents as they lie, each bootstrapping from the row after it',
+      '对所有智能体的行按存储顺序做一次信用计算，每行用下一行的价值自举',
+    );
+  }
+
+  /** What a row's credit may be made of; null at ends that are not asked, and where a column is not known. */
+  private terms({ iteration, target }: CreditRows, terminations: boolean): ((row: number) => number[] | null) | null {
+    const { credit } = iteration;
+    if (!credit) return null;
+    const { reward, value, terminated, truncated, chains } = credit;
+    const after = (row: number) => (this.next === 'episode' ? chains.next[row] : row + 1 < chains.rows ? row + 1 : -1);
+    return (row) => {
+      const next = after(row);
+      const ended = terminated[row] === 1;
+      if (ended ? !terminations : next < 0 || truncated?.[row] === 1) return null;
+      const known = ended
+        ? [reward[row], 0, value[row], 0, 1]
+        : [reward[row], value[next], value[row], target[next], 1];
+      return known.every(Number.isFinite) ? known : null;
+    };
+  }
+}
+
+const sum = (coefficients: Coefficients, terms: readonly number[]) =>
+  terms.reduce((total, term, i) => total + coefficients[i] * term, 0);
+
+/** A term that is 0 in every row has any coefficient, so it keeps the declared one. */
+function solveKnown(
+  terms: readonly number[][],
+  target: readonly number[],
+  declared: Coefficients,
+): Coefficients | null {
+  const told = declared.map((_, i) => terms.some((row) => row[i] !== 0));
+  const solved = solve(
+    terms.map((row) => row.filter((_, i) => told[i])),
+    target,
+  );
+  if (!solved) return null;
+  const rest = [...solved];
+  const [r, next, own, carried, constant] = declared.map((at, i) => (told[i] ? rest.shift()! : at));
+  return [r, next, own, carried, constant];
+}
+
+const near = (a: number, b: number) => Math.abs(a - b) <= limits.formulaSame.value * Math.max(1, Math.abs(b));
+
+/** Whether the row after it is mostly another agent's; else storage order says nothing new. */
+function crosses({ iteration }: CreditRows, rows: readonly number[]): boolean {
+  const agent = iteration.samples?.column('agent');
+  return (
+    agent !== undefined &&
+    agent !== null &&
+    rows.filter((row) => agent[row] !== agent[row + 1]).length >= 0.5 * rows.length
+  );
+}
+
+const names = ['r', 'V(next)', 'V', 'A(next)', ''];
+
+/** "r + 0.99 V(next) - V + 0.9405 A(next)"; terms that are 0 are left out. */
+function written(coefficients: Coefficients): string {
+  const parts = coefficients.flatMap((coefficient, i) => {
+    const size = Number(Math.abs(coefficient).toPrecision(4));
+    if (!(size > 1e-4)) return [];
+    const term = names[i] === '' ? `${size}` : size === 1 ? names[i] : `${size} ${names[i]}`;
+    return [`${coefficient < 0 ? '- ' : '+ '}${term}`];
+  });
+  return parts.length > 0 ? parts.join(' ').replace(/^\+ /, '').replace(/^- /, '-') : '0';
+}
