@@ -74,8 +74,8 @@ export class ${title} extends IndependentSeats {
     const { symbols } = this.own;
     const symbol = stream.below(symbols);
     this.memory[place * this.words + 1] = symbol;
-    this.observation.fill(0, place * symbols, (place + 1) * symbols);
-    this.observation[place * symbols + symbol] = 1;
+    this.obs.fill(0, place * symbols, (place + 1) * symbols);
+    this.obs[place * symbols + symbol] = 1;
   }
 }
 `,

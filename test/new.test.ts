@@ -12,7 +12,7 @@ describe('npm run new', () => {
 
   it('makes a game, a fault, a cause and an algorithm whose tests pass', () => {
     mkdirSync(copy);
-    for (const name of ['src', 'test/support', 'vitest.config.ts', 'tsconfig.json', 'package.json'])
+    for (const name of ['src', 'test/support', 'test/recordings', 'vitest.config.ts', 'tsconfig.json', 'package.json'])
       cpSync(join(root, name), join(copy, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
     for (const [kind, name] of [
@@ -29,7 +29,7 @@ describe('npm run new', () => {
     const tests = ['src/games/new-game', 'src/faults/new-fault', 'src/doctor/causes', 'src/algorithms/new-rule'];
     const tested = run(process.execPath, [vitest, 'run', '--project', 'unit', ...tests], { cwd: copy });
     expect(tested.status, tested.stdout + tested.stderr).toBe(0);
-    expect(tested.stdout).toMatch(/Test Files {2}4 passed/);
+    expect(tested.stdout).toMatch(/Test Files {2}5 passed/);
   });
 
   it('refuses what is no name, no kind, or there already, in a sentence', () => {
