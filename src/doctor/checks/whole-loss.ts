@@ -1,7 +1,7 @@
 /** The whole loss as a sum of its parts: it shows the coefficients in use, and the sign of the entropy bonus. */
 
 import { spread } from '../../math/statistics.ts';
-import { type Check, confidence, type Pass } from '../check.ts';
+import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
 import { ProofStore } from '../found.ts';
 import type { Iteration } from '../iteration.ts';
@@ -54,6 +54,8 @@ class WholeLossPass implements Pass {
       const lists = new Map<number, number[]>();
       for (let i = 0; i < steps.rows; i++) {
         if (skipped?.[i] === 1 || !Number.isFinite(whole[i] + policyLoss[i] + valueLoss[i] + entropy[i])) continue;
+        // No policy has so many choices: it is no entropy, and multiplies nothing.
+        if (Math.abs(entropy[i]) > absurdLogp) continue;
         const key = policy ? policy[i] : 0;
         lists.set(key, [...(lists.get(key) ?? []), i]);
       }

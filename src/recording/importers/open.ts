@@ -36,8 +36,8 @@ export interface ImportedLog {
   log: Log;
 }
 
-/** One file as a store of its own. */
-export function fileStore(source: ByteSource, path = source.name): Store {
+/** One file as a store of its own, by its own name and not by where it lies: what is made of it is the same everywhere. */
+export function fileStore(source: ByteSource, path = lastPart(source.name)): Store {
   return { name: source.name, list: async () => [path], open: async () => source };
 }
 
@@ -87,7 +87,7 @@ export async function readLog(store: Store, source: LogSource, options: LogOptio
   const settings = { ...knownSettings(log.declared), ...options.settings };
   const manifest: Manifest = {
     format: 'trueline/1',
-    name: (source.name || store.name).split(/[/\\]/).pop() ?? store.name,
+    name: lastPart(source.name || store.name),
     ...(agents.length > 0 ? { agents: agents.map((name) => ({ name })) } : {}),
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
     ...(mapped.size > 0 ? { metrics: Object.fromEntries(mapped) } : {}),
@@ -135,6 +135,8 @@ export async function logRecording(imported: ImportedLog): Promise<Recording> {
   await writeLog(imported, store);
   return Recording.open(store);
 }
+
+const lastPart = (path: string) => path.split(/[/\\]/).pop() ?? path;
 
 async function readFiles(
   store: Store,
