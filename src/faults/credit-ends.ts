@@ -6,7 +6,7 @@ import { ValueNormaliser } from '../algorithms/ppo/value-normaliser.ts';
 import type { Batch } from '../batch/batch.ts';
 import type { Stages } from '../training/stages.ts';
 import { type Fault, magnitude, rounded } from './fault.ts';
-import { changePrepared, iterationOf, laggedRows, nextRows, previousRows, struck } from './row-order.ts';
+import { changePrepared, iterationOf, laggedRows, nextRows, previousRows, struck, writeCredit } from './row-order.ts';
 import { Scope } from './scope.ts';
 import type { Need } from './traits.ts';
 
@@ -37,11 +37,7 @@ function creditAlong(batch: Batch, ppo: PpoSettings, next: Int32Array, ends: Uin
     }
     advantage[row] = reward[row] + ppo.gamma * following - value[row] + ppo.gamma * ppo.lambda * carried;
   }
-  for (let row = 0; row < batch.rows; row++) {
-    if (!struck(batch, row, scope)) continue;
-    batch.advantage[row] = advantage[row];
-    batch.return[row] = advantage[row] + value[row];
-  }
+  writeCredit(batch, advantage, scope);
 }
 
 function endsFault(

@@ -2,7 +2,7 @@
 import type { PpoSettings } from '../algorithms/ppo/settings.ts';
 import type { Batch } from '../batch/batch.ts';
 import type { Fault } from './fault.ts';
-import { iterationOf, nextRows, struck } from './row-order.ts';
+import { iterationOf, nextRows, writeCredit } from './row-order.ts';
 import { Scope } from './scope.ts';
 import type { Need } from './traits.ts';
 
@@ -36,11 +36,7 @@ function credit(batch: Batch, ppo: PpoSettings, formula: Formula, order: Order, 
     const carried = inner ? advantage[after] : 0;
     advantage[row] = formula({ reward: reward[row], value: value[row], following, carried, inner }, ppo);
   }
-  for (let row = 0; row < rows; row++) {
-    if (!struck(batch, row, scope)) continue;
-    batch.advantage[row] = advantage[row];
-    batch.return[row] = advantage[row] + value[row];
-  }
+  writeCredit(batch, advantage, scope);
 }
 
 function formulaFault(

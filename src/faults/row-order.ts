@@ -63,6 +63,15 @@ export function struck(batch: Batch, row: number, scope: Scope): boolean {
   return scope.row(batch.iteration[row], batch.sample[row], batch.agent[row]);
 }
 
+/** Puts advantages, and the returns that go with them, into the rows that are struck. */
+export function writeCredit(batch: Batch, advantage: ArrayLike<number>, scope: Scope): void {
+  for (let row = 0; row < batch.rows; row++) {
+    if (!struck(batch, row, scope)) continue;
+    batch.advantage[row] = advantage[row];
+    batch.return[row] = advantage[row] + batch.value[row];
+  }
+}
+
 /** Columns of a batch by name. */
 export type BatchColumns = { readonly [name in keyof Batch]?: ArrayBufferView };
 
