@@ -78,6 +78,8 @@ interface Parsed {
   /** Whose, where the name says so by itself. */
   agent: string | null;
   source: Source | undefined;
+  /** The words that are the metric's name. */
+  own: readonly Word[];
   /** Words beside the metric's that mean nothing we know; an agent's name, perhaps. */
   strange: Word[];
   rest: Word[];
@@ -125,12 +127,12 @@ function parse(name: string): Parsed {
   const { agent, taken } = ownAgent(name, words);
   const rest = words.filter((word) => !taken.has(word));
   const found = longestSource(rest);
-  if (!found) return { words, agent, source: undefined, strange: [], rest };
+  if (!found) return { words, agent, source: undefined, own: [], strange: [], rest };
   const { source, from, to } = found;
   const level = rest[from].level;
   // What stands in levels before the figure's own is the program's way to sort its names.
   const beside = rest.filter((word, i) => (i < from || i >= to) && word.level >= level && !decorations.has(word.text));
-  return { words, agent, source, strange: beside, rest };
+  return { words, agent, source, own: rest.slice(from, to), strange: beside, rest };
 }
 
 /** The metric whose name takes the most letters; of two, the one that stands last. */
@@ -181,8 +183,8 @@ const reserved: ReadonlySet<string> = new Set(
  */
 function namedAgents(names: readonly string[], parsed: readonly Parsed[]): Whose[] {
   const groups = new Map<string, { column: number; word: Word }[]>();
-  const candidates = parsed.map(({ source, rest, agent }) =>
-    source && agent === null ? rest.filter((word) => !meaningful(word) && !isPart(word, rest, source)) : [],
+  const candidates = parsed.map(({ source, own, rest, agent }) =>
+    source && agent === null ? rest.filter((word) => !meaningful(word) && !own.includes(word)) : [],
   );
   parsed.forEach(({ source, rest }, column) => {
     for (const word of candidates[column]) {
@@ -207,11 +209,6 @@ function wholeName(name: string, word: Word): string {
   const level = levelsOf(name)[word.level];
   const alone = !/[\s_-]/.test(level.text.trim()) || level.text.trim().length === word.to - word.from;
   return (alone ? level.text : name.slice(word.from, word.to)).trim();
-}
-
-function isPart(word: Word, rest: readonly Word[], source: Source): boolean {
-  const found = longestSource(rest)!;
-  return found.source === source && rest.indexOf(word) >= found.from && rest.indexOf(word) < found.to;
 }
 
 function one(
