@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { main } from '../src/cli/main.ts';
 import { diagnose } from '../src/doctor/diagnose.ts';
-import { type StreamedTable, streamed } from '../src/doctor/stream.ts';
+import { type StreamedTable, streamed } from '../src/doctor/evidence/stream.ts';
 import { createEngine } from '../src/net/engine.ts';
 import type { Chunk, Column } from '../src/recording/column.ts';
 import { createRecording, openRecording } from '../src/recording/node.ts';

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { validate } from '../src/recording/check/validate.ts';
 import type { NumberColumn } from '../src/recording/column.ts';
 import { openRecording } from '../src/recording/node.ts';
-import { validate } from '../src/recording/validate.ts';
 
 const rowsPerChunk = 500;
 

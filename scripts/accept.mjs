@@ -11,7 +11,7 @@ const args = process.argv.slice(2);
 const chosen = args.filter((arg) => !arg.startsWith('--'));
 const size = args.includes('--reduced') ? 'reduced' : 'full';
 const json = args.includes('--json');
-const programs = readdirSync(join(root, 'bench'))
+const programs = readdirSync(join(root, 'bench/accept'))
   .filter((file) => file.endsWith('.accept.ts'))
   .map((file) => file.slice(0, -10))
   .filter((name) => chosen.length === 0 || chosen.includes(name));
@@ -23,7 +23,7 @@ const { figureTable } = await importTypeScript('bench', 'support');
 let missed = 0;
 const all = {};
 for (const name of programs) {
-  const { accept, needs = [] } = await importTypeScript('bench', `${name}.accept`);
+  const { accept, needs = [] } = await importTypeScript('bench', `accept/${name}.accept`);
   ensureDebian(needs);
   const figures = await accept((line) => console.error(`${name}: ${line}`), size);
   all[name] = figures;

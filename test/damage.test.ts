@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../src/doctor/diagnose.ts';
+import { validate } from '../src/recording/check/validate.ts';
 import type { Chunk, Column, NumberColumn } from '../src/recording/column.ts';
 import { folderStore, openRecording } from '../src/recording/node.ts';
 import { Recording } from '../src/recording/recording.ts';
 import { memoryStore, type WritableStore } from '../src/recording/source.ts';
-import { validate } from '../src/recording/validate.ts';
 import { RecordingWriter } from '../src/recording/writer.ts';
 import { root } from './support/run.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { generatedPages } from '../src/report/pages.ts';
+import { generatedPages } from '../src/report/pages/pages.ts';
 import { root, run, temporaryFolder } from './support/run.ts';
 
 const pages = [

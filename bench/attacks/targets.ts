@@ -1,21 +1,21 @@
 /** Every reader of what strangers send, with good input to spoil. A target gets a stream and does one case; a BadInput is an answer, any other error is a crash. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { requireGame } from '../../src/cli/settings.ts';
+import { requireGame } from '../../src/cli/common/settings.ts';
 import { diagnose } from '../../src/doctor/diagnose.ts';
 import type { RandomStream } from '../../src/math/random.ts';
 import { BadInput } from '../../src/recording/bad-input.ts';
+import { inspect } from '../../src/recording/check/inspect.ts';
+import { validate } from '../../src/recording/check/validate.ts';
 import type { Chunk } from '../../src/recording/column.ts';
-import { maskedCrc32c } from '../../src/recording/importers/crc32c.ts';
+import { jsonText } from '../../src/recording/files/json.ts';
+import { ZipBuilder, zipStore } from '../../src/recording/files/zip.ts';
+import { maskedCrc32c } from '../../src/recording/importers/formats/crc32c.ts';
 import { importLog, logRecording } from '../../src/recording/importers/open.ts';
-import { inspect } from '../../src/recording/inspect.ts';
-import { jsonText } from '../../src/recording/json.ts';
 import { folderStore, openRecording } from '../../src/recording/node.ts';
 import { Recording } from '../../src/recording/recording.ts';
 import { Budget, bytesSource, memoryStore } from '../../src/recording/source.ts';
-import { validate } from '../../src/recording/validate.ts';
 import { type Encoding, encodeChunk } from '../../src/recording/writer.ts';
-import { ZipBuilder, zipStore } from '../../src/recording/zip.ts';
 import { readEntry } from '../../src/sweep/redis/entry.ts';
 import { decodeCheckpoint, encodeCheckpoint } from '../../src/training/checkpoint.ts';
 import { readSettings } from '../../src/training/settings.ts';

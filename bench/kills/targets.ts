@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { validate } from '../../src/recording/check/validate.ts';
 import { openRecording } from '../../src/recording/node.ts';
-import { validate } from '../../src/recording/validate.ts';
 import { python } from '../support.ts';
 import type { How, Target } from './strikes.ts';
 

@@ -4,8 +4,8 @@ import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { diagnose } from '../../src/doctor/diagnose.ts';
+import { validate } from '../../src/recording/check/validate.ts';
 import { openRecording } from '../../src/recording/node.ts';
-import { validate } from '../../src/recording/validate.ts';
 import { output, python } from '../support.ts';
 
 const root = resolve(process.env.npm_package_json ? join(process.env.npm_package_json, '..') : process.cwd());

@@ -6,8 +6,8 @@ import { style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { type Comparison, compareRuns } from '../sweep/compare.ts';
 import { readRuns } from '../sweep/node.ts';
-import { json, print } from './options.ts';
-import { progress } from './progress.ts';
+import { json, print } from './common/options.ts';
+import { progress } from './common/progress.ts';
 
 interface Flags {
   json?: boolean;
@@ -31,7 +31,7 @@ export function compareCommand(): Command {
       const write = (file: string, text: string) => writeWhole(file, [new TextEncoder().encode(text)]);
       // The drawing library is loaded only where something is drawn.
       if (flags.svg !== undefined) {
-        const { bandPicture } = await import('../report/curves.ts');
+        const { bandPicture } = await import('../report/charts/curves.ts');
         await write(flags.svg, await bandPicture(comparisonBands(comparison), 'Return over training'));
       }
       if (flags.html !== undefined)

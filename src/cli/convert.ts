@@ -6,8 +6,8 @@ import { convert } from '../recording/convert.ts';
 import { writeFolder } from '../recording/disk/node.ts';
 import { folderStore, openRecording, openStore, packZip } from '../recording/node.ts';
 import type { Encoding } from '../recording/writer.ts';
-import { maxSize, print } from './options.ts';
-import { progress } from './progress.ts';
+import { maxSize, print } from './common/options.ts';
+import { progress } from './common/progress.ts';
 
 export function convertCommand(): Command {
   return new Command('convert')

@@ -8,8 +8,8 @@ import { diagnosisText } from '../report/diagnosis.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { verdictSentence } from '../report/verdict.ts';
+import { print, wholeNumber } from './common/options.ts';
 import { examine, writePage } from './diagnose.ts';
-import { print, wholeNumber } from './options.ts';
 import { trainAndShow } from './train.ts';
 
 const game = 'echo';

@@ -6,9 +6,9 @@ import { openLogStore } from '../recording/importers/node.ts';
 import { logRecording } from '../recording/importers/open.ts';
 import { runsText } from '../report/runs.ts';
 import { style, wantsColour } from '../report/style.ts';
+import { print } from './common/options.ts';
+import { progress } from './common/progress.ts';
 import { type LogFlags, logOptions } from './import.ts';
-import { print } from './options.ts';
-import { progress } from './progress.ts';
 
 /** What is printed with --json for several runs; each diagnosis is as for one. */
 export interface Diagnoses {

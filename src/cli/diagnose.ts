@@ -9,16 +9,16 @@ import { writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
 import { logText } from '../report/log.ts';
-import { diagnosisPage } from '../report/page.ts';
+import { diagnosisPage } from '../report/pages/page.ts';
 import { Gatherer } from '../report/pictures/gather.ts';
 import type { Pictures } from '../report/pictures/picture.ts';
 import { style, wantsColour } from '../report/style.ts';
-import { type Accepted, accepted } from './accepted.ts';
+import { type Accepted, accepted } from './common/accepted.ts';
+import { follow } from './common/follow.ts';
+import { exitStatus, json, maxSize, print, wholeNumber } from './common/options.ts';
+import { progress } from './common/progress.ts';
 import { diagnoseRuns } from './diagnose-runs.ts';
-import { follow } from './follow.ts';
 import { addLogOptions, type LogFlags, logOptions } from './import.ts';
-import { exitStatus, json, maxSize, print, wholeNumber } from './options.ts';
-import { progress } from './progress.ts';
 
 export interface DiagnoseFlags extends LogFlags {
   json?: boolean;

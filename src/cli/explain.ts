@@ -6,7 +6,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { causePage } from '../report/causes.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { table } from '../report/table.ts';
-import { json, print } from './options.ts';
+import { json, print } from './common/options.ts';
 
 export function explainCommand(): Command {
   return new Command('explain')

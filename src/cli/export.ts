@@ -7,7 +7,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { snapshotName } from '../recording/writer.ts';
 import { loadTrainer } from '../training/node.ts';
-import { print } from './options.ts';
+import { print } from './common/options.ts';
 
 export function exportCommand(): Command {
   return new Command('export')

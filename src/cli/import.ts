@@ -6,7 +6,7 @@ import { importLog, type LogOptions, writeLog } from '../recording/importers/ope
 import { folderStore } from '../recording/node.ts';
 import { logText } from '../report/log.ts';
 import { style, wantsColour } from '../report/style.ts';
-import { json, maxSize, print } from './options.ts';
+import { json, maxSize, print } from './common/options.ts';
 
 export interface LogFlags {
   map: string[];

@@ -1,7 +1,7 @@
 /** `trueline inspect`: what is in a recording, and which questions it cannot answer yet. */
 import { Command } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
-import { type ColumnSummary, type Inspection, inspect } from '../recording/inspect.ts';
+import { type ColumnSummary, type Inspection, inspect } from '../recording/check/inspect.ts';
 import { openRecording, writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
 import { readingPanels, readingsPicture } from '../report/readings.ts';
@@ -11,8 +11,8 @@ import { number, table } from '../report/table.ts';
 import { firstMinibatches } from '../report/update/first-minibatch.ts';
 import { summariseTensors } from '../report/update/tensors.ts';
 import { firstText, tensorsText } from '../report/update/text.ts';
-import { json, maxSize, print } from './options.ts';
-import { progress } from './progress.ts';
+import { json, maxSize, print } from './common/options.ts';
+import { progress } from './common/progress.ts';
 
 export function inspectCommand(): Command {
   return new Command('inspect')

@@ -4,8 +4,8 @@ import { BadInput } from '../recording/bad-input.ts';
 import { version } from '../recording/version.ts';
 import { printable } from '../report/safe-text.ts';
 import { style, wantsColour } from '../report/style.ts';
-import { isAtWork } from './interrupt.ts';
-import { exitStatus } from './options.ts';
+import { isAtWork } from './common/interrupt.ts';
+import { exitStatus } from './common/options.ts';
 
 /** In the order of `trueline --help`. Loaded only when asked for, because a command should not wait for what the others need. */
 const commands: Record<string, () => Promise<Command>> = {
@@ -13,13 +13,13 @@ const commands: Record<string, () => Promise<Command>> = {
   train: async () => (await import('./train.ts')).trainCommand(),
   play: async () => (await import('./play.ts')).playCommand(),
   symmetry: async () => (await import('./symmetry.ts')).symmetryCommand(),
-  sweep: async () => (await import('./sweep.ts')).sweepCommand(),
-  worker: async () => (await import('./worker.ts')).workerCommand(),
+  sweep: async () => (await import('./sweep/sweep.ts')).sweepCommand(),
+  worker: async () => (await import('./sweep/worker.ts')).workerCommand(),
   compare: async () => (await import('./compare.ts')).compareCommand(),
   export: async () => (await import('./export.ts')).exportCommand(),
   diagnose: async () => (await import('./diagnose.ts')).diagnoseCommand(),
   explain: async () => (await import('./explain.ts')).explainCommand(),
-  zoo: async () => (await import('./zoo.ts')).zooCommand(),
+  zoo: async () => (await import('./zoo/zoo.ts')).zooCommand(),
   studio: async () => (await import('./studio.ts')).studioCommand(),
   import: async () => (await import('./import.ts')).importCommand(),
   inspect: async () => (await import('./inspect.ts')).inspectCommand(),

@@ -15,8 +15,8 @@ import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { isLearning } from '../training/collect/seating.ts';
 import { loadTrainer } from '../training/node.ts';
-import { asBadInput, json, print, wholeNumber, words } from './options.ts';
-import { parseSet } from './settings.ts';
+import { asBadInput, json, print, wholeNumber, words } from './common/options.ts';
+import { parseSet } from './common/settings.ts';
 
 interface Flags {
   policy?: string;

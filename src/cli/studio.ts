@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
 import { needing } from '../recording/optional.ts';
 import type { RedisAddress } from '../sweep/redis/connection.ts';
-import { print, wholeNumber } from './options.ts';
+import { print, wholeNumber } from './common/options.ts';
 
 export interface StudioServer {
   address: string;

@@ -21,14 +21,14 @@ import type { Investigation, Plan, StageReport } from '../symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../symmetry/stages/explanation.ts';
 import { agentNames } from '../training/collect/seating.ts';
 import { describeSettings, type Settings } from '../training/settings.ts';
+import { interruptible } from './common/interrupt.ts';
+import { asBadInput, json, print, wholeNumber } from './common/options.ts';
+import { progress } from './common/progress.ts';
+import { addRunnerOptions, type RunnerFlags, runnerOf, typed, typedRunner } from './common/runner.ts';
+import { runSettings } from './common/settings.ts';
 import { exitStatusOf } from './diagnose.ts';
-import { interruptible } from './interrupt.ts';
 import { InvestigationDiary } from './investigation.ts';
-import { asBadInput, json, print, wholeNumber } from './options.ts';
-import { progress } from './progress.ts';
-import { addRunnerOptions, type RunnerFlags, runnerOf, typed, typedRunner } from './runner.ts';
-import { runSettings } from './settings.ts';
-import { SweepView } from './sweep-view.ts';
+import { SweepView } from './sweep/sweep-view.ts';
 
 interface Flags extends RunnerFlags {
   algorithm?: string;
@@ -98,7 +98,7 @@ async function symmetry(targets: string[], flags: Flags): Promise<void> {
   if (!diagnosis) return;
   if (flags.html !== undefined) {
     // The drawing library is loaded only where something is drawn.
-    const { symmetryPage } = await import('../report/symmetry-page.ts');
+    const { symmetryPage } = await import('../report/pages/symmetry-page.ts');
     const page = await symmetryPage(diagnosis, { command, title: targets.join(', ') });
     await writeWhole(flags.html, [new TextEncoder().encode(page)]);
   }

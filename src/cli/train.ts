@@ -11,11 +11,11 @@ import { resumeFrom, trainInto } from '../training/node.ts';
 import type { ProgressReport, TrainHooks, TrainResult } from '../training/run.ts';
 import { describeSettings, type Settings, settingsJsonSchema } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
-import { interruptible } from './interrupt.ts';
-import { Live, modulesTable, readingsTable, returnsTable } from './live.ts';
-import { asBadInput, exitStatus, json, print, wholeNumber } from './options.ts';
-import { typed } from './runner.ts';
-import { describeText, givenSettings, runSettings, type SettingFlags } from './settings.ts';
+import { interruptible } from './common/interrupt.ts';
+import { Live, modulesTable, readingsTable, returnsTable } from './common/live.ts';
+import { asBadInput, exitStatus, json, print, wholeNumber } from './common/options.ts';
+import { typed } from './common/runner.ts';
+import { describeText, givenSettings, runSettings, type SettingFlags } from './common/settings.ts';
 
 interface Flags extends SettingFlags {
   out?: string;

@@ -1,11 +1,11 @@
 /** `trueline validate`: is the recording well-formed from end to end? Exit status 0 or 2. */
 import { Command } from 'commander';
+import { validate } from '../recording/check/validate.ts';
 import { openRecording } from '../recording/node.ts';
-import { validate } from '../recording/validate.ts';
 import { printable } from '../report/safe-text.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number } from '../report/table.ts';
-import { exitStatus, json, maxSize, print } from './options.ts';
+import { exitStatus, json, maxSize, print } from './common/options.ts';
 
 export function validateCommand(): Command {
   return new Command('validate')

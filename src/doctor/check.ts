@@ -1,8 +1,8 @@
 /** What a check is: one question, the columns it needs, and what it makes of them iteration by iteration. */
 import type { Outcome } from './diagnosis.ts';
-import type { Iteration } from './iteration.ts';
+import type { Iteration } from './evidence/iteration.ts';
+import type { Run } from './evidence/run.ts';
 import { limits } from './limits.ts';
-import type { Run } from './run.ts';
 
 export type Group = 'replay' | 'credit' | 'gradient' | 'network' | 'reading' | 'finite';
 

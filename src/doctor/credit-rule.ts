@@ -2,8 +2,8 @@
 import type { EndRule } from '../math/advantages.ts';
 import { spread } from '../math/statistics.ts';
 import { creditTolerance } from './check.ts';
-import type { Iteration } from './iteration.ts';
-import type { Run } from './run.ts';
+import type { Iteration } from './evidence/iteration.ts';
+import type { Run } from './evidence/run.ts';
 import { misreadings } from './transforms/credit/ends.ts';
 
 export interface CreditRule {

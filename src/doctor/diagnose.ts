@@ -1,24 +1,24 @@
 /** From a recording to a diagnosis: every check sees every iteration once, then causes are ranked and what they explain is filed under them. */
 import { BadInput } from '../recording/bad-input.ts';
-import { RowJudge } from '../recording/judge.ts';
+import { RowJudge } from '../recording/check/judge.ts';
+import { judgeRest } from '../recording/check/validate.ts';
 import type { Recording } from '../recording/recording.ts';
-import { judgeRest } from '../recording/validate.ts';
 import { causeById } from './causes.ts';
 import type { Check, Pass } from './check.ts';
 import { checks as allChecks } from './checks/index.ts';
-import { policyReplay } from './checks/policy-replay.ts';
+import { policyReplay } from './checks/replay/policy-replay.ts';
 import type { Cause, Diagnosis } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
+import { Iteration } from './evidence/iteration.ts';
+import { measureInputs } from './evidence/observations.ts';
+import { Run } from './evidence/run.ts';
+import { runPolicies } from './evidence/run-policies.ts';
+import { RunReadings } from './evidence/run-readings.ts';
+import { iterations } from './evidence/stream.ts';
 import { type Ranked, rank } from './explain.ts';
-import { Iteration } from './iteration.ts';
-import { measureInputs } from './observations.ts';
 import { type OpenPolicy, PolicyReplayer } from './policy-replay.ts';
 import type { Proof } from './proof.ts';
-import { Run } from './run.ts';
-import { runPolicies } from './run-policies.ts';
-import { RunReadings } from './run-readings.ts';
 import { fromScalars, type ScalarReading } from './scalars/scalars.ts';
-import { iterations } from './stream.ts';
 import { coverage, type Examined, isRemark, remarkOf, sure, unexplained, verdictOf } from './verdict.ts';
 
 export interface DiagnoseOptions {

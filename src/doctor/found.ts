@@ -1,8 +1,8 @@
 /** From a transform that explains rows to a finding with its proof. Residuals are read off the proof, which is what pictures draw. */
 import { confidence } from './check.ts';
-import type { Explained, Hypothesis } from './cover.ts';
 import { type Evidence, type Finding, figure } from './diagnosis.ts';
 import { limits } from './limits.ts';
+import type { Explained, Hypothesis } from './pairing/cover.ts';
 import { type Proof, residual } from './proof.ts';
 import type { Transform } from './transforms/transform.ts';
 

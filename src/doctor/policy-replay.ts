@@ -1,7 +1,7 @@
 /** Runs the policies of a recording themselves: from what an agent saw to the logits of its candidates. A snapshot `<policy>-<iteration>.onnx` is the policy that sampled that iteration's rows, before its first step. */
 import type { NumberColumn } from '../recording/column.ts';
 import type { Recording } from '../recording/recording.ts';
-import type { Run } from './run.ts';
+import type { Run } from './evidence/run.ts';
 
 export interface PolicyInput {
   data: Float32Array;

@@ -5,9 +5,9 @@ import { causeById } from './causes.ts';
 import { type Check, fewestRows } from './check.ts';
 import type { Area, CheckReport, Coverage, Finding, Open, Outcome, Remark, Unexplained, Verdict } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
+import type { Run } from './evidence/run.ts';
 import type { Ranked } from './explain.ts';
 import { limits } from './limits.ts';
-import type { Run } from './run.ts';
 
 /** Below this a finding is a candidate and no cause. */
 export const sure = limits.sure.value;

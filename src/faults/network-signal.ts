@@ -2,10 +2,10 @@
 import type { Learner } from '../algorithms/learner.ts';
 import type { TrainJob } from '../algorithms/ppo/update.ts';
 import type { Stages } from '../training/stages.ts';
-import { scaleLogits } from './distribution-old.ts';
+import { scaleLogits } from './distribution/old.ts';
 import { between, type Fault, magnitude, rounded } from './fault.ts';
 import { wrapGame } from './games.ts';
-import { overwrittenInStep } from './gradient-parameters.ts';
+import { overwrittenInStep } from './gradient/parameters.ts';
 import { Scope } from './scope.ts';
 
 type Stream = Parameters<Fault['make']>[0];

@@ -10,7 +10,8 @@ import {
   withinVariance,
 } from './block-sums.ts';
 import { chiSquareTail, normalQuantile, normalTail, studentQuantile, studentTail } from './distributions.ts';
-import { meanInterval, meanTest, nearZeroTest } from './paired-tests.ts';
+import { RandomStream } from './random.ts';
+import { meanInterval, meanTest, nearZeroTest } from './ranks/paired-tests.ts';
 import {
   anyDifferencePower,
   detectableMean,
@@ -20,9 +21,8 @@ import {
   pagePower,
   trendBlocks,
   trendPower,
-} from './power.ts';
-import { RandomStream } from './random.ts';
-import { friedmanTest, pageTest } from './rank-tests.ts';
+} from './ranks/power.ts';
+import { friedmanTest, pageTest } from './ranks/rank-tests.ts';
 
 const columns = 4;
 const draw = (stream: RandomStream, blocks: number, means: ArrayLike<number>) => {

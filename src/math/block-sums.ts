@@ -1,6 +1,6 @@
 /** Tests over millions of blocks from sums alone: trend, any difference, equivalence. Under the null hypothesis a block's values may be permuted freely, which gives the variances exactly; only normality is asymptotic. */
 import { chiSquareTail, normalQuantile, normalTail, normalTwoSided } from './distributions.ts';
-import { midRanks, trendWeights } from './ranks.ts';
+import { midRanks, trendWeights } from './ranks/ranks.ts';
 
 /** As plain data, to be sent between threads and added up. */
 export interface BlockSums {

@@ -1,7 +1,8 @@
 /** Joins chunks of one table. Types are widened only as far as the values need; a column that a chunk lacks is unknown there. */
+
+import { unknownBool } from './check/conform.ts';
 import type { Chunk, Column, NumberColumn, Offsets, TextColumn, Values } from './column.ts';
 import type { ColumnSpec } from './columns.ts';
-import { unknownBool } from './conform.ts';
 
 export function concatenate(chunks: readonly Chunk[], spec: (column: string) => ColumnSpec | undefined): Chunk {
   const names = new Set(chunks.flatMap((chunk) => [...chunk.columns.keys()]));

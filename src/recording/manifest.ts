@@ -1,7 +1,7 @@
 /** manifest.json: what a run declared. Everything but the format is optional, and what is not known here is kept. */
 import { z } from 'zod';
 import { BadInput } from './bad-input.ts';
-import { parseJson } from './json.ts';
+import { parseJson } from './files/json.ts';
 
 export const format = 'trueline/1';
 

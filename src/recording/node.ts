@@ -6,14 +6,14 @@ import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { BadInput } from './bad-input.ts';
-import { useCodec } from './codec.ts';
 import { makeFolder, removeFile, writeStream, writeWhole } from './disk/node.ts';
+import { useCodec } from './files/codec.ts';
+import { ZipBuilder, zipStore } from './files/zip.ts';
 import type { Manifest } from './manifest.ts';
 import { type OpenOptions, Recording } from './recording.ts';
 import { isRunFile } from './run-files.ts';
 import { Budget, type ByteSource, type Store, type WritableStore } from './source.ts';
 import { RecordingWriter, type WriterOptions } from './writer.ts';
-import { ZipBuilder, zipStore } from './zip.ts';
 
 /** Newer versions of Node 20 have crc32, Node 22.15 has zstd. */
 const native: {

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { anyTable, plain } from '../../test/support/arbitraries.ts';
 import { convert } from './convert.ts';
 import './node.ts';
+import { ZipBuilder, zipStore } from './files/zip.ts';
 import { Recording } from './recording.ts';
 import { Budget, bytesSource, join, memoryStore, type WritableStore } from './source.ts';
 import { type Encoding, RecordingWriter } from './writer.ts';
-import { ZipBuilder, zipStore } from './zip.ts';
 
 const manifest = { format: 'trueline/1' as const };
 const encodings: { encoding: Encoding; compress?: boolean }[] = [
@@ -150,7 +150,7 @@ describe('a recording', () => {
     });
     await writer.close();
     // The writer keeps text as text; what another program wrote is made by hand.
-    const { encodeNpz } = await import('./npz.ts');
+    const { encodeNpz } = await import('./files/npz.ts');
     const chunk = (await Recording.open(store)).read('counters');
     const columns = (await chunk).columns;
     columns.set('name', { kind: 'int', rows: 2, values: Uint8Array.of(1, 0) });

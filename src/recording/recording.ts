@@ -1,13 +1,13 @@
 /** A recording opened for reading: its manifest and its tables, chunk by chunk, only the columns asked for. */
 import { BadInput } from './bad-input.ts';
+import { checkRequired, conform } from './check/conform.ts';
 import type { Chunk, Column } from './column.ts';
 import { columnSpec, tableSpec } from './columns.ts';
 import { concatenate } from './concatenate.ts';
-import { checkRequired, conform } from './conform.ts';
-import { readJsonl } from './jsonl.ts';
+import { readJsonl } from './files/jsonl.ts';
+import { openNpz } from './files/npz.ts';
+import { readParquet } from './files/parquet-chunk.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
-import { openNpz } from './npz.ts';
-import { readParquet } from './parquet-chunk.ts';
 import { Budget, type ByteSource, formatBytes, type Store } from './source.ts';
 
 export const chunkFile = /^([^/.][^/]*)\/([^/.][^/]*)\.(npz|parquet|jsonl|jsonl\.gz)$/;

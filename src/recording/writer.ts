@@ -3,15 +3,15 @@
  * a recording that opens. A writer that goes on from a position removes nothing until it has written what takes its place.
  */
 import { BadInput } from './bad-input.ts';
-import { codec } from './codec.ts';
+import { checkRequired, conform, unknownBool } from './check/conform.ts';
 import type { Chunk, Column, Offsets, Values } from './column.ts';
 import { columnSpec, tableSpec, tables } from './columns.ts';
 import { concatenate } from './concatenate.ts';
-import { checkRequired, conform, unknownBool } from './conform.ts';
-import { encodeJsonl } from './jsonl.ts';
+import { codec } from './files/codec.ts';
+import { encodeJsonl } from './files/jsonl.ts';
+import { encodeNpz } from './files/npz.ts';
+import { encodeParquet } from './files/parquet-chunk.ts';
 import { type Manifest, manifestBytes, manifestSchema, parseManifest } from './manifest.ts';
-import { encodeNpz } from './npz.ts';
-import { encodeParquet } from './parquet-chunk.ts';
 import { join, type Store, type WritableStore } from './source.ts';
 
 export type Encoding = 'npz' | 'parquet' | 'jsonl' | 'jsonl.gz';

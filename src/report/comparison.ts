@@ -1,11 +1,11 @@
 /** A comparison of runs as one page that needs no network. */
 import type { Interval } from '../math/robust.ts';
 import { band, type Comparison } from '../sweep/compare.ts';
+import { svgDrawer } from './charts/svg.ts';
 import { number } from './number.ts';
-import { pageShell } from './page-shell.ts';
+import { pageShell } from './pages/page-shell.ts';
 import { chartFigure } from './run-figures.ts';
 import { safeText } from './safe-text.ts';
-import { svgDrawer } from './svg.ts';
 
 /** An interval in words. */
 export const span = ({ low, high }: Interval) => `${number(low)} to ${number(high)}`;

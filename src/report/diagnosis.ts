@@ -2,8 +2,8 @@
 import { causeById } from '../doctor/causes.ts';
 import type { Cause, CheckReport, Diagnosis, Figures } from '../doctor/diagnosis.ts';
 import { describeTransform } from '../doctor/transforms/index.ts';
+import { fold, plotText } from './charts/plot.ts';
 import type { Pictures } from './pictures/picture.ts';
-import { fold, plotText } from './plot.ts';
 import { harmless } from './safe-text.ts';
 import { scalarLines } from './scalars.ts';
 import type { Style } from './style.ts';

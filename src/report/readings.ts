@@ -2,7 +2,7 @@
 import type { NumberColumn } from '../recording/column.ts';
 import type { Recording } from '../recording/recording.ts';
 import { type Reading, readings } from '../training/record/readings.ts';
-import { svgChart } from './svg.ts';
+import { svgChart } from './charts/svg.ts';
 
 /** One curve: a policy's reading, or an agent's mean return, by iteration. */
 export interface Curve {

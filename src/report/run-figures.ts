@@ -1,10 +1,10 @@
 /** Charts of many runs as parts of a page: heading, legend, drawing, caption. */
 import type { StageChart } from '../symmetry/stage.ts';
-import { type Chart, size } from './charts.ts';
-import { bandChart, boxChart, effectChart, legendItems } from './curves.ts';
+import { type Chart, size } from './charts/charts.ts';
+import { bandChart, boxChart, effectChart, legendItems } from './charts/curves.ts';
+import type { Draw } from './charts/svg.ts';
 import { number } from './number.ts';
 import { safeText } from './safe-text.ts';
-import type { Draw } from './svg.ts';
 
 export function chartFigure(chart: StageChart, draw: Draw, command?: string): string {
   const by = command ? ` Made by <code>${safeText(command)}</code>.` : '';

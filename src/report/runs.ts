@@ -1,6 +1,6 @@
 /** Several runs at once, for the terminal: what they share first, then each with its decisive fact. Names come from strangers. */
 import type { Diagnosis } from '../doctor/diagnosis.ts';
-import { fold } from './plot.ts';
+import { fold } from './charts/plot.ts';
 import { printable } from './safe-text.ts';
 import { scalarsSentence } from './scalars-sentence.ts';
 import type { Style } from './style.ts';

@@ -1,8 +1,8 @@
 /** The part of a diagnosis that speaks of a log, for the terminal: what is seen, what fits, what cannot be, and what to record next. */
 import type { Diagnosis } from '../doctor/diagnosis.ts';
 import type { ScalarReading, Symptom } from '../doctor/scalars/scalars.ts';
+import { fold, sparkline } from './charts/plot.ts';
 import { number } from './number.ts';
-import { fold, sparkline } from './plot.ts';
 import type { Style } from './style.ts';
 
 /** A symptom's column from the first step to the last, with its least and greatest number; a growth of orders of magnitude is drawn by its logarithm. */

@@ -1,6 +1,6 @@
 /** What a log tells of each agent: its returns over training, as episodes would, and its late losses. Log lines are means already, so each counts as one episode. */
 
-import { Run } from '../doctor/run.ts';
+import { Run } from '../doctor/evidence/run.ts';
 import { type Figures, type Owner, readOwners } from '../doctor/scalars/series.ts';
 import { median } from '../math/statistics.ts';
 import type { Recording } from '../recording/recording.ts';

@@ -1,5 +1,5 @@
 /** How much an investigation trains and plays. The numbers follow from what the tests need to reach their level, and every one is stated in the report. */
-import { fewestBlocks } from '../math/rank-tests.ts';
+import { fewestBlocks } from '../math/ranks/rank-tests.ts';
 import { shares } from './levels.ts';
 import type { Plan } from './stage.ts';
 

@@ -1,7 +1,7 @@
 /** The trend of a run along its agents, and how large a change of it can be excluded. A change that is not significant is not thereby excluded. */
 import { studentQuantile } from '../math/distributions.ts';
-import { type MeanTest, meanTest } from '../math/paired-tests.ts';
-import { trendWeights } from '../math/ranks.ts';
+import { type MeanTest, meanTest } from '../math/ranks/paired-tests.ts';
+import { trendWeights } from '../math/ranks/ranks.ts';
 import type { RunCurve } from '../sweep/curves.ts';
 import { equivalenceLevel } from './levels.ts';
 

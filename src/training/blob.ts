@@ -1,6 +1,6 @@
 /** Plain data with typed arrays as one block of bytes, and back bit for bit. Numbers outside typed arrays go through JSON, so NaN belongs in an array. */
 import { BadInput } from '../recording/bad-input.ts';
-import { codec } from '../recording/codec.ts';
+import { codec } from '../recording/files/codec.ts';
 
 const kinds = { Float32Array, Float64Array, Int32Array, Uint8Array } as const;
 type Kind = keyof typeof kinds;

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeGame } from '../games/index.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
+import { validate } from '../recording/check/validate.ts';
 import { memoryStore, Recording, RecordingWriter } from '../recording/index.ts';
-import { validate } from '../recording/validate.ts';
 import type { SettingsInput } from './settings.ts';
 import { Trainer } from './trainer.ts';
 

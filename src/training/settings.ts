@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { algorithmNames, algorithmSchemas, algorithms } from '../algorithms/index.ts';
 import { networkSchema } from '../algorithms/ppo/settings.ts';
 import { BadInput } from '../recording/bad-input.ts';
-import { excerpt } from '../recording/json.ts';
+import { excerpt } from '../recording/files/json.ts';
 import { formatBytes } from '../recording/source.ts';
 import { probeSchema } from './update/diagnostic-probes.ts';
 

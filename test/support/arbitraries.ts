@@ -1,8 +1,8 @@
 /** Random chunks of any table, for property tests. Values are drawn so that every form that a column may have comes up, NaN and infinity included. */
 import fc from 'fast-check';
+import { unknownBool } from '../../src/recording/check/conform.ts';
 import type { Chunk, Column, Values } from '../../src/recording/column.ts';
 import { type ColumnSpec, tableSpec, tables } from '../../src/recording/columns.ts';
-import { unknownBool } from '../../src/recording/conform.ts';
 
 const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 const text = fc

@@ -7,7 +7,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { BadInput } from '../../recording/bad-input.ts';
-import { parseJson } from '../../recording/json.ts';
+import { parseJson } from '../../recording/files/json.ts';
 import { onlyOwnPages, requireToken, securityHeaders } from './guard.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { QueueWatch } from './queue.ts';

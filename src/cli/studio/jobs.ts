@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { findFault } from '../../faults/index.ts';
 import { gameMaker } from '../../games/index.ts';
-import { refuseProto } from '../../recording/json.ts';
+import { refuseProto } from '../../recording/files/json.ts';
 import { readSettings, type SettingsInput } from '../../training/settings.ts';
-import { requireGame } from '../settings.ts';
+import { requireGame } from '../common/settings.ts';
 
 export interface Job {
   id: string;

@@ -1,7 +1,7 @@
 /** A queue's state for the page, asked for only while somebody looks. What is wrong with Redis is told in a sentence, which holds no password. */
 import type { RedisAddress } from '../../sweep/redis/connection.ts';
 import type { QueueStatus } from '../../sweep/redis/status.ts';
-import { needingQueue } from '../runner.ts';
+import { needingQueue } from '../common/runner.ts';
 
 export type QueueNews = { status: QueueStatus } | { error: string };
 

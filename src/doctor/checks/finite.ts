@@ -1,9 +1,9 @@
 /** Where NaN or infinity first appears. NaN may mean "not known": it counts where nearly all of the column is known, and in a column that would have been left out if it were not known. */
 import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
-import type { Iteration } from '../iteration.ts';
-import type { Numbers, Rows } from '../rows.ts';
-import type { Run } from '../run.ts';
+import type { Iteration } from '../evidence/iteration.ts';
+import type { Numbers, Rows } from '../evidence/rows.ts';
+import type { Run } from '../evidence/run.ts';
 
 export const finite: Check = {
   id: 'finite',

@@ -1,30 +1,30 @@
 /** Every check, in the order in which a report shows them. */
 import type { Check } from '../check.ts';
-import { credit } from './credit.ts';
-import { critic } from './critic.ts';
-import { direction } from './direction.ts';
+import { credit } from './credit/credit.ts';
+import { critic } from './credit/critic.ts';
+import { normalisation } from './credit/normalisation.ts';
+import { pairing } from './credit/pairing.ts';
+import { returns } from './credit/returns.ts';
+import { rewards } from './credit/rewards.ts';
 import { finite } from './finite.ts';
-import { headGradient } from './head-gradient.ts';
-import { inputs } from './inputs.ts';
-import { klGuard } from './kl-guard.ts';
-import { loss } from './loss.ts';
+import { direction } from './gradient/direction.ts';
+import { headGradient } from './gradient/head-gradient.ts';
+import { klGuard } from './gradient/kl-guard.ts';
+import { loss } from './gradient/loss.ts';
+import { movement } from './gradient/movement.ts';
+import { network } from './gradient/network.ts';
+import { parameters } from './gradient/parameters.ts';
+import { valueShare } from './gradient/value-share.ts';
+import { wholeLoss } from './gradient/whole-loss.ts';
+import { wiring } from './gradient/wiring.ts';
 import { metrics } from './metrics.ts';
-import { movement } from './movement.ts';
-import { network } from './network.ts';
-import { normalisation } from './normalisation.ts';
-import { oldLogpRecomputed } from './old-logp-recomputed.ts';
-import { ownership } from './ownership.ts';
-import { pairing } from './pairing.ts';
-import { parameters } from './parameters.ts';
-import { policyReplay } from './policy-replay.ts';
-import { replay } from './replay.ts';
-import { returns } from './returns.ts';
-import { rewards } from './rewards.ts';
-import { phantomRows } from './rows.ts';
-import { stale } from './stale.ts';
-import { valueShare } from './value-share.ts';
-import { wholeLoss } from './whole-loss.ts';
-import { wiring } from './wiring.ts';
+import { inputs } from './replay/inputs.ts';
+import { oldLogpRecomputed } from './replay/old-logp-recomputed.ts';
+import { ownership } from './replay/ownership.ts';
+import { policyReplay } from './replay/policy-replay.ts';
+import { replay } from './replay/replay.ts';
+import { phantomRows } from './replay/rows.ts';
+import { stale } from './replay/stale.ts';
 
 export const checks: readonly Check[] = [
   finite,

@@ -2,12 +2,12 @@
 
 import { type Check, confidence, type Pass } from '../check.ts';
 import { type Finding, figure, type Outcome } from '../diagnosis.ts';
+import type { Iteration } from '../evidence/iteration.ts';
+import type { Run } from '../evidence/run.ts';
+import { reportedSteps, type StepStat } from '../evidence/step-stats.ts';
 import { ProofStore } from '../found.ts';
-import type { Iteration } from '../iteration.ts';
 import { limits } from '../limits.ts';
-import type { Run } from '../run.ts';
-import { resolution } from '../scoring.ts';
-import { reportedSteps, type StepStat } from '../step-stats.ts';
+import { resolution } from '../pairing/scoring.ts';
 import { MetricForm, type MetricOver, type MetricQuantity } from '../transforms/loss/metric-form.ts';
 
 export const metrics: Check = {

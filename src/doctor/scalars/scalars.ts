@@ -4,7 +4,7 @@ import { causeById } from '../causes.ts';
 import { checks } from '../checks/index.ts';
 import type { CheckReport, Figures, Finding } from '../diagnosis.ts';
 import { figure } from '../diagnosis.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../evidence/run.ts';
 import { type Candidate, conclude, type RuledOut } from './candidates.ts';
 import { notes } from './notes.ts';
 import { readOwners } from './series.ts';

@@ -3,7 +3,7 @@ import { mean, median, quantile, spread } from '../../math/statistics.ts';
 import type { Chunk, NumberColumn } from '../../recording/column.ts';
 import { recognise } from '../../recording/importers/recognise.ts';
 import type { Recording } from '../../recording/recording.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../evidence/run.ts';
 
 export interface Series {
   /** As the log calls it. */

@@ -1,6 +1,6 @@
 /** What several symptoms ask about one agent's figures: does the policy move, did it get better, how many steps are in a batch. */
 import { mean, median, spread } from '../../math/statistics.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../evidence/run.ts';
 import { logLimits } from './limits.ts';
 import type { Figures, Owner } from './series.ts';
 

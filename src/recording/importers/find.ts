@@ -1,8 +1,8 @@
 /** Which logs a folder holds: one run per log, named by its path. Files of one run that say the same twice are one log, and the most exact of them is read. */
 import { BadInput } from '../bad-input.ts';
 import type { Store } from '../source.ts';
-import { maskedCrc32c } from './crc32c.ts';
-import { isWandb } from './wandb.ts';
+import { maskedCrc32c } from './formats/crc32c.ts';
+import { isWandb } from './formats/wandb.ts';
 
 export type Kind = 'events' | 'csv' | 'json' | 'console' | 'mlflow' | 'wandb';
 

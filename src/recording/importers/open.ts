@@ -4,15 +4,15 @@ import type { Manifest } from '../manifest.ts';
 import { Recording } from '../recording.ts';
 import { Budget, type ByteSource, memoryStore, type Store, type WritableStore } from '../source.ts';
 import { RecordingWriter, type WriterOptions } from '../writer.ts';
-import { readConsole } from './console.ts';
-import { readCsv } from './csv.ts';
 import { findLogs, kindNames, type LogSource } from './find.ts';
-import { readJsonLog } from './json-log.ts';
+import { readConsole } from './formats/console.ts';
+import { readCsv } from './formats/csv.ts';
+import { readJsonLog } from './formats/json-log.ts';
+import { readMlflowMetric, readMlflowParam } from './formats/mlflow.ts';
+import { readEvents } from './formats/tensorboard.ts';
+import { readWandb } from './formats/wandb.ts';
 import { Log, SeveralRuns } from './log.ts';
-import { readMlflowMetric, readMlflowParam } from './mlflow.ts';
 import { knownSettings, parseMaps, type Recognised, recognise } from './recognise.ts';
-import { readEvents } from './tensorboard.ts';
-import { readWandb } from './wandb.ts';
 
 export interface LogOptions {
   /** Bytes that packed files may expand to. */

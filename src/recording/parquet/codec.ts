@@ -4,7 +4,7 @@ import { gunzipSync } from 'fflate';
 import { xxhash64 } from 'hyparquet/src/xxhash.js';
 import { compressors, decompressZstd } from 'hyparquet-compressors';
 import { BadInput } from '../bad-input.ts';
-import { codec } from '../codec.ts';
+import { codec } from '../files/codec.ts';
 import type { ReadOptions } from './types.ts';
 
 /** Bytes out per byte in: a 3-byte copy of 64, deflate's limit, a 4-byte block of 128 KiB. */

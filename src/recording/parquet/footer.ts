@@ -3,7 +3,7 @@
 import type { ColumnMetaData } from 'hyparquet';
 import { parquetMetadata } from 'hyparquet/src/metadata.js';
 import { BadInput } from '../bad-input.ts';
-import { codec } from '../codec.ts';
+import { codec } from '../files/codec.ts';
 import { type Leaf, readSchema, type Schema } from './schema.ts';
 import { checkStruct } from './thrift.ts';
 import type { ByteSource } from './types.ts';

@@ -2,7 +2,7 @@
 
 import { Encodings } from 'hyparquet/src/constants.js';
 import { BadInput } from '../bad-input.ts';
-import { codec } from '../codec.ts';
+import { codec } from '../files/codec.ts';
 import { decompress } from './codec.ts';
 import type { ChunkPlace } from './footer.ts';
 import type { Leaf } from './schema.ts';

@@ -1,9 +1,9 @@
 /** From a recording and its diagnosis to pictures. Curves are gathered while the doctor reads; proofs are the rows that its checks kept. */
 import type { Cause, Diagnosis } from '../../doctor/diagnosis.ts';
-import { Iteration } from '../../doctor/iteration.ts';
+import { Iteration } from '../../doctor/evidence/iteration.ts';
+import { Run } from '../../doctor/evidence/run.ts';
+import { iterations } from '../../doctor/evidence/stream.ts';
 import type { Proof } from '../../doctor/proof.ts';
-import { Run } from '../../doctor/run.ts';
-import { iterations } from '../../doctor/stream.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { Curves } from './curves.ts';
 import type { Pictures } from './picture.ts';

@@ -1,8 +1,8 @@
 /** The readings of a run, recomputed from its rows by the formulas of the readings' table, so that any trainer's recording has them. What rows cannot give is taken as reported. */
 
 import { recomputedAdvantages } from '../../doctor/credit-rule.ts';
-import type { Iteration } from '../../doctor/iteration.ts';
-import type { Run } from '../../doctor/run.ts';
+import type { Iteration } from '../../doctor/evidence/iteration.ts';
+import type { Run } from '../../doctor/evidence/run.ts';
 import { Pairs, spread } from '../../math/statistics.ts';
 import { readings as table } from '../../training/record/readings.ts';
 import type { Curves } from './curves.ts';

@@ -1,5 +1,5 @@
 /** Pictures of the run as a whole: KL estimators, entropy against log K, gradients and changes by role, reported metrics against recomputed ones. */
-import type { Run } from '../../doctor/run.ts';
+import type { Run } from '../../doctor/evidence/run.ts';
 import { median } from '../../math/statistics.ts';
 import type { Curves, PolicyPoint, RolePoint } from './curves.ts';
 import { type Line, type Lines, type Scatter, thinLine, thinPoints } from './picture.ts';

@@ -1,6 +1,6 @@
 /** Proofs as pictures: agreement before and after the undoing transform; and log-ratio against advantage. */
 import { recomputedAdvantages } from '../../doctor/credit-rule.ts';
-import type { Iteration } from '../../doctor/iteration.ts';
+import type { Iteration } from '../../doctor/evidence/iteration.ts';
 import { drawable, type Proof, residual } from '../../doctor/proof.ts';
 import { Pairs } from '../../math/statistics.ts';
 import { number } from '../number.ts';

@@ -1,9 +1,9 @@
 /** Stage 6: the ablation ladder, and one learner put into every seat in turn. A module is blamed only where the difference in trend between two rungs is significant, paired by seed. */
 import { gameMaker } from '../../games/index.ts';
 import { playerNames } from '../../games/players.ts';
-import { detectableMean } from '../../math/power.ts';
 import { RandomStream } from '../../math/random.ts';
-import { friedmanTest } from '../../math/rank-tests.ts';
+import { detectableMean } from '../../math/ranks/power.ts';
+import { friedmanTest } from '../../math/ranks/rank-tests.ts';
 import { type RunCurve, readCurve } from '../../sweep/curves.ts';
 import { shares, wantedPower } from '../levels.ts';
 import { type Rung, rungsOf } from '../rungs.ts';

@@ -6,10 +6,10 @@ import {
   equivalenceTest,
   withinVariance,
 } from '../../math/block-sums.ts';
-import { meanInterval } from '../../math/paired-tests.ts';
-import { detectableRange } from '../../math/power.ts';
 import { RandomStream } from '../../math/random.ts';
-import { friedmanTest } from '../../math/rank-tests.ts';
+import { meanInterval } from '../../math/ranks/paired-tests.ts';
+import { detectableRange } from '../../math/ranks/power.ts';
+import { friedmanTest } from '../../math/ranks/rank-tests.ts';
 import type { EvaluationResult } from '../../sweep/work.ts';
 import { equivalenceLevel, shares, wantedPower } from '../levels.ts';
 import { emptyReport, type Investigation, type StageReport, type TrainedRun } from '../stage.ts';

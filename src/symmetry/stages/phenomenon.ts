@@ -1,8 +1,8 @@
 /** Stage 1: do agents come out unequal, in the same order, seed after seed? The seed is the unit; one seed's ranking proves nothing. */
 
-import { pagePower } from '../../math/power.ts';
 import { RandomStream } from '../../math/random.ts';
-import { fewestBlocks, friedmanTest, pageTest } from '../../math/rank-tests.ts';
+import { pagePower } from '../../math/ranks/power.ts';
+import { fewestBlocks, friedmanTest, pageTest } from '../../math/ranks/rank-tests.ts';
 import { interquartileInterval } from '../../math/robust.ts';
 import { band } from '../../sweep/compare.ts';
 import { type RunCurve, readCurve } from '../../sweep/curves.ts';

@@ -1,7 +1,7 @@
 /** Stage 2: is the game itself fair? Exact relabelling first, then what each seat sees, then random players by the hundred thousand. Equality is claimed only where an equivalence test claims it. */
 import { anyDifferenceTest, columnMeans, equivalenceTest, trendTest, withinVariance } from '../../math/block-sums.ts';
 import { normalTwoSided } from '../../math/distributions.ts';
-import { detectableRange, equivalenceBlocks, trendBlocks } from '../../math/power.ts';
+import { detectableRange, equivalenceBlocks, trendBlocks } from '../../math/ranks/power.ts';
 import { equivalenceLevel, equivalenceMargin, shares, wantedPower } from '../levels.ts';
 import {
   emptyReport,

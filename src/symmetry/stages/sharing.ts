@@ -1,7 +1,8 @@
 /** Stage 7: the same seeds with one policy for all. An order that stays belongs to the game or to the books; one that goes belongs to separate learning. */
-import { detectableMean } from '../../math/power.ts';
+
 import { RandomStream } from '../../math/random.ts';
-import { friedmanTest } from '../../math/rank-tests.ts';
+import { detectableMean } from '../../math/ranks/power.ts';
+import { friedmanTest } from '../../math/ranks/rank-tests.ts';
 import { type RunCurve, readCurve } from '../../sweep/curves.ts';
 import { shares, wantedPower } from '../levels.ts';
 import { emptyReport, type Investigation, type StageReport } from '../stage.ts';

@@ -1,6 +1,6 @@
 /** Differences between settings, seed against the same seed, so that what the seed brings is the same on both sides. */
-import { bandOf, difference, type Line } from './bands.ts';
-import { type Axis, type ChartRun, differingSettings, flat, groupLabel, placed } from './charts.ts';
+import { bandOf, difference, type Line } from './charts/bands.ts';
+import { type Axis, type ChartRun, differingSettings, flat, groupLabel, placed } from './charts/charts.ts';
 import type { Drawn } from './export.ts';
 import { colour } from './theme.svelte.ts';
 

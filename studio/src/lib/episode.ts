@@ -9,7 +9,7 @@ import { framePicture, gameMaker, hasPictures, makePlayer, type Player } from '.
 import { localPolicy, localPolicyBuffer } from '../../../src/math/local-policy.ts';
 import { RandomStream } from '../../../src/math/random.ts';
 import type { Recording } from '../../../src/recording/recording.ts';
-import { numbers } from './curves.ts';
+import { numbers } from './charts/curves.ts';
 
 /** What one agent saw and weighed before a move. */
 export interface Thought {

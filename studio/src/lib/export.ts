@@ -1,6 +1,6 @@
 /** Pictures as SVG and their points as CSV, made here so that what is saved needs nothing else. */
 import { escapeText } from '../../../src/games/svg.ts';
-import { Pyramid, thin } from './pyramid.ts';
+import { Pyramid, thin } from './charts/pyramid.ts';
 
 export interface Drawn {
   label: string;

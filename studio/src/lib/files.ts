@@ -1,8 +1,8 @@
 /** From dropped files to a recording's store: a folder, a zip of one, tables that say by their names what they are, or a log. */
 import { BadInput } from '../../../src/recording/bad-input.ts';
+import { zipStore } from '../../../src/recording/files/zip.ts';
 import { fileStore, importLog, writeLog } from '../../../src/recording/importers/open.ts';
 import { Budget, blobSource, blobStore, memoryStore, type Store } from '../../../src/recording/source.ts';
-import { zipStore } from '../../../src/recording/zip.ts';
 import type { DroppedFile } from './stores.ts';
 
 export async function storeOfFiles(name: string, files: readonly DroppedFile[]): Promise<Store> {

@@ -2,7 +2,7 @@
 import type { Manifest } from '../../../src/recording/manifest.ts';
 import { Caller } from '../workers/rpc.ts';
 import type { Examined, RunSource } from '../workers/run.worker.ts';
-import type { Curve } from './curves.ts';
+import type { Curve } from './charts/curves.ts';
 import type { Replay } from './episode.ts';
 import { server } from './server.svelte.ts';
 import type { DroppedFile } from './stores.ts';

@@ -1,6 +1,6 @@
 /** One number for all rows. */
 import { median } from '../../../math/statistics.ts';
-import { gather } from '../../rows.ts';
+import { gather } from '../../evidence/rows.ts';
 import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 

@@ -1,6 +1,6 @@
 /** What transforms of credit work on: one iteration's credit by row of `samples`, and what stood in its place. A transform gives the credit that it claims was used; NaN where it says nothing. */
 import type { CreditRule } from '../../credit-rule.ts';
-import type { Iteration } from '../../iteration.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import type { Transform } from '../transform.ts';
 
 export interface CreditRows {

@@ -1,5 +1,5 @@
 /** A mean taken out by action, by place in the row's list or by group; with `scaled`, each group was given its own scale too. */
-import { type Grouping, groupKeys } from '../../groups.ts';
+import { type Grouping, groupKeys } from '../../evidence/groups.ts';
 import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 

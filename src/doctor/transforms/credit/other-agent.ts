@@ -1,5 +1,5 @@
 /** Each row uses the number of another agent at the same (episode, t). Each agent may take another's at its own distance, so there are as many ways as other agents. */
-import type { Iteration } from '../../iteration.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 

@@ -1,5 +1,5 @@
 /** Only the first K candidates of every row, whatever its own number. */
-import type { Match } from '../../cover.ts';
+import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRow, ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 

@@ -1,5 +1,5 @@
 /** The candidate list of another row. */
-import type { Match } from '../../cover.ts';
+import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 import { listUnknown, sharesLogits } from './shared-logits.ts';

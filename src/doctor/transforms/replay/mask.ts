@@ -1,5 +1,5 @@
 /** The mask of the update in place of the row's own, or none at all. */
-import type { Match } from '../../cover.ts';
+import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 

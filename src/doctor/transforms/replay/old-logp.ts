@@ -1,5 +1,5 @@
 /** What was stored as old_logp in place of the log-probability of the action. */
-import type { Match } from '../../cover.ts';
+import type { Match } from '../../pairing/cover.ts';
 import { nearest } from '../credit/permutation.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';

@@ -1,5 +1,5 @@
 /** The row's candidates in another order, so that the action points at another of them. */
-import type { Match } from '../../cover.ts';
+import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 

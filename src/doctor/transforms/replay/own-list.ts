@@ -1,5 +1,5 @@
 /** Another candidate list than the one that the action was chosen from; which, is not known. */
-import type { Match } from '../../cover.ts';
+import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 

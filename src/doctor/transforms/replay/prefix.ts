@@ -1,5 +1,5 @@
 /** The first global logits, 0 to K - 1, in place of those that the list names. */
-import type { Match } from '../../cover.ts';
+import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 import { listUnknown, sampledPrefix, sharesLogits } from './shared-logits.ts';

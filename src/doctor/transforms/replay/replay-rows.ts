@@ -1,7 +1,8 @@
 /** What transforms of a distribution work on: one iteration's replays beside their samples, with a cursor on one row. Scoring a row again under an altered view is all that they do. */
-import type { Match } from '../../cover.ts';
-import type { Iteration } from '../../iteration.ts';
-import { Distribution, Scores } from '../../scoring.ts';
+
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Match } from '../../pairing/cover.ts';
+import { Distribution, Scores } from '../../pairing/scoring.ts';
 import type { Transform } from '../transform.ts';
 
 /** One replay beside its sample. */

@@ -1,5 +1,5 @@
 /** Nothing undoes noise: a second forward pass with nothing changed gives other numbers. */
-import type { Match } from '../../cover.ts';
+import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 

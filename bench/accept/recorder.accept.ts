@@ -1,0 +1,39 @@
+/** What must hold of the recorder: the examples' faults are named first, healthy runs raise no alarm, and recording is cheap. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exampleCases, judge, oddCases } from '../recorder/cases.ts';
+import { bench, needs } from '../recorder.bench.ts';
+import { type Figure, figure } from '../support.ts';
+
+export { needs };
+
+export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'trueline-recorder-'));
+  const seeds = size === 'full' ? [1, 2, 3, 4, 5] : [6];
+  try {
+    const more = size === 'full' ? [] : ['--iterations', '12'];
+    const judged = await judge(say, [...exampleCases(), ...oddCases], seeds, folder, more);
+    const faulty = judged.filter(({ cause }) => cause !== undefined);
+    const healthy = judged.filter(({ cause }) => cause === undefined);
+    const missed = faulty.filter(({ cause, causes }) => causes[0] !== cause);
+    const alarmed = healthy.filter(({ verdict }) => verdict !== 'healthy');
+    const tell = (list: typeof judged) =>
+      list.map(({ example, what, seed, causes }) => `${example} ${what} ${seed}: ${causes[0] ?? 'nothing'}`).join('; ');
+    const invalid = judged.filter(({ problems }) => problems.length > 0);
+    return [
+      figure(
+        `faults named first, of ${faulty.length} runs`,
+        faulty.length - missed.length,
+        '',
+        { least: faulty.length },
+        tell(missed),
+      ),
+      figure(`false alarms in ${healthy.length} healthy runs`, alarmed.length, '', { most: 0 }, tell(alarmed)),
+      figure('recordings that do not validate', invalid.length, '', { most: 0 }, invalid[0]?.problems[0]),
+      ...(await (size === 'full' ? bench(say) : bench(say, 11, 1, 12))),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,22 @@
+/** What must hold of verdicts on programs of other customs: none of the healthy ones is accused, and bugs are named, whatever the conventions and the columns. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { command, faultyCases, healthyCases } from '../conventions/cases.ts';
+import { judge, tally } from '../judging.ts';
+import { type Figure, figure } from '../support.ts';
+
+export const needs = ['python3-torch', 'python3-numpy'];
+
+export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'trueline-verdicts-'));
+  try {
+    const full = size === 'full';
+    const healthy = healthyCases(folder, full ? [1, 2, 3, 4, 5] : [1]).filter((_, i) => full || i % 12 === 0);
+    const faulty = faultyCases(folder, full ? [1, 2, 3, 4] : [1]).filter((_, i) => full || i % 8 === 0);
+    const judged = await judge(say, command(), [...healthy, ...faulty]);
+    return [figure('programs trained', judged.length, ''), ...tally(judged)];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

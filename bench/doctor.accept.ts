@@ -1,7 +1,0 @@
-/** What must hold of the doctor's cost: its time beside reading, and its memory on a long recording. */
-import { bench } from './doctor.bench.ts';
-import type { Figure } from './support.ts';
-
-export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
-  return size === 'full' ? bench(say) : bench(say, 40_000, 0.1);
-}

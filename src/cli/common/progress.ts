@@ -1,0 +1,40 @@
+/** Progress with time left, on standard error, for whatever takes longer than two seconds. */
+import cliProgress from 'cli-progress';
+import { duration } from '../../report/table.ts';
+
+export interface Progress {
+  update(done: number, all: number): void;
+  stop(): void;
+}
+
+const patience = 2000;
+
+export function progress(label: string): Progress {
+  const begun = performance.now();
+  let bar: cliProgress.SingleBar | undefined;
+  let told = begun;
+  return {
+    update(done, all) {
+      const now = performance.now();
+      if (now - begun < patience || done >= all) return;
+      const left = done > 0 ? duration(((now - begun) / 1000 / done) * (all - done)) : '?';
+      if (!process.stderr.isTTY) {
+        if (now - told < 5000) return;
+        told = now;
+        process.stderr.write(`${label}: ${Math.floor((100 * done) / all)} %, ${left} left\n`);
+        return;
+      }
+      if (!bar) {
+        const format = `${label} {bar} {percentage} %, {left} left`;
+        bar = new cliProgress.SingleBar(
+          { format, hideCursor: true, clearOnComplete: true, stream: process.stderr },
+          cliProgress.Presets.shades_classic,
+        );
+        bar.start(all, done, { left });
+      } else bar.update(done, { left });
+    },
+    stop() {
+      bar?.stop();
+    },
+  };
+}

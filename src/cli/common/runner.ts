@@ -1,0 +1,63 @@
+/** Where a list of jobs runs: on threads of this machine, or, with `--redis`, on every machine that works on a queue. */
+import type { Command } from 'commander';
+import { BadInput } from '../../recording/bad-input.ts';
+import { needing } from '../../recording/optional.ts';
+import type { RedisAddress } from '../../sweep/redis/connection.ts';
+import type { Runner } from '../../sweep/runner.ts';
+import { ThreadRunner } from '../../sweep/threads.ts';
+import { wholeNumber } from './options.ts';
+
+export interface RunnerFlags {
+  threads?: number;
+  redis?: string;
+  queue: string;
+  ca?: string;
+  shared?: boolean;
+}
+
+export function addRunnerOptions(command: Command): Command {
+  return command
+    .option('--threads <n>', 'how many runs at the same time; all cores unless given', wholeNumber)
+    .option('--redis <address>', 'run on every machine where trueline worker works on the queue, not here')
+    .option('--queue <name>', 'the queue of --redis', 'sweep')
+    .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
+    .option(
+      '--shared',
+      'what is written lies on a disk that every machine reaches; workers are given its path with --shared',
+    );
+}
+
+export async function runnerOf(flags: RunnerFlags): Promise<Runner> {
+  if (flags.threads === 0) throw new BadInput('--threads must be at least 1');
+  if (flags.redis === undefined) return new ThreadRunner(flags.threads === undefined ? {} : { threads: flags.threads });
+  // Loaded here, so that whoever stays on one machine does not wait for the queue's libraries.
+  const { RedisRunner } = await needingQueue(() => import('../../sweep/redis/runner.ts'));
+  return new RedisRunner({ address: addressOf(flags), queue: flags.queue, shared: flags.shared ?? false });
+}
+
+/** Loads what talks to Redis, which is not installed with the program. */
+export function needingQueue<T>(load: () => Promise<T>): Promise<T> {
+  return needing('bullmq ioredis', 'a queue in Redis', load);
+}
+
+export function addressOf(flags: RunnerFlags): RedisAddress {
+  return { url: flags.redis ?? '', ...(flags.ca ? { ca: flags.ca } : {}) };
+}
+
+/** The options of a command that ran a list, as they would be typed to go on with it. */
+export async function typedRunner(flags: RunnerFlags): Promise<string> {
+  const words: string[] = [];
+  if (flags.threads !== undefined) words.push('--threads', String(flags.threads));
+  if (flags.redis !== undefined) {
+    const { typedAddress } = await import('../../sweep/redis/connection.ts');
+    words.push('--redis', typedAddress(addressOf(flags)), '--queue', flags.queue);
+    if (flags.ca !== undefined) words.push('--ca', flags.ca);
+    if (flags.shared) words.push('--shared');
+  }
+  return words.map((word) => ` ${typed(word)}`).join('');
+}
+
+/** A word as a shell takes it. */
+export function typed(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

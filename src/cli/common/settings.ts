@@ -1,0 +1,114 @@
+/** From the command line to the settings of a run: a game's recommended ones, then the file, then --set, then the flags; the last one wins. */
+import { readFile } from 'node:fs/promises';
+import { parse as parseYaml } from 'yaml';
+import { gameSettings } from '../../games/index.ts';
+import { BadInput } from '../../recording/bad-input.ts';
+import { parseJson } from '../../recording/files/json.ts';
+import { number, table } from '../../report/table.ts';
+import { mergeSettings, recommendedSettings } from '../../training/recommended.ts';
+import { describeSettings, readSettings, type Settings } from '../../training/settings.ts';
+import { asBadInput, words } from './options.ts';
+
+export interface SettingFlags {
+  config?: string;
+  set: string[];
+  algorithm?: string;
+  seed?: number;
+  steps?: number;
+  players?: string;
+  guard?: string;
+  kernel?: string;
+  threads?: number;
+  sharing?: string;
+  without?: string;
+  record?: string;
+}
+
+export async function readConfig(path: string): Promise<Record<string, unknown>> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new BadInput(error.code === 'ENOENT' ? 'there is no such file' : error.message, { file: path });
+  });
+  let data: unknown;
+  try {
+    data = /\.ya?ml$/.test(path) ? parseYaml(text) : parseJson(text);
+  } catch (error) {
+    if (error instanceof BadInput) throw error.within({ file: path });
+    throw new BadInput(
+      `is not valid ${/\.ya?ml$/.test(path) ? 'YAML' : 'JSON'} (${(error as Error).message.split('\n')[0]})`,
+      { file: path },
+    );
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new BadInput('must hold one object of settings', { file: path });
+  const { $schema: _, ...settings } = data as Record<string, unknown>;
+  return settings;
+}
+
+/** `ppo.clip=0.1` as { ppo: { clip: 0.1 } }; a value that is no JSON is text. */
+export function parseSet(assignment: string): Record<string, unknown> {
+  const at = assignment.indexOf('=');
+  if (at < 1)
+    throw new BadInput(
+      `--set ${assignment}: a name, an equals sign and a value are expected, such as --set ppo.clip=0.1`,
+    );
+  const text = assignment.slice(at + 1);
+  let value: unknown = text;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Words such as rotated need no quotes.
+  }
+  return assignment
+    .slice(0, at)
+    .split('.')
+    .reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
+}
+
+/** Everything that was asked for beyond the game's recommended settings. */
+export async function givenSettings(flags: SettingFlags): Promise<Record<string, unknown>> {
+  const { config, set, players, record, without, ...direct } = flags;
+  const file = config === undefined ? {} : await readConfig(config);
+  return mergeSettings(file, ...set.map(parseSet), {
+    algorithm: direct.algorithm,
+    seed: direct.seed,
+    steps: direct.steps,
+    guard: direct.guard,
+    kernel: direct.kernel,
+    threads: direct.threads,
+    sharing: direct.sharing,
+    players: players === undefined ? undefined : words(players),
+    hop: without === undefined ? undefined : { without: without === 'none' ? [] : words(without) },
+    recording: record === undefined ? undefined : { record },
+  });
+}
+
+export async function runSettings(game: string | undefined, flags: SettingFlags): Promise<Settings> {
+  const given = await givenSettings(flags);
+  const name = game ?? (typeof given.game === 'string' ? given.game : undefined);
+  if (name === undefined)
+    throw new BadInput('no game is named; trueline train stag-hunt, for example, or "game" in the --config file');
+  const merged = mergeSettings(recommendedSettings(name) as Record<string, unknown>, given, { game: name });
+  const settings = readSettings(merged);
+  requireGame(settings);
+  return settings;
+}
+
+/** A game's own complaints about its name or settings are the user's to mend. */
+export function requireGame(settings: Pick<Settings, 'game' | 'gameSettings'>): void {
+  try {
+    gameSettings(settings.game, settings.gameSettings);
+  } catch (error) {
+    throw asBadInput(error);
+  }
+}
+
+export function describeText(): string {
+  const show = (value: unknown) =>
+    typeof value === 'number' ? number(value) : value === undefined ? '' : JSON.stringify(value);
+  const rows = describeSettings().map((setting) => [
+    setting.path,
+    setting.choices ? `${show(setting.default)} of ${setting.choices.join(', ')}` : show(setting.default),
+    setting.description,
+  ]);
+  return table(['setting', 'default', 'meaning'], rows);
+}

@@ -1,0 +1,205 @@
+/** Advantages recomputed from rewards, values and ends, against those that the trainer computed. */
+import type { EndRule } from '../../../math/advantages.ts';
+import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts';
+import { type CreditRule, creditSlack, findCreditRule } from '../../credit-rule.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import { gather } from '../../evidence/rows.ts';
+import type { Run } from '../../evidence/run.ts';
+import { foundBy } from '../../found.ts';
+import { Cover, type Hypothesis, type Trial, trialOf } from '../../pairing/cover.ts';
+import { Composed } from '../../transforms/composed.ts';
+import { AffineValues } from '../../transforms/credit/affine-values.ts';
+import { Constant } from '../../transforms/credit/constant.ts';
+import type { CreditRows, CreditTransform } from '../../transforms/credit/credit-rows.ts';
+import { EarlierIteration } from '../../transforms/credit/earlier-iteration.ts';
+import { Ends, misreadings } from '../../transforms/credit/ends.ts';
+import { Formula } from '../../transforms/credit/formula.ts';
+import { GroupMean } from '../../transforms/credit/group-mean.ts';
+import { Lag, lags } from '../../transforms/credit/lag.ts';
+import { OtherAgent } from '../../transforms/credit/other-agent.ts';
+import { Permutation } from '../../transforms/credit/permutation.ts';
+import { RewardLag } from '../../transforms/credit/reward-lag.ts';
+import { Sign } from '../../transforms/credit/sign.ts';
+
+const endCauses: Readonly<Record<EndRule, string>> = {
+  asRecorded: '',
+  truncationTerminates: 'truncation-treated-as-termination',
+  cutTerminates: 'truncation-treated-as-termination',
+  allTerminate: 'truncation-treated-as-termination',
+  lateWithin: 'done-time-shifted',
+  earlyWithin: 'done-time-shifted',
+  late: 'done-time-shifted',
+  early: 'done-time-shifted',
+  ignored: 'return-crosses-episodes',
+  carryIgnored: 'return-crosses-episodes',
+  valueIgnored: 'return-crosses-episodes',
+  terminationBootstraps: 'return-crosses-episodes',
+};
+
+export const endRules = misreadings.map((rule) => ({ cause: endCauses[rule], transform: new Ends(rule) }));
+
+interface CreditHypothesis extends Hypothesis {
+  transform: CreditTransform;
+}
+
+const singles: readonly CreditHypothesis[] = [
+  ...endRules,
+  ...lags.slice(0, 4).map((lag) => ({ cause: 'reward-time-shifted', transform: new RewardLag(lag) })),
+  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
+  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
+  { cause: 'advantage-agent-swapped', transform: new OtherAgent() },
+  { cause: 'advantage-sign-flipped', transform: new Sign() },
+  { cause: 'return-inconsistent', transform: new EarlierIteration() },
+  { cause: 'value-scale-mismatch', transform: new AffineValues() },
+  { cause: 'advantage-group-demeaned', transform: new GroupMean('action') },
+  { cause: 'advantage-group-demeaned', transform: new GroupMean('place') },
+  { cause: 'advantage-group-demeaned', transform: new GroupMean('group') },
+  { cause: 'advantage-degenerate', transform: new Constant() },
+  { cause: 'advantage-shuffled', transform: new Permutation() },
+  { cause: 'credit-crosses-agents', transform: new Formula('storage') },
+  { cause: 'credit-formula-differs', transform: new Formula('episode') },
+];
+
+/** Two faults at once, tried where no single one explains the rows. */
+const pairs: readonly CreditHypothesis[] = [
+  ...singles
+    .filter(({ transform }) => ['lag', 'other-agent', 'ends', 'reward-lag'].includes(transform.id))
+    .map(({ cause, transform }) => ({
+      cause,
+      beside: 'advantage-sign-flipped',
+      transform: new Composed([transform, new Sign()]),
+    })),
+  ...endRules.flatMap(({ cause, transform }) =>
+    ([-1, 1] as const).map((lag) => ({
+      cause,
+      beside: 'advantage-time-shifted',
+      transform: new Composed([transform, new Lag(lag, 'episode')]),
+    })),
+  ),
+];
+const hypotheses = [...singles, ...pairs];
+
+export const credit: Check = {
+  id: 'credit',
+  group: 'credit',
+  question: 'Are advantages what rewards, values and ends give?',
+  needs: [['samples.reward'], ['samples.value'], ['samples.terminated'], ['samples.advantage']],
+  causes: [...new Set(hypotheses.map(({ cause }) => cause))],
+  start: (run) => new CreditPass(run),
+};
+
+const triedRows = 4096;
+
+class CreditPass implements Pass {
+  private looked = 0;
+  private disagreeing = 0;
+  private noticed = 0;
+  private rule: CreditRule | null = null;
+  private earlier: Float64Array | null = null;
+  private searched = 0;
+  private readonly cover = new Cover(hypotheses);
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const recorded = iteration.samples?.column('advantage');
+    if (!recorded || !iteration.credit) return;
+    if (!this.rule) this.rule = findCreditRule(this.run, iteration, ['asRecorded', ...misreadings]);
+    if (!this.rule) return;
+    const truth = iteration.advantages('asRecorded', this.rule.gamma, this.rule.lambda)!;
+    const slack = creditSlack(iteration, truth);
+    const agent = iteration.samples!.column('agent')!;
+    const cells = new Map<number, { looked: number; wrong: number[] }>();
+    for (let i = 0; i < truth.length; i++) {
+      const gap = Math.abs(truth[i] - recorded[i]);
+      if (!Number.isFinite(gap)) continue;
+      const cell = cells.get(agent[i]) ?? { looked: 0, wrong: [] };
+      cells.set(agent[i], cell);
+      cell.looked++;
+      if (gap > slack) cell.wrong.push(i);
+    }
+    const rows: number[] = [];
+    for (const { looked, wrong } of cells.values()) {
+      this.looked += looked;
+      this.disagreeing += wrong.length;
+      // Ends are rare, so a moved end may touch few rows; what is exact needs no large share.
+      if (wrong.length >= Math.min(noticedShare * looked, fewestRows)) for (const row of wrong) rows.push(row);
+    }
+    this.noticed += rows.length;
+    if (rows.length > 0 && this.searched < 12) {
+      this.searched++;
+      this.explain(iteration, rows, truth, recorded, slack);
+    }
+    this.earlier = truth;
+  }
+
+  private explain(
+    iteration: Iteration,
+    wrong: number[],
+    truth: Float64Array,
+    recorded: ArrayLike<number>,
+    slack: number,
+  ): void {
+    const stride = Math.max(1, Math.ceil(wrong.length / triedRows));
+    const rows = wrong.filter((_, i) => i % stride === 0);
+    const { rule, earlier } = this;
+    const context: CreditRows = { iteration, own: truth, target: recorded, wrong: rows, slack, rule, earlier };
+    const [target, before] = [gather(recorded, rows), gather(truth, rows)];
+    const trial = ({ transform }: CreditHypothesis): Trial | null => {
+      const fitted = transform.fit ? transform.fit(context) : transform;
+      const vector = fitted?.apply(context);
+      if (!fitted || !vector) return null;
+      return trialOf({ target, before, after: gather(vector, rows) }, slack * (fitted.strictness ?? 1), fitted);
+    };
+    const single = singles.map(trial);
+    const explained = rows.filter((_, i) => single.some((one) => one?.match[i] === 2)).length;
+    const both = pairs.map((pair) => (explained < 0.5 * rows.length ? trial(pair) : null));
+    this.cover.add(iteration.number, gather(iteration.samples!.column('agent')!, rows), [...single, ...both]);
+  }
+
+  finish(): Outcome {
+    const share = this.disagreeing / Math.max(1, this.looked);
+    const measured = {
+      rows: this.looked,
+      disagreeing: this.disagreeing,
+      share: figure(share),
+      gamma: figure(this.rule?.gamma ?? Number.NaN),
+      lambda: figure(this.rule?.lambda ?? Number.NaN),
+      as_declared: this.rule?.declared ?? false,
+    };
+    const expected = { share: 0 };
+    if (this.looked === 0)
+      return { status: 'not-checked', measured, expected, findings: [], note: 'no row has all it needs' };
+    if (this.noticed < fewestRows)
+      return { status: this.disagreeing >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
+    const { found, open } = this.cover.explain();
+    let rest = open;
+    const findings: Finding[] = [];
+    const wording = () => ({
+      quantity: 'advantage',
+      target: 'recorded advantage',
+      before: 'recomputed for this row',
+      summary: (fit: string) =>
+        `${figure(100 * share)} % of the advantages are not what rewards, values and ends give; ${fit} of those agree with`,
+      evidence: [{ check: 'credit', measured, expected }],
+    });
+    for (const explained of found)
+      if (explained.share >= 0.4 && explained.rows >= Math.max(fewestRows, 0.05 * this.cover.rows))
+        findings.push(...foundBy(explained, wording));
+      else rest += explained.rows;
+    const note =
+      findings.length === 0 || open > 0.5 * this.cover.rows
+        ? 'some advantages are reproduced by no transform that is known'
+        : undefined;
+    const left = this.cover.left(rest, this.disagreeing, this.looked);
+    return {
+      status: findings.length > 0 ? 'fail' : 'warn',
+      measured,
+      expected,
+      findings,
+      ...(left ? { open: left } : {}),
+      ...(note ? { note } : {}),
+    };
+  }
+}

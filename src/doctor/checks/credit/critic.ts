@@ -1,0 +1,253 @@
+/** Whether the critic sees and learns the row's own: its value before the first step, and its target. Values may be in other units, as long as one line maps all of them. */
+import { Pairs } from '../../../math/statistics.ts';
+import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../../check.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import { gather, rowsWhere } from '../../evidence/rows.ts';
+import type { Run } from '../../evidence/run.ts';
+import { foundBy } from '../../found.ts';
+import { cellsOf } from '../../pairing/consensus.ts';
+import { Cover, type Trial, trialOf } from '../../pairing/cover.ts';
+import { Lag, lags } from '../../transforms/credit/lag.ts';
+import { OtherAgent } from '../../transforms/credit/other-agent.ts';
+import { Affine } from '../../transforms/rows/affine.ts';
+import { merge } from '../gradient/wiring.ts';
+
+export const critic: Check = {
+  id: 'critic',
+  group: 'credit',
+  question: "Are the critic's input and target the row's own?",
+  needs: [
+    ['replays.value', 'replays.return'],
+    ['samples.value', 'samples.return'],
+  ],
+  causes: ['critic-context-misaligned', 'value-scale-mismatch'],
+  start: (run) => new CriticPass(run),
+};
+
+const hypotheses = [
+  ...lags.map((lag) => new Lag(lag, 'episode')),
+  ...lags.slice(0, 4).map((lag) => new Lag(lag, 'stream')),
+  new OtherAgent(),
+].map((transform) => ({ cause: 'critic-context-misaligned', transform }));
+
+/** Spreads within which a value lies on the line of another row's: a fit is pulled by the ends of episodes. */
+const onLine = 0.02;
+
+interface Side {
+  looked: number;
+  wrong: number;
+  cover: Cover<(typeof hypotheses)[number]>;
+  onset: number;
+  agents: Set<number>;
+  /** Slope and intercept, update by update. */
+  slopes: Map<number, { slope: number; shift: number; rows: number }[]>;
+}
+
+const side = (): Side => ({
+  looked: 0,
+  wrong: 0,
+  cover: new Cover(hypotheses),
+  onset: Number.POSITIVE_INFINITY,
+  agents: new Set(),
+  slopes: new Map(),
+});
+
+/** Whether one line maps all rows; a constant says nothing. */
+function judge(line: Pairs, size: number): 'right' | 'wrong' | 'silent' {
+  if (!(line.spreadY > 1e-7 * Math.max(1, Math.abs(size)))) return 'silent';
+  const off = Math.sqrt(Math.max(0, 1 - line.correlation ** 2));
+  return off <= 10 * creditTolerance || line.spreadX <= 1e-9 ? 'right' : 'wrong';
+}
+
+class CriticPass implements Pass {
+  private readonly value = side();
+  private readonly target = side();
+  /** Whether the policy replayed its rows, so that the parameters were those of sampling. */
+  private replayed = 0;
+  private moved = 0;
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { samples, replays, before } = iteration;
+    if (!samples || !replays || !before || iteration.probed) return;
+    const fresh = replays.measured('new_logp')!;
+    const old = samples.measured('old_logp')!;
+    const sample = replays.column('sample')!;
+    const weight = replays.column('weight');
+    const epoch = replays.column('epoch')!;
+    const { own } = iteration;
+    const first = rowsWhere(replays.rows, (i) => before[i] === 1 && own[i] === 1);
+    const targets = rowsWhere(replays.rows, (i) => epoch[i] === 0 && own[i] === 1 && weight?.[i] !== 0);
+    for (const row of first)
+      if (Math.abs(fresh[row] - old[sample[row]]) <= 1e-4) this.replayed++;
+      else this.moved++;
+    this.compare(iteration, this.value, replays.column('value'), samples.column('value'), first);
+    this.compare(iteration, this.target, replays.column('return'), samples.column('return'), targets);
+  }
+
+  private compare(
+    iteration: Iteration,
+    into: Side,
+    used: ArrayLike<number> | null,
+    stored: ArrayLike<number> | null,
+    rows: Int32Array,
+  ): void {
+    if (!used || !stored) return;
+    const agent = iteration.samples!.column('agent')!;
+    const sample = iteration.replays!.column('sample')!;
+    const policy = iteration.replays!.column('policy');
+    const known = (row: number) => Number.isFinite(used[row]) && Number.isFinite(stored[sample[row]]);
+    const ofPolicy = (row: number) => (known(row) ? (policy ? policy[row] : 0) : Number.NaN);
+    const lineOf = (list: Int32Array) => {
+      const line = new Pairs();
+      for (const row of list) line.add(stored[sample[row]], used[row]);
+      return line;
+    };
+    for (const list of cellsOf(rows, ofPolicy, fewestRows).lists) {
+      const line = lineOf(list);
+      into.looked += list.length;
+      const fit = judge(line, used[list[0]]);
+      if (fit === 'right') {
+        const key = policy ? policy[list[0]] : 0;
+        const shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, 1e-12);
+        const found = into.slopes.get(key) ?? [];
+        found.push({ slope: line.slope, shift, rows: list.length });
+        into.slopes.set(key, found);
+      }
+      if (fit !== 'wrong') continue;
+      // Agents that share a policy may be wronged one by one.
+      const own = cellsOf(list, (row) => agent[sample[row]], fewestRows).lists;
+      for (const cell of own.length > 1 ? own : [list]) {
+        if (judge(lineOf(cell), used[cell[0]]) !== 'wrong') continue;
+        into.wrong += cell.length;
+        into.onset = Math.min(into.onset, iteration.number);
+        for (const row of cell) into.agents.add(agent[sample[row]]);
+        this.search(iteration, into, used, stored, cell);
+      }
+    }
+  }
+
+  /** Which other row's number the critic was given, up to the line that any change of units is. */
+  private search(
+    iteration: Iteration,
+    into: Side,
+    used: ArrayLike<number>,
+    stored: ArrayLike<number>,
+    list: Int32Array,
+  ): void {
+    const sample = iteration.replays!.column('sample')!;
+    const agent = iteration.samples!.column('agent')!;
+    const samples = list.map((row) => sample[row]);
+    const target = gather(used, list);
+    const own = gather(stored, samples);
+    const rows = { iteration, own: stored };
+    const trials = hypotheses.map(({ transform }) => {
+      const ways = transform instanceof OtherAgent ? transform.ways(rows) : [transform.apply(rows)];
+      let best: { on: number; trial: Trial } | null = null;
+      for (const vector of ways) {
+        if (!vector) continue;
+        const x = gather(vector, samples);
+        const line = new Pairs();
+        for (let i = 0; i < x.length; i++) if (Number.isFinite(x[i])) line.add(x[i], target[i]);
+        if (line.count < Math.max(fewestRows, 0.3 * list.length) || !(line.correlation > 0)) continue;
+        const { slope, intercept, spreadY } = line;
+        const mapped = (column: Float64Array) => column.map((value) => slope * value + intercept);
+        const trial = trialOf({ target, before: mapped(own), after: mapped(x) }, onLine * spreadY);
+        const on = trial.match.filter((match) => match === 2).length;
+        // Shifted rows at the ends of episodes have no partner and pull the fit; most must lie on the line.
+        if (on >= 0.8 * line.count && on > (best?.on ?? 0)) best = { on, trial };
+      }
+      return best?.trial ?? null;
+    });
+    into.cover.add(iteration.number, gather(agent, samples), trials);
+  }
+
+  finish(): Outcome {
+    const measured = {
+      values: this.value.looked,
+      values_of_other_rows: this.value.wrong,
+      targets: this.target.looked,
+      targets_of_other_rows: this.target.wrong,
+    };
+    const expected = { values_of_other_rows: 0, targets_of_other_rows: 0 };
+    if (this.value.looked + this.target.looked === 0)
+      return { status: 'not-checked', measured, expected, findings: [] };
+    const findings: Finding[] = [];
+    for (const [what, of] of [
+      ['value', this.value],
+      ['target', this.target],
+    ] as const) {
+      if (of.wrong < fewestRows) continue;
+      const [best] = of.cover.explain().found;
+      const evidence = [{ check: 'critic', measured, expected }];
+      const summary = `The critic's ${what} does not follow the row's own on ${of.wrong} rows`;
+      if (best && best.share >= 0.5) {
+        const wording = {
+          quantity: what === 'value' ? "critic's value" : "critic's target",
+          target: 'in the update',
+          before: "the row's own",
+          summary: (fit: string) => `${summary}; on ${fit} of them it follows`,
+          evidence,
+        };
+        findings.push(...foundBy(best, () => wording));
+        break;
+      }
+      // Without a transform the value must be compared with the very parameters that made it.
+      if (what === 'target' || this.replayed < 0.9 * (this.replayed + this.moved)) continue;
+      findings.push({
+        cause: 'critic-context-misaligned',
+        confidence: Math.min(0.6, confidence(1, of.wrong)),
+        agents: [...of.agents].sort((a, b) => a - b),
+        onset: of.onset,
+        rows: of.wrong,
+        before: of.wrong / Math.max(1, of.looked),
+        summary: `${summary} although the policy replays them exactly.`,
+        evidence,
+      });
+      break;
+    }
+    if (findings.length === 0) findings.push(...this.scaled());
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+  }
+
+  /** One side in other units than the other, update after update: a normaliser's own drift comes to rest, a missing one does not. */
+  private scaled(): Finding[] {
+    type Entry = { slope: number; shift: number; rows: number };
+    const steady = (entries: Entry[] | undefined) => (entries ?? []).slice(Math.min(3, (entries ?? []).length >> 1));
+    const off = (entries: Entry[]) =>
+      entries.length >= 2 &&
+      entries.every(({ slope, shift }) => Math.abs(Math.log(Math.abs(slope))) > 0.3 || Math.abs(shift) > 1);
+    const on = (entries: Entry[]) =>
+      entries.every(({ slope, shift }) => Math.abs(slope - 1) < 0.1 && Math.abs(shift) < 0.1);
+    const findings: Finding[] = [];
+    for (const policy of new Set([...this.value.slopes.keys(), ...this.target.slopes.keys()])) {
+      const value = steady(this.value.slopes.get(policy));
+      const target = steady(this.target.slopes.get(policy));
+      if (!((off(value) && on(target)) || (off(target) && on(value)))) continue;
+      const [what, entries] = off(value) ? (['value', value] as const) : (['target', target] as const);
+      const latest = entries[entries.length - 1];
+      const rows = entries.reduce((sum, entry) => sum + entry.rows, 0);
+      findings.push({
+        cause: 'value-scale-mismatch',
+        confidence: Math.min(0.9, confidence(1, rows)),
+        agents: this.run.agentsOf(policy),
+        onset: 0,
+        rows,
+        transform: new Affine(what, Number(figure(latest.slope)), Number(figure(latest.shift))),
+        before: Math.abs(latest.slope - 1) + Math.abs(latest.shift),
+        after: 0,
+        summary: `In the update the critic's ${what} is in other units than in the samples (slope ${figure(latest.slope)}, shifted by ${figure(latest.shift)} of its spread), while the other side is not.`,
+        evidence: [
+          {
+            check: 'critic',
+            measured: { slopes: entries.slice(-5).map(({ slope }) => Number(figure(slope))) },
+            expected: { slope: 1 },
+          },
+        ],
+      });
+    }
+    return findings;
+  }
+}

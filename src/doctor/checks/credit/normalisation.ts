@@ -1,0 +1,268 @@
+/** Mean and spread of the advantages that entered the loss. Without declared normalisation only a constant, or a scale far from 1, is a fault. */
+
+import { spread } from '../../../math/statistics.ts';
+import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import { gather, rowsWhere } from '../../evidence/rows.ts';
+import type { Run } from '../../evidence/run.ts';
+import { ProofStore } from '../../found.ts';
+import { limits } from '../../limits.ts';
+import { cellsOf } from '../../pairing/consensus.ts';
+import { Constant } from '../../transforms/credit/constant.ts';
+import { Raw } from '../../transforms/rows/raw.ts';
+import type { Transform } from '../../transforms/transform.ts';
+import { merge } from '../gradient/wiring.ts';
+
+export const normalisation: Check = {
+  id: 'normalisation',
+  group: 'credit',
+  question: 'Do advantages in the loss have a sane mean and spread?',
+  needs: [['replays.advantage']],
+  causes: ['advantage-degenerate', 'advantage-not-normalised'],
+  start: (run) => new NormalisationPass(run),
+};
+
+/** How far the mean may be from 0 and the spread from 1 where normalisation is declared. */
+const meanSlack = limits.normalisedMean.value;
+const stdSlack = limits.normalisedSpread.value;
+/** Without normalisation: rewards and advantages beyond these are not of unit scale, and the step follows theirs. */
+const widest = limits.widest.value;
+const narrowest = limits.narrowest.value;
+
+/** Credit that is spread less than this is divided by the normaliser's own epsilon as well. */
+const epsilon = limits.normaliserEpsilon.value;
+
+const beyond = (size: number) => size > widest || size < narrowest;
+
+interface Policy {
+  updates: number;
+  rows: number;
+  constant: number;
+  oneSided: number;
+  unnormalised: number;
+  wild: number;
+  onset: Record<Kind, number>;
+  latest: { mean: number; std: number };
+  proofs: Record<Kind, ProofStore>;
+}
+
+type Kind = 'constant' | 'oneSided' | 'unnormalised' | 'wild';
+
+class NormalisationPass implements Pass {
+  private readonly policies = new Map<number, Policy>();
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { replays, samples } = iteration;
+    const used = replays?.column('advantage');
+    if (!replays || !used || iteration.probed) return;
+    const weight = replays.column('weight');
+    const policy = replays.column('policy');
+    const sample = replays.column('sample')!;
+    const epoch = replays.column('epoch')!;
+    const minibatch = replays.column('minibatch')!;
+    const agent = samples?.column('agent');
+    const rows = rowsWhere(replays.rows, (i) => epoch[i] === 0 && weight?.[i] !== 0 && Number.isFinite(used[i]));
+    const who = (row: number) => (agent && sample[row] < agent.length ? agent[sample[row]] : 0);
+    for (const list of cellsOf(rows, (row) => (policy ? policy[row] : 0), fewestRows).lists) {
+      const own = this.of(policy ? policy[list[0]] : 0);
+      const values = gather(used, list);
+      const whole = spread(values);
+      own.updates++;
+      own.rows += list.length;
+      own.latest = whole;
+      const note = (kind: Kind) => {
+        own[kind]++;
+        own.onset[kind] = Math.min(own.onset[kind], iteration.number);
+        const column = samples?.column('advantage');
+        const raw = column ? gather(column, gather(sample, list)) : undefined;
+        const centred = values.map((value) => (value - whole.mean) / (whole.std || 1));
+        if (kind !== 'constant') own.proofs[kind].rows(iteration.number, values, centred, raw);
+        else if (raw) own.proofs[kind].rows(iteration.number, values, raw, values);
+      };
+      if (whole.std <= 1e-6 * Math.max(1e-3, Math.abs(whole.mean))) {
+        // Each agent's credit may have been normalised by itself.
+        const cells = cellsOf(list, who, 1).lists.map((cell) => cell.map((row) => sample[row]));
+        if (cells.some((rowsOf) => this.varies(iteration, rowsOf))) note('constant');
+      } else if (Math.abs(whole.mean) > limits.oneSided.value * whole.std && this.declared && oneSign(used, list))
+        note('oneSided');
+      else if (!this.declared) {
+        if (beyond(whole.std) && this.rewardsBeyond(iteration)) note('wild');
+      } else {
+        const inside = (key: (row: number) => number) => {
+          const cells = cellsOf(list, key, 4).lists.map((cell) => spread(gather(used, cell)));
+          const right = cells.filter(
+            ({ mean, std }) => Math.abs(mean) <= meanSlack && (Math.abs(std - 1) <= stdSlack || std < 1e-6),
+          );
+          return cells.length > 0 && right.length >= 0.5 * cells.length;
+        };
+        const levels = [
+          () => 0,
+          who,
+          (row: number) => minibatch[row],
+          (row: number) => minibatch[row] * 4096 + who(row),
+        ];
+        const roughly = Math.abs(whole.mean) < 4 * meanSlack && Math.abs(whole.std - 1) < 2.5 * stdSlack;
+        if (roughly || list.length / Math.max(1, cellsOf(list, levels[2], 1).lists.length) < 8) continue;
+        const far = Math.abs(whole.mean) > 1 || Math.abs(Math.log(whole.std)) > Math.log(limits.unnormalised.value);
+        if (levels.some(inside)) continue;
+        const samplesOf = list.map((row) => sample[row]);
+        if (!far && !this.isRaw(iteration, values, whole.mean, samplesOf)) continue;
+        // A critic that foresees everything leaves no credit to normalise.
+        if ((this.credit(iteration, samplesOf)?.std ?? Number.POSITIVE_INFINITY) > epsilon) note('unnormalised');
+      }
+    }
+  }
+
+  /** Whether the rewards themselves, where there are any, are far from unit scale. */
+  private rewardsBeyond(iteration: Iteration): boolean {
+    const reward = iteration.samples?.column('reward');
+    if (!reward) return true;
+    let [squares, count] = [0, 0];
+    for (let i = 0; i < reward.length; i++) {
+      if (reward[i] === 0 || Number.isNaN(reward[i])) continue;
+      squares += reward[i] ** 2;
+      count++;
+    }
+    return count > 0 && beyond(Math.sqrt(squares / count));
+  }
+
+  /** Whether the loss got the advantages at the scale at which they were computed. */
+  private isRaw(iteration: Iteration, used: Float64Array, mine: number, samplesOf: Int32Array): boolean {
+    const column = iteration.samples?.column('advantage');
+    if (!column) return true;
+    // Taking the mean away is not what keeps the step from following the scale.
+    const raw = gather(column, samplesOf);
+    const theirs = spread(raw).mean;
+    let same = 0;
+    for (let i = 0; i < used.length; i++) {
+      const value = used[i] - mine;
+      if (Math.abs(value - (raw[i] - theirs)) <= 1e-3 * (1 + Math.abs(value))) same++;
+    }
+    return same >= 0.9 * used.length;
+  }
+
+  /** Whether the rows' own credit differs; where nothing could be earned, equal advantages are right. */
+  private varies(iteration: Iteration, rows: Int32Array): boolean {
+    const credit = this.credit(iteration, rows);
+    return !credit || credit.std > 1e-5 * Math.max(1e-3, Math.abs(credit.mean));
+  }
+
+  /** Mean and spread of the rows' own credit, or null where nothing tells it. */
+  private credit(iteration: Iteration, rows: Int32Array) {
+    const { samples } = iteration;
+    const gamma = this.run.number('gamma');
+    const lambda = this.run.number('lambda');
+    const known = iteration.credit && Number.isFinite(gamma + lambda);
+    const truth = known
+      ? iteration.advantages('asRecorded', gamma, lambda)
+      : (samples?.column('advantage') ?? samples?.column('reward'));
+    return truth ? spread(gather(truth, rows)) : null;
+  }
+
+  private of(policy: number): Policy {
+    const never = Number.POSITIVE_INFINITY;
+    const own = this.policies.get(policy) ?? {
+      updates: 0,
+      rows: 0,
+      constant: 0,
+      oneSided: 0,
+      unnormalised: 0,
+      wild: 0,
+      onset: { constant: never, oneSided: never, unnormalised: never, wild: never },
+      latest: { mean: Number.NaN, std: Number.NaN },
+      proofs: {
+        constant: new ProofStore(),
+        oneSided: new ProofStore(),
+        unnormalised: new ProofStore(),
+        wild: new ProofStore(),
+      },
+    };
+    this.policies.set(policy, own);
+    return own;
+  }
+
+  /** Whether the run says that it normalises. */
+  private get declared(): boolean {
+    const text = this.run.text('advantage_normalisation');
+    // Centred advantages have the mean taken away and keep their spread.
+    return text !== null && text !== 'none' && text !== 'off' && text !== 'centred';
+  }
+
+  finish(): Outcome {
+    const measured: Outcome['measured'] = {};
+    const expected: Outcome['expected'] = this.declared
+      ? { mean: 0, spread: 1 }
+      : { spread: `${narrowest} to ${widest}` };
+    const findings: Finding[] = [];
+    for (const [policy, own] of this.policies) {
+      const name = this.run.policies[policy] ?? `policy ${policy}`;
+      measured[`${name}.mean`] = figure(own.latest.mean);
+      measured[`${name}.spread`] = figure(own.latest.std);
+      findings.push(...this.policy(policy, own));
+    }
+    for (const finding of findings) finding.evidence = [{ check: 'normalisation', measured, expected }];
+    if (this.policies.size === 0) return { status: 'not-checked', measured, expected, findings: [] };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+  }
+
+  private policy(policy: number, own: Policy): Finding[] {
+    const findings: Finding[] = [];
+    const { mean, std } = own.latest;
+    const most = (kind: Kind) =>
+      own[kind] > 0 && (own[kind] >= 0.5 * own.updates || (own.onset[kind] > 0 && own[kind] >= 2));
+    const add = (cause: string, kind: Kind, transform: Transform | undefined, summary: string, sure = 1) => {
+      const quantity = 'advantage in the loss';
+      const proof = own.proofs[kind].prove(quantity, quantity, 'as it should be', transform);
+      const undone = { ...proof, ...(transform && proof.after !== undefined ? { transform } : {}) };
+      findings.push({
+        cause,
+        confidence: Math.min(sure, confidence(1, (own.rows * own[kind]) / own.updates)),
+        agents: this.run.agentsOf(policy),
+        onset: own.onset[kind],
+        rows: Math.round((own.rows * own[kind]) / own.updates),
+        ...undone,
+        summary,
+        evidence: [],
+      });
+    };
+    if (most('constant'))
+      add(
+        'advantage-degenerate',
+        'constant',
+        new Constant(),
+        'All advantages of an update are the same number: nothing tells a good action from a bad one.',
+      );
+    else if (most('oneSided'))
+      add(
+        'advantage-degenerate',
+        'oneSided',
+        undefined,
+        `Advantages in the loss are all of one sign (mean ${figure(mean)}, spread ${figure(std)}).`,
+      );
+    if (most('unnormalised'))
+      add(
+        'advantage-not-normalised',
+        'unnormalised',
+        new Raw(),
+        `Normalisation is declared, but advantages enter the loss with mean ${figure(mean)} and spread ${figure(std)}.`,
+      );
+    else if (own.wild >= 0.5 * own.updates && own.wild > 0)
+      add(
+        'advantage-not-normalised',
+        'wild',
+        new Raw(),
+        `Advantages enter the loss with a spread of ${figure(std)}: the step follows the scale of the rewards.`,
+        0.8,
+      );
+    return findings;
+  }
+}
+
+function oneSign(used: ArrayLike<number>, rows: Int32Array): boolean {
+  let positive = 0;
+  for (const row of rows) if (used[row] > 0) positive++;
+  return positive >= 0.95 * rows.length || positive <= 0.05 * rows.length;
+}

@@ -1,0 +1,216 @@
+/** Whether the advantage that entered the loss is the row's own. Any normalisation is a line through the rows of one batch, agent or minibatch; what lies on no such line was mis-paired. */
+
+import { Pairs, spread } from '../../../math/statistics.ts';
+import { type Check, creditTolerance, fewestRows, noticedShare, type Pass } from '../../check.ts';
+import { type CreditRule, findCreditRule } from '../../credit-rule.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import { gather, rowsWhere } from '../../evidence/rows.ts';
+import type { Run } from '../../evidence/run.ts';
+import { foundBy } from '../../found.ts';
+import { limits } from '../../limits.ts';
+import { type Clamp, cellsOf, findClamp, isOn } from '../../pairing/consensus.ts';
+import { Cover } from '../../pairing/cover.ts';
+import { bestLevel, hypotheses, type PairingEpoch, search } from '../../pairing/search.ts';
+
+export const pairing: Check = {
+  id: 'pairing',
+  group: 'credit',
+  question: "Is the advantage in the loss the row's own?",
+  needs: [['replays.advantage'], ['samples.advantage', 'samples.reward']],
+  causes: [...new Set(hypotheses.map(({ cause }) => cause))],
+  start: (run) => new PairingPass(run),
+};
+
+/** Squashed, ranked or clipped credit still correlates this well with the credit it was made from. */
+const kept = limits.unpaired.value;
+/** Later passes over the batch use the pairing of the first ones. */
+const triedEpochs = 2;
+
+class PairingPass implements Pass {
+  private looked = 0;
+  private disagreeing = 0;
+  private noticed = 0;
+  private searched = 0;
+  private rule: CreditRule | null = null;
+  private earlier: Float64Array | null = null;
+  private readonly cover = new Cover(hypotheses);
+  private readonly wrongPairs = new Pairs();
+  private readonly wrongAgents = new Set<number>();
+  private wrongOnset = Number.POSITIVE_INFINITY;
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { samples, replays } = iteration;
+    if (!samples) return;
+    const reference = this.reference(iteration);
+    if (replays?.column('advantage') && reference && !iteration.probed) {
+      const epoch = replays.column('epoch')!;
+      const sample = replays.column('sample')!;
+      const weight = replays.column('weight');
+      const { own } = iteration;
+      const tried = rowsWhere(replays.rows, (i) => epoch[i] < triedEpochs && own[i] === 1 && weight?.[i] !== 0);
+      const used = replays.column('advantage')!;
+      const x = new Float64Array(replays.rows).fill(Number.NaN);
+      const y = new Float64Array(replays.rows).fill(Number.NaN);
+      for (const row of tried) {
+        x[row] = reference[sample[row]];
+        y[row] = used[row];
+      }
+      for (const rows of cellsOf(tried, (row) => epoch[row], 1).lists) this.epoch(iteration, rows, reference, x, y);
+    }
+    this.earlier = reference ? new Float64Array(reference) : null;
+  }
+
+  /** The trainer's own advantages, or recomputed ones where it kept none. */
+  private reference(iteration: Iteration): ArrayLike<number> | null {
+    const recorded = iteration.samples!.column('advantage');
+    if (recorded) return recorded;
+    if (!iteration.credit) return null;
+    this.rule ??= findCreditRule(this.run, iteration, ['asRecorded']);
+    return this.rule ? iteration.advantages('asRecorded', this.rule.gamma, this.rule.lambda) : null;
+  }
+
+  private epoch(
+    iteration: Iteration,
+    rows: Int32Array,
+    reference: ArrayLike<number>,
+    x: Float64Array,
+    y: Float64Array,
+  ): void {
+    const epoch = this.open(iteration, rows, x, y);
+    if (!epoch) return;
+    const agent = iteration.samples!.column('agent')!;
+    const sample = iteration.replays!.column('sample')!;
+    const identity = bestLevel(this.run, epoch, x, 1);
+    if (!identity) return;
+    const cells = new Map<number, { looked: number; wrong: number[] }>();
+    let latest = Number.NaN;
+    let cell = { looked: 0, wrong: [] as number[] };
+    for (const row of rows) {
+      const line = identity.cell.get(row);
+      if (!line || Number.isNaN(x[row] + y[row])) continue;
+      const who = agent[sample[row]];
+      if (who !== latest) {
+        latest = who;
+        cell = cells.get(who) ?? { looked: 0, wrong: [] };
+        cells.set(who, cell);
+      }
+      cell.looked++;
+      if (!isOn(x[row], y[row], line.slope, line.intercept, epoch.slack, epoch.clamp)) cell.wrong.push(row);
+    }
+    const wrong: number[] = [];
+    for (const { looked, wrong: own } of cells.values()) {
+      this.looked += looked;
+      this.disagreeing += own.length;
+      if (own.length >= noticedShare * looked && own.length >= 2) for (const row of own) wrong.push(row);
+    }
+    this.noticed += wrong.length;
+    for (const row of wrong) {
+      this.wrongPairs.add(x[row], y[row]);
+      this.wrongAgents.add(agent[sample[row]]);
+      this.wrongOnset = Math.min(this.wrongOnset, iteration.number);
+    }
+    if (wrong.length > 0 && this.searched < 12) {
+      this.searched++;
+      const { earlier, rule } = this;
+      search({ iteration, whole: epoch, wrong, identity, reference, earlier, rule }, this.cover);
+    }
+  }
+
+  private open(iteration: Iteration, all: Int32Array, x: Float64Array, y: Float64Array): PairingEpoch | null {
+    const replays = iteration.replays!;
+    const sample = replays.column('sample')!;
+    const minibatch = replays.column('minibatch')!;
+    const policy = replays.column('policy');
+    const agent = iteration.samples!.column('agent')!;
+    const clamp = this.clamp(y, all);
+    // A clamped advantage says its sign and no more; where most are, a line through them would be any line.
+    const { low, high } = clamp;
+    const inside = rowsWhere(all.length, (i) => !(y[all[i]] >= high || y[all[i]] <= low));
+    const rows = inside.length === all.length ? all : inside.map((i) => all[i]);
+    const { std, mean, count } = spread(gather(y, rows));
+    // A constant column carries no pairing; another check speaks of it.
+    if (count < fewestRows || !(std > 1e-6 * Math.max(1e-3, Math.abs(mean)))) return null;
+    const of = (row: number) => (policy ? policy[row] : 0);
+    return {
+      rows,
+      x,
+      y,
+      slack: creditTolerance * std,
+      clamp,
+      levels: [
+        of,
+        (row) => of(row) * 4096 + agent[sample[row]],
+        (row) => of(row) * 1e6 + minibatch[row],
+        (row) => (of(row) * 1e6 + minibatch[row]) * 4096 + agent[sample[row]],
+      ],
+    };
+  }
+
+  private clamp(y: Float64Array, rows: Int32Array): Clamp {
+    const declared = this.run.number('advantage_clamp');
+    return declared > 0 ? { low: Math.fround(-declared), high: Math.fround(declared) } : findClamp(y, rows);
+  }
+
+  /** Any honest treatment of a credit keeps its order by and large; where used and own credit hardly correlate, the rows are not each other's. */
+  private unpaired(): Finding | null {
+    const { count, correlation } = this.wrongPairs;
+    if (count < 10 * fewestRows || this.disagreeing < 0.5 * this.looked) return null;
+    if (!(Math.atanh(Math.min(correlation, 0.999999)) + limits.sigmas.value / Math.sqrt(count) < Math.atanh(kept)))
+      return null;
+    return {
+      cause: 'advantage-shuffled',
+      // Nothing proves a permutation, so this is a candidate and no cause.
+      confidence: 0.3,
+      agents: [...this.wrongAgents].sort((a, b) => a - b),
+      onset: this.wrongOnset,
+      rows: count,
+      before: this.disagreeing / this.looked,
+      summary: `${figure((100 * this.disagreeing) / this.looked)} % of the advantages in the loss are not those of their rows, with which they correlate by only ${figure(correlation)}; no known transform restores them.`,
+      evidence: [],
+    };
+  }
+
+  finish(): Outcome {
+    const share = this.disagreeing / Math.max(1, this.looked);
+    const measured = { rows: this.looked, disagreeing: this.disagreeing, share: figure(share) };
+    const expected = { share: 0 };
+    if (this.looked === 0)
+      return { status: 'not-checked', measured, expected, findings: [], note: 'no minibatch is large enough to tell' };
+    if (this.noticed < fewestRows)
+      return { status: this.disagreeing >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
+    const findings: Finding[] = [];
+    const { found, open } = this.cover.explain();
+    const wording = () => ({
+      quantity: 'advantage in the loss',
+      target: 'advantage in the loss',
+      before: "the row's own, normalised likewise",
+      summary: (fit: string) =>
+        `${figure(100 * share)} % of the advantages in the loss are not those of their rows, however they were normalised; ${fit} of them agree with`,
+      evidence: [{ check: 'pairing', measured, expected }],
+    });
+    let rest = open;
+    for (const explained of found) {
+      if (explained.share < 0.4 || explained.rows < Math.max(fewestRows, 0.1 * this.cover.rows)) rest += explained.rows;
+      else if (!findings.some(({ cause }) => cause === explained.hypothesis.cause))
+        findings.push(...foundBy(explained, wording));
+    }
+    const lost = this.unpaired();
+    if (findings.length === 0 && lost) findings.push({ ...lost, evidence: [{ check: 'pairing', measured, expected }] });
+    const note =
+      open > 0.5 * this.cover.rows
+        ? 'some advantages in the loss are reproduced by no transform that is known'
+        : undefined;
+    const left = this.cover.left(rest, this.disagreeing, this.looked);
+    return {
+      status: findings.length > 0 ? 'fail' : 'warn',
+      measured,
+      expected,
+      findings,
+      ...(left ? { open: left } : {}),
+      ...(note ? { note } : {}),
+    };
+  }
+}

@@ -1,0 +1,89 @@
+/** Whether the epoch loop ends at once, every time, although the policy has hardly moved. Stopping now and then is what the guard is for. */
+
+import { type Check, confidence, type Pass } from '../../check.ts';
+import { figure, type Outcome } from '../../diagnosis.ts';
+import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { limits } from '../../limits.ts';
+
+export const klGuard: Check = {
+  id: 'kl-guard',
+  group: 'gradient',
+  question: 'Does the epoch loop run on while the policy has hardly moved?',
+  needs: [['steps.stopped']],
+  causes: ['kl-guard-too-tight'],
+  start: (run) => new GuardPass(run),
+};
+
+/** The band's lower end: below it there was no reason to stop. */
+const band = limits.guardBand.value;
+
+class GuardPass implements Pass {
+  private updates = 0;
+  private atOnce = 0;
+  private kl = 0;
+  private rows = 0;
+  private onset = Number.POSITIVE_INFINITY;
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { steps } = iteration;
+    const stopped = steps?.column('stopped');
+    if (!steps || !stopped || iteration.probed) return;
+    const epoch = steps.column('epoch')!;
+    const minibatch = steps.column('minibatch')!;
+    const policy = steps.column('policy');
+    const skipped = steps.column('skipped');
+    const reported = steps.column('approx_kl');
+    const planned = this.run.number('epochs') * this.run.number('minibatches');
+    const taken = new Map<number, { steps: number; stop: number }>();
+    for (let i = 0; i < steps.rows; i++) {
+      const key = policy ? policy[i] : 0;
+      const own = taken.get(key) ?? { steps: 0, stop: -1 };
+      taken.set(key, own);
+      if (skipped?.[i] !== 1) own.steps++;
+      if (stopped[i] === 1 && own.stop < 0) own.stop = i;
+    }
+    for (const [key, own] of taken) {
+      this.updates++;
+      if (own.stop < 0 || (Number.isFinite(planned) && planned < 4)) continue;
+      const first = Math.max(2, Number.isFinite(planned) ? limits.guardWindow.value * planned : 2);
+      const stat = iteration.stats.get(stepKey(epoch[own.stop], minibatch[own.stop], key));
+      const k2 = stat ? stat.k2 : reported ? Math.abs(reported[own.stop]) : Number.NaN;
+      if (own.steps > first || !(k2 < band)) continue;
+      this.atOnce++;
+      this.kl += k2;
+      this.rows += stat?.rows ?? 1;
+      this.onset = Math.min(this.onset, iteration.number);
+    }
+  }
+
+  finish(): Outcome {
+    const measured = {
+      updates: this.updates,
+      stopped_at_once: this.atOnce,
+      k2_at_the_stop: figure(this.kl / Math.max(1, this.atOnce)),
+    };
+    const expected = { stopped_at_once: 'now and then at most', k2_at_the_stop: `above ${band}` };
+    if (this.updates === 0) return { status: 'not-checked', measured, expected, findings: [] };
+    if (this.atOnce < 2 || this.atOnce < limits.guardAlways.value * this.updates)
+      return { status: 'pass', measured, expected, findings: [] };
+    return {
+      status: 'fail',
+      measured,
+      expected,
+      findings: [
+        {
+          cause: 'kl-guard-too-tight',
+          confidence: confidence(this.atOnce / this.updates, this.atOnce * 4),
+          agents: [],
+          onset: this.onset,
+          rows: this.rows,
+          summary: `The epoch loop stopped within its first steps in ${this.atOnce} of ${this.updates} updates, at a k2 of ${figure(this.kl / this.atOnce)}.`,
+          evidence: [{ check: 'kl-guard', measured, expected }],
+        },
+      ],
+    };
+  }
+}

@@ -1,0 +1,203 @@
+/** Losses recomputed from their rows against the reported ones: summed, negated, or made of all pairs, each leaves its own number. */
+import { type Check, confidence, type Pass } from '../../check.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { reportedSteps, type StepStat } from '../../evidence/step-stats.ts';
+import { ProofStore } from '../../found.ts';
+import { limits } from '../../limits.ts';
+import { LossIs } from '../../transforms/loss/loss-is.ts';
+import { merge } from './wiring.ts';
+
+export const loss: Check = {
+  id: 'loss',
+  group: 'gradient',
+  question: 'Is the policy loss what its rows give?',
+  needs: [['steps.policy_loss', 'steps.loss'], ['replays.new_logp'], ['replays.advantage']],
+  causes: ['loss-summed', 'broadcast-mismatch', 'advantage-sign-flipped', 'metric-misreported'],
+  start: (run) => new LossPass(run),
+};
+
+const pairsOfValues = new LossIs('all-pairs', 'value');
+
+type Formula = 'mean' | 'unclipped' | 'sum' | 'outer' | 'negated' | 'other';
+const causes: Partial<Record<Formula, [string, LossIs]>> = {
+  sum: ['loss-summed', new LossIs('sum', 'policy')],
+  outer: ['broadcast-mismatch', new LossIs('all-pairs', 'policy')],
+  negated: ['advantage-sign-flipped', new LossIs('negated', 'policy')],
+};
+
+/** What a formula gives for a step. */
+function given(formula: Formula, { loss, unclippedLoss, outerLoss, weight }: StepStat): number {
+  if (formula === 'sum') return weight * loss;
+  if (formula === 'outer') return outerLoss;
+  if (formula === 'negated') return -loss;
+  return formula === 'mean' ? loss : formula === 'unclipped' ? unclippedLoss : Number.NaN;
+}
+
+interface Count {
+  count: number;
+  onset: number;
+  rows: number;
+  policies: Set<number>;
+  measured: number;
+  expected: number;
+  proof: ProofStore;
+}
+
+class LossPass implements Pass {
+  private readonly policies = new Map<number, Map<Formula, Count>>();
+  private steps = 0;
+  private readonly values = {
+    mean: 0,
+    outer: 0,
+    onset: Number.POSITIVE_INFINITY,
+    rows: 0,
+    policies: new Set<number>(),
+    proof: new ProofStore(),
+  };
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    if (iteration.probed) return;
+    const reported = iteration.steps?.column('policy_loss');
+    const steps = reportedSteps(iteration);
+    if (reported)
+      for (const { row, stat } of steps) {
+        if (!Number.isFinite(reported[row]) || !Number.isFinite(stat.loss) || stat.rows < 4) continue;
+        const formula = this.formula(reported[row], stat);
+        if (!formula) continue;
+        this.steps++;
+        const counts = this.policies.get(stat.policy) ?? new Map<Formula, Count>();
+        this.policies.set(stat.policy, counts);
+        const own = counts.get(formula) ?? {
+          count: 0,
+          onset: Number.POSITIVE_INFINITY,
+          rows: 0,
+          policies: new Set(),
+          measured: 0,
+          expected: 0,
+          proof: new ProofStore(),
+        };
+        counts.set(formula, own);
+        own.count++;
+        own.rows += stat.rows;
+        own.onset = Math.min(own.onset, iteration.number);
+        own.policies.add(stat.policy);
+        own.measured = reported[row];
+        own.expected = stat.loss;
+        own.proof.step(reported[row], stat.loss, given(formula, stat));
+      }
+    this.valueLosses(iteration, steps);
+  }
+
+  /** Which formula gives the reported number; null where several do and the step tells nothing. */
+  private formula(reported: number, stat: StepStat): Formula | null {
+    const noise = 2e-5 * stat.meanAbsolute;
+    const fits = (value: number, slack = noise) => Math.abs(reported - value) <= 2e-3 * Math.abs(value) + slack;
+    const healthy = fits(stat.loss) ? 'mean' : fits(stat.unclippedLoss) ? 'unclipped' : null;
+    const wrong: Formula[] = [];
+    if (fits(-stat.loss) || fits(-stat.unclippedLoss)) wrong.push('negated');
+    const summed = fits(stat.weight * stat.loss, noise * Math.sqrt(stat.rows)) && stat.rows > 1;
+    // Who declares a sum has chosen the step size for it.
+    if (summed && this.run.text('loss_reduction') === 'sum') return 'mean';
+    if (summed) wrong.push('sum');
+    if (fits(stat.outerLoss)) wrong.push('outer');
+    if (healthy && wrong.length === 0) return healthy;
+    if (healthy) return null;
+    return wrong[0] ?? 'other';
+  }
+
+  /** The critic's loss may be in other units, the same for all steps of an update; only the formula that keeps the quotient constant is the one in use. */
+  private valueLosses(iteration: Iteration, steps: ReturnType<typeof reportedSteps>): void {
+    const reported = iteration.steps?.column('value_loss');
+    if (!reported) return;
+    for (const policy of new Set(steps.map(({ stat }) => stat.policy))) {
+      const own = steps.filter(
+        ({ row, stat }) => stat.policy === policy && reported[row] > 0 && stat.valueLoss > 0 && stat.rows >= 4,
+      );
+      if (own.length < 4) continue;
+      const varies = (pick: (stat: StepStat) => number) => {
+        const quotients = own.map(({ row, stat }) => reported[row] / pick(stat));
+        const mean = quotients.reduce((sum, value) => sum + value, 0) / quotients.length;
+        return Math.max(...quotients.map((value) => Math.abs(value / mean - 1)));
+      };
+      const mean = varies((stat) => stat.valueLoss);
+      const outer = varies((stat) => stat.outerValueLoss);
+      if (outer < limits.valueFormula.value && mean > 10 * Math.max(outer, 0.1 * limits.valueFormula.value)) {
+        this.values.outer++;
+        this.values.onset = Math.min(this.values.onset, iteration.number);
+        this.values.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);
+        this.values.policies.add(policy);
+        for (const { row, stat } of own) this.values.proof.step(reported[row], stat.valueLoss, stat.outerValueLoss);
+      } else this.values.mean++;
+    }
+  }
+
+  finish(): Outcome {
+    const measured: Outcome['measured'] = { steps: this.steps };
+    const expected = { mean: this.steps };
+    const evidence = [{ check: 'loss', measured, expected }];
+    const findings: Finding[] = [];
+    for (const [policy, counts] of this.policies) {
+      for (const [formula, { count }] of counts) measured[`policy ${policy}: ${formula}`] = count;
+      findings.push(...this.policy(counts, evidence));
+    }
+    if (this.values.outer > 0 && this.values.outer >= this.values.mean * 0.2)
+      findings.push({
+        cause: 'broadcast-mismatch',
+        confidence: confidence(1, this.values.outer * 8),
+        agents: [...this.values.policies].flatMap((policy) => this.run.agentsOf(policy)),
+        onset: this.values.onset,
+        rows: this.values.rows,
+        transform: pairsOfValues,
+        ...this.values.proof.prove('value loss', 'as reported', 'mean over the rows', pairsOfValues),
+        summary: 'The value loss follows the mean over all pairs of a value and a return, not over rows.',
+        evidence,
+      });
+    if (this.steps === 0 && this.values.mean + this.values.outer === 0)
+      return { status: 'not-checked', measured, expected, findings: [], note: 'no step tells the formulas apart' };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+  }
+
+  private policy(counts: Map<Formula, Count>, evidence: Finding['evidence']): Finding[] {
+    const steps = [...counts.values()].reduce((sum, { count }) => sum + count, 0);
+    const right = (counts.get('mean')?.count ?? 0) + (counts.get('unclipped')?.count ?? 0);
+    const findings: Finding[] = [];
+    for (const formula of ['sum', 'outer', 'negated'] as const) {
+      const own = counts.get(formula);
+      if (!own || own.count < 3) continue;
+      // Steps before a late onset are right, and tell nothing against what came later.
+      const since = own.onset > 0 ? steps - right : steps;
+      if (own.count < 0.6 * since) continue;
+      const [cause, transform] = causes[formula]!;
+      findings.push({
+        cause,
+        confidence: confidence(own.count / since, own.count * 4),
+        agents: [...own.policies].flatMap((policy) => this.run.agentsOf(policy)),
+        onset: own.onset,
+        rows: own.rows,
+        transform,
+        ...own.proof.prove('policy loss', 'as reported', 'mean over the rows', transform),
+        summary: `The reported policy loss is ${figure(own.measured)} where the mean over its rows gives ${figure(own.expected)}; on ${own.count} steps it agrees with: ${transform.describe('en')}.`,
+        evidence,
+      });
+    }
+    const other = counts.get('other');
+    if (findings.length === 0 && other && other.count >= 4 && other.count > 0.5 * steps && this.run.declares('clip'))
+      findings.push({
+        cause: 'metric-misreported',
+        reading: 'policy_loss',
+        // No formula that is known gives it, so this is a candidate and no cause.
+        confidence: 0.3,
+        agents: [...other.policies].flatMap((policy) => this.run.agentsOf(policy)),
+        onset: other.onset,
+        rows: other.rows,
+        ...other.proof.prove('policy loss', 'as reported', 'mean over the rows'),
+        summary: `The reported policy loss (${figure(other.measured)}) is not what the rows give (${figure(other.expected)}).`,
+        evidence,
+      });
+    return findings;
+  }
+}

@@ -1,0 +1,172 @@
+/** How far updates move the policy: not at all in a whole run, far too far, always stopped at once, or against the advantages. The limits are fixed ones. */
+
+import { correlationZ, mean } from '../../../math/statistics.ts';
+import { type Check, confidence, type Pass } from '../../check.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import type { StepStat } from '../../evidence/step-stats.ts';
+import { limits } from '../../limits.ts';
+
+export const movement: Check = {
+  id: 'movement',
+  group: 'gradient',
+  question: 'Do updates move the policy, and not too far?',
+  needs: [['replays.new_logp'], ['samples.old_logp', 'replays.old_logp']],
+  causes: ['learning-rate-too-small', 'learning-rate-too-large', 'advantage-sign-flipped'],
+  start: (run) => new MovementPass(run),
+};
+
+/** k3 above this in half the iterations is too large a step. */
+const tooFar = limits.tooFar.value;
+/** No action's probability moved by this in the whole run is too small a step. */
+const invisible = limits.invisible.value;
+
+interface Policy {
+  updates: number;
+  far: number;
+  farOnset: number;
+  k3: number[];
+  moved: number;
+  measured: boolean;
+  /** Had something to choose, and was not certain of it. */
+  undecided: boolean;
+  iterations: Set<number>;
+  against: { iteration: number; correlation: number; z: number }[];
+  rows: number;
+}
+
+class MovementPass implements Pass {
+  private readonly policies = new Map<number, Policy>();
+  private last = 0;
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    this.last = Math.max(this.last, iteration.number);
+    if (iteration.probed) return;
+    const byPolicy = new Map<number, StepStat[]>();
+    for (const stat of iteration.stats.values())
+      byPolicy.set(stat.policy, [...(byPolicy.get(stat.policy) ?? []), stat]);
+    for (const [index, stats] of byPolicy) {
+      const own = this.policies.get(index) ?? {
+        updates: 0,
+        far: 0,
+        farOnset: Number.POSITIVE_INFINITY,
+        k3: [],
+        moved: 0,
+        measured: false,
+        undecided: false,
+        iterations: new Set(),
+        against: [],
+        rows: 0,
+      };
+      this.policies.set(index, own);
+      own.updates++;
+      own.iterations.add(iteration.number);
+      const weight = stats.reduce((sum, stat) => sum + stat.weight, 0);
+      own.rows += weight;
+      const only = stats.length === 1;
+      const k3 = only ? stats[0].after3 : stats.reduce((sum, stat) => sum + stat.weight * stat.k3, 0) / weight;
+      own.k3.push(k3);
+      if (k3 > tooFar) {
+        own.far++;
+        own.farOnset = Math.min(own.farOnset, iteration.number);
+      }
+      own.moved += Math.max(...stats.map((stat) => stat.largestMove));
+      if (!only || Number.isFinite(stats[0].after2)) own.measured = true;
+      if (stats.some(({ logCount, entropy }) => !(logCount < 0.01) && !(entropy < 1e-3))) own.undecided = true;
+      this.direction(iteration, own, stats);
+    }
+  }
+
+  /** Whether probability flows to the rows that the loss calls good. */
+  private direction(iteration: Iteration, own: Policy, stats: StepStat[]): void {
+    let [sum, count] = [0, 0];
+    for (const stat of stats) {
+      const pairs = stat.changePairs.count >= 16 ? stat.changePairs : stat.before ? null : stat.ratioPairs;
+      if (!pairs || pairs.count < 16 || !(pairs.spreadX > 1e-5) || !Number.isFinite(pairs.correlation)) continue;
+      sum += pairs.correlation * pairs.count;
+      count += pairs.count;
+    }
+    if (count < 64) return;
+    const correlation = sum / count;
+    own.against.push({ iteration: iteration.number, correlation, z: correlationZ(correlation, count) });
+  }
+
+  finish(): Outcome {
+    const measured: Outcome['measured'] = {};
+    const expected = {
+      'share of updates with k3 above 0.3': 'below 0.5',
+      'probability moved': `at least ${invisible}`,
+    };
+    const findings: Finding[] = [];
+    let any = false;
+    for (const [index, own] of this.policies) {
+      const name = this.run.policies[index] ?? `policy ${index}`;
+      measured[`${name}.k3`] = figure(mean(own.k3));
+      measured[`${name}.far`] = own.far;
+      measured[`${name}.moved`] = figure(own.moved);
+      if (own.against.length > 0)
+        measured[`${name}.correlation`] = figure(mean(own.against.map(({ correlation }) => correlation)));
+      any ||= own.measured;
+      findings.push(...this.policy(index, own));
+    }
+    for (const finding of findings) finding.evidence = [{ check: 'movement', measured, expected }];
+    if (!any)
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: 'one update per batch, and no log-probabilities after it',
+      };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings };
+  }
+
+  private policy(index: number, own: Policy): Finding[] {
+    const agents = this.run.agentsOf(index);
+    const findings: Finding[] = [];
+    const make = (cause: string, sure: number, onset: number, summary: string) =>
+      findings.push({ cause, confidence: sure, agents, onset, rows: own.rows, summary, evidence: [] });
+    const fromOnset =
+      own.farOnset > 0 ? [...own.iterations].filter((number) => number >= own.farOnset).length : own.updates;
+    if (
+      (own.far > 0 && own.far >= limits.tooFarShare.value * own.updates) ||
+      (own.farOnset > 0 && own.far >= 3 && own.far >= 0.9 * fromOnset)
+    )
+      make(
+        'learning-rate-too-large',
+        confidence(1, own.far * 8),
+        own.farOnset,
+        `k3 exceeds ${tooFar} in ${own.far} of ${own.updates} updates: they overshoot.`,
+      );
+    // Iterations that were not recorded moved it about as far as those that were.
+    const whole = (own.moved * (this.last + 1)) / Math.max(1, own.iterations.size);
+    if (own.measured && own.undecided && whole < invisible)
+      make(
+        'learning-rate-too-small',
+        confidence(1, own.updates * 8),
+        0,
+        `No action's probability moves by more than ${figure(whole)} in the whole run.`,
+      );
+    const against = own.against.filter(
+      ({ z, correlation }) => z < -limits.sigmas.value && correlation < 0.5 * limits.against.value,
+    );
+    const onset = Math.min(...against.map(({ iteration }) => iteration));
+    const since = own.against.filter(({ iteration }) => iteration >= onset);
+    // One update may go against its rows by what the ones before it left in the optimiser; only the whole of a run may be so short.
+    const fewest = since.length === own.against.length ? 1 : 2;
+    if (
+      against.length >= Math.max(fewest, 0.8 * since.length) &&
+      mean(since.map(({ correlation }) => correlation)) < limits.against.value
+    )
+      make(
+        'advantage-sign-flipped',
+        Math.min(0.95, confidence(against.length / since.length, against.length * 16)),
+        onset,
+        `Probability flows away from rows with a positive advantage: the correlation is ${figure(mean(since.map(({ correlation }) => correlation)))}.`,
+      );
+    return findings;
+  }
+}

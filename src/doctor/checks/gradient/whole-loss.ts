@@ -1,0 +1,190 @@
+/** The whole loss as a sum of its parts: it shows the coefficients in use, and the sign of the entropy bonus. */
+
+import { spread } from '../../../math/statistics.ts';
+import { absurdLogp, type Check, confidence, type Pass } from '../../check.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { ProofStore } from '../../found.ts';
+import { limits } from '../../limits.ts';
+import { LossIs } from '../../transforms/loss/loss-is.ts';
+
+export const wholeLoss: Check = {
+  id: 'whole-loss',
+  group: 'gradient',
+  question: 'Is the entropy bonus subtracted, and small beside the credit?',
+  needs: [['steps.loss'], ['steps.policy_loss'], ['steps.value_loss'], ['steps.entropy']],
+  causes: ['entropy-sign-flipped', 'entropy-bonus-dominates'],
+  start: (run) => new WholeLossPass(run),
+};
+
+/** From here on a spread of 1 in the advantages cannot hold a logit more than 2 away from the others. */
+const dominating = limits.entropyDominates.value;
+/** Entropy relative to log K that counts as "held there". */
+const heldAt = limits.entropyHeld.value;
+
+interface Found {
+  iteration: number;
+  policy: number;
+  coefficient: number;
+  steps: number;
+  /** How far off the coefficient can be by the rounding of the losses: where returns are large, the whole loss hides it. */
+  noise: number;
+  /** Where the sign is turned: the whole loss, its entropy and the rest of it, step by step. */
+  parts: { whole: number; entropy: number; rest: number }[];
+}
+
+class WholeLossPass implements Pass {
+  private readonly found: Found[] = [];
+  private readonly entropyShare = new Map<number, number[]>();
+  private credit = new Map<number, number>();
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { steps } = iteration;
+    const whole = steps?.column('loss');
+    const policyLoss = steps?.column('policy_loss');
+    const valueLoss = steps?.column('value_loss');
+    const entropy = steps?.column('entropy');
+    if (!steps || iteration.probed) return;
+    const policy = steps.column('policy');
+    const skipped = steps.column('skipped');
+    if (whole && policyLoss && valueLoss && entropy) {
+      const lists = new Map<number, number[]>();
+      for (let i = 0; i < steps.rows; i++) {
+        if (skipped?.[i] === 1 || !Number.isFinite(whole[i] + policyLoss[i] + valueLoss[i] + entropy[i])) continue;
+        // No policy has so many choices: it is no entropy, and multiplies nothing.
+        if (Math.abs(entropy[i]) > absurdLogp) continue;
+        const key = policy ? policy[i] : 0;
+        lists.set(key, [...(lists.get(key) ?? []), i]);
+      }
+      for (const [key, rows] of lists) {
+        const fit = this.coefficient(rows, whole, policyLoss, valueLoss, entropy);
+        if (!fit) continue;
+        const { coefficient, noise, weight } = fit;
+        const part = (i: number) => ({
+          whole: whole[i],
+          entropy: entropy[i],
+          rest: policyLoss[i] + weight * valueLoss[i],
+        });
+        this.found.push({
+          iteration: iteration.number,
+          policy: key,
+          coefficient,
+          noise,
+          steps: rows.length,
+          parts: coefficient < 0 ? rows.map(part) : [],
+        });
+      }
+    }
+    for (const stat of iteration.stats.values()) {
+      if (!stat.before || !(stat.logCount > 0)) continue;
+      const list = this.entropyShare.get(stat.policy) ?? [];
+      list.push(stat.entropy / stat.logCount);
+      this.entropyShare.set(stat.policy, list);
+    }
+    const used = iteration.replays?.column('advantage');
+    if (used) this.credit.set(iteration.number, spread(used).std);
+  }
+
+  /** What the value loss and the entropy are multiplied by, where the parts explain the whole exactly. */
+  private coefficient(
+    rows: number[],
+    whole: ArrayLike<number>,
+    policyLoss: ArrayLike<number>,
+    valueLoss: ArrayLike<number>,
+    entropy: ArrayLike<number>,
+  ): { coefficient: number; noise: number; weight: number } | null {
+    const declared = this.run.number('value_coefficient');
+    for (const weight of [declared, 0.5, 1, 0.25]) {
+      if (!Number.isFinite(weight)) continue;
+      const figures = rows
+        .map((i) => (policyLoss[i] + weight * valueLoss[i] - whole[i]) / entropy[i])
+        .filter(Number.isFinite);
+      if (figures.length === 0) continue;
+      const { mean } = spread(figures);
+      const noise = rows.map(
+        (i) =>
+          (2e-5 * (Math.abs(policyLoss[i]) + Math.abs(weight * valueLoss[i]) + Math.abs(whole[i]))) /
+          Math.max(1e-6, entropy[i]),
+      );
+      const exact = figures.every((value, i) => Math.abs(value - mean) <= 0.01 * Math.abs(mean) + noise[i]);
+      const most = Math.max(...noise);
+      if (exact && ((figures.length >= 2 && Math.abs(mean) > most) || weight === declared))
+        return { coefficient: mean, noise: most, weight };
+    }
+    return null;
+  }
+
+  finish(): Outcome {
+    const coefficients = this.found.map(({ coefficient }) => coefficient);
+    const declared = this.run.number('entropy_coefficient');
+    const measured = {
+      updates: this.found.length,
+      coefficient: figure(coefficients.at(-1) ?? Number.NaN),
+      declared: figure(declared),
+    };
+    const expected = { coefficient: 'at least 0, and far below the spread of the advantages' };
+    if (this.found.length === 0)
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: 'the parts do not add up to the whole loss exactly',
+      };
+    const findings: Finding[] = [];
+    const least = 1e-5;
+    const flipped = this.found.filter(({ coefficient, noise }) => coefficient < -Math.max(least, noise));
+    const evidence = [{ check: 'whole-loss', measured, expected }];
+    const transform = new LossIs('negated', 'entropy');
+    const proof = new ProofStore();
+    for (const { coefficient, parts } of flipped)
+      for (const { whole, entropy, rest } of parts)
+        proof.step(whole, rest + coefficient * entropy, rest - coefficient * entropy);
+    if (flipped.length > 0 && flipped.length >= 0.1 * this.found.length)
+      findings.push({
+        cause: 'entropy-sign-flipped',
+        confidence: confidence(
+          1,
+          flipped.reduce((sum, { steps }) => sum + steps, 0),
+        ),
+        agents: [...new Set(flipped.flatMap(({ policy }) => this.run.agentsOf(policy)))],
+        onset: Math.min(...flipped.map(({ iteration }) => iteration)),
+        rows: flipped.length,
+        transform,
+        ...proof.prove('whole loss', 'as reported', 'with the entropy bonus subtracted', transform),
+        summary: `The whole loss is policy + value plus ${figure(-flipped[0].coefficient)} x entropy: entropy is minimised.`,
+        evidence,
+      });
+    const heavy = this.found.filter(
+      ({ coefficient, noise, iteration }) => coefficient - noise >= dominating * (this.credit.get(iteration) ?? 1),
+    );
+    const held = heavy.filter(({ policy }) => {
+      const shares = this.entropyShare.get(policy);
+      return (
+        !shares ||
+        shares.slice(-Math.max(1, shares.length >> 1)).every((share) => share > heldAt) ||
+        !(shares.at(-1)! < shares[0] - 0.1)
+      );
+    });
+    if (held.length > 0 && held.length >= 0.3 * this.found.length)
+      findings.push({
+        cause: 'entropy-bonus-dominates',
+        confidence: Math.min(
+          0.9,
+          confidence(
+            1,
+            held.reduce((sum, { steps }) => sum + steps, 0),
+          ),
+        ),
+        agents: [...new Set(held.flatMap(({ policy }) => this.run.agentsOf(policy)))],
+        onset: Math.min(...held.map(({ iteration }) => iteration)),
+        rows: held.length,
+        summary: `Entropy is multiplied by ${figure(held[0].coefficient)} in the loss, which outweighs advantages of spread ${figure(this.credit.get(held[0].iteration) ?? Number.NaN)}; choices stay spread out.`,
+        evidence,
+      });
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings };
+  }
+}

@@ -1,0 +1,232 @@
+/** Whether gradients reach the policy's parameters and an optimiser moves them: by role, over all measured steps. */
+
+import { type Check, confidence, type Pass } from '../../check.ts';
+import type { Finding, Outcome } from '../../diagnosis.ts';
+import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { limits } from '../../limits.ts';
+
+export const wiring: Check = {
+  id: 'wiring',
+  group: 'gradient',
+  question: 'Does the gradient reach and move the policy?',
+  needs: [['tensors.grad_norm'], ['tensors.delta', 'tensors.delta_norm']],
+  causes: ['policy-detached', 'optimizer-unbound', 'head-unbound'],
+  start: (run) => new WiringPass(run),
+};
+
+/** Below this a rate changes no single-precision parameter, however well it is wired. */
+const leastRate = limits.leastRate.value;
+
+const roles = ['trunk', 'head', 'critic', 'shared', 'other'];
+
+interface Role {
+  steps: number;
+  withGradient: number;
+  still: number;
+  unbound: number;
+  gradient: number;
+  onset: { still: number; none: number };
+  none: number;
+}
+
+const role = (): Role => ({
+  steps: 0,
+  withGradient: 0,
+  still: 0,
+  unbound: 0,
+  gradient: 0,
+  onset: { still: Number.POSITIVE_INFINITY, none: Number.POSITIVE_INFINITY },
+  none: 0,
+});
+
+class WiringPass implements Pass {
+  /** By policy, then by role. */
+  private readonly policies = new Map<number, Map<string, Role>>();
+
+  /** Policies that in this iteration had something to choose, were not certain of it, and had credit that differs. */
+  private undecided = new Set<number>();
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { tensors } = iteration;
+    this.undecided = new Set();
+    for (const stat of iteration.stats.values()) {
+      const alike = stat.ratioPairs.count > 0 && !(stat.ratioPairs.spreadY > 1e-6);
+      if (!(stat.logCount < 0.01) && !(stat.entropy < 1e-3) && !alike) this.undecided.add(stat.policy);
+    }
+    const blind = iteration.stats.size === 0;
+    const gradient = tensors?.column('grad_norm');
+    const delta = tensors?.column('delta') ?? tensors?.column('delta_norm');
+    if (!tensors || !gradient || !delta) return;
+    const tensor = tensors.column('tensor')!;
+    const epoch = tensors.column('epoch')!;
+    const minibatch = tensors.column('minibatch')!;
+    const rate = tensors.column('learning_rate');
+    const bound = tensors.column('bound');
+    const steps = new Map<
+      number,
+      { gradient: number; delta: number; rate: number; bound: number; key: number; policy: number; role: string }
+    >();
+    for (let i = 0; i < tensors.rows; i++) {
+      const info = this.run.tensors[tensor[i]];
+      if (!info || !Number.isFinite(gradient[i]) || !Number.isFinite(delta[i])) continue;
+      const key = stepKey(epoch[i], minibatch[i], info.policy) * 8 + roles.indexOf(info.role);
+      const own = steps.get(key) ?? {
+        gradient: 0,
+        delta: 0,
+        rate: 0,
+        bound: Number.POSITIVE_INFINITY,
+        key: stepKey(epoch[i], minibatch[i], info.policy),
+        policy: info.policy,
+        role: info.role,
+      };
+      steps.set(key, own);
+      own.gradient = Math.hypot(own.gradient, gradient[i]);
+      own.delta += delta[i];
+      own.rate = Math.max(own.rate, rate ? rate[i] : 1);
+      if (bound && !Number.isNaN(bound[i])) own.bound = Math.min(own.bound, bound[i]);
+    }
+    for (const own of steps.values()) this.step(iteration, own, blind || this.matters(iteration, own));
+  }
+
+  /** Where nearly all rows are clipped, no gradient is what the clip is for; and rows that all did the same earn nothing over one another. */
+  private matters(iteration: Iteration, own: { key: number; policy: number }): boolean {
+    const stat = iteration.stats.get(own.key);
+    return this.undecided.has(own.policy) && !(stat && (stat.clipBinding > 0.5 || stat.meanAbsolute < 1e-6));
+  }
+
+  private step(
+    iteration: Iteration,
+    own: { gradient: number; delta: number; rate: number; bound: number; policy: number; role: string },
+    matters: boolean,
+  ): void {
+    const roles = this.policies.get(own.policy) ?? new Map<string, Role>();
+    this.policies.set(own.policy, roles);
+    const into = roles.get(own.role) ?? role();
+    roles.set(own.role, into);
+    into.steps++;
+    into.gradient += own.gradient;
+    if (own.gradient > 0) into.withGradient++;
+    else if (matters) {
+      into.none++;
+      into.onset.none = Math.min(into.onset.none, iteration.number);
+    }
+    const unbound = own.bound === 0;
+    if (unbound) into.unbound++;
+    // Bound and still at a rate that no parameter could show is not a matter of wiring.
+    if (
+      own.gradient > 0 &&
+      own.delta === 0 &&
+      (unbound || (own.rate > leastRate && own.bound === Number.POSITIVE_INFINITY))
+    ) {
+      into.still++;
+      into.onset.still = Math.min(into.onset.still, iteration.number);
+    } else if (unbound && own.delta === 0) {
+      into.still++;
+      into.onset.still = Math.min(into.onset.still, iteration.number);
+    }
+  }
+
+  finish(): Outcome {
+    const measured: Outcome['measured'] = {};
+    const findings: Finding[] = [];
+    for (const [policy, roles] of this.policies) {
+      const name = this.run.policies[policy] ?? `policy ${policy}`;
+      for (const [which, own] of roles) {
+        measured[`${name}.${which}.steps`] = own.steps;
+        measured[`${name}.${which}.without_gradient`] = own.none;
+        measured[`${name}.${which}.not_moved`] = own.still;
+      }
+      findings.push(...this.policy(policy, name, roles));
+    }
+    const expected = { without_gradient: 0, not_moved: 0 };
+    for (const finding of findings) finding.evidence = [{ check: 'wiring', measured, expected }];
+    if (this.policies.size === 0)
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings,
+        note: 'the manifest does not say which tensor plays which role',
+      };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+  }
+
+  private policy(policy: number, name: string, roles: Map<string, Role>): Finding[] {
+    const trunk = roles.get('trunk');
+    const head = roles.get('head');
+    const critic = roles.get('critic');
+    const agents = this.run.agentsOf(policy);
+    const all = (own: Role | undefined, kind: 'still' | 'none') =>
+      own !== undefined &&
+      own[kind] >= 2 &&
+      (own[kind] >= 0.9 * own.steps || (own.onset[kind] > 0 && own[kind] >= 0.2 * own.steps));
+    const make = (cause: string, own: Role, kind: 'still' | 'none', summary: string): Finding => ({
+      cause,
+      confidence: confidence(1, own[kind] * 4),
+      agents,
+      onset: own.onset[kind],
+      rows: own[kind],
+      summary,
+      evidence: [],
+    });
+    const headStill = all(head, 'still');
+    const trunkStill = all(trunk, 'still');
+    if (headStill && (trunkStill || !trunk))
+      return [
+        make(
+          'optimizer-unbound',
+          head!,
+          'still',
+          `Gradients reach ${name}'s actor, yet on ${head!.still} steps none of its parameters moved: no optimiser holds them.`,
+        ),
+      ];
+    if (headStill)
+      return [
+        make(
+          'head-unbound',
+          head!,
+          'still',
+          `Gradients reach the last layer of ${name}, yet on ${head!.still} steps it did not move while the layers before it did.`,
+        ),
+      ];
+    if (trunkStill)
+      return [
+        make(
+          'optimizer-unbound',
+          trunk!,
+          'still',
+          `Gradients reach the hidden layers of ${name}, yet on ${trunk!.still} steps they did not move: no optimiser holds them.`,
+        ),
+      ];
+    if (all(head, 'none') && (all(trunk, 'none') || !trunk) && (critic?.withGradient ?? 0) > 0)
+      return [
+        make(
+          'policy-detached',
+          head!,
+          'none',
+          `No gradient at all reaches ${name}'s actor on ${head!.none} steps, while the critic has one.`,
+        ),
+      ];
+    return [];
+  }
+}
+
+/** The same cause of several policies is one finding. */
+export function merge(findings: Finding[]): Finding[] {
+  const byCause = new Map<string, Finding>();
+  for (const finding of findings) {
+    const first = byCause.get(finding.cause);
+    if (!first) {
+      byCause.set(finding.cause, finding);
+      continue;
+    }
+    first.agents = [...new Set([...first.agents, ...finding.agents])].sort((a, b) => a - b);
+    first.rows += finding.rows;
+    first.onset = Math.min(first.onset, finding.onset);
+    first.confidence = Math.max(first.confidence, finding.confidence);
+  }
+  return [...byCause.values()];
+}

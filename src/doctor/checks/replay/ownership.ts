@@ -1,0 +1,79 @@
+/** Whether a policy is updated with the rows of its own agents only. */
+import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
+import { figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { OwnAgents } from '../../transforms/rows/own-agents.ts';
+
+export const ownership: Check = {
+  id: 'ownership',
+  group: 'credit',
+  question: "Is a policy trained on its own agents' rows?",
+  needs: [['replays.policy'], ['samples.agent']],
+  causes: ['trained-on-other-agent'],
+  start: (run) => new OwnershipPass(run),
+};
+
+class OwnershipPass implements Pass {
+  private looked = 0;
+  private foreign = 0;
+  private onset = Number.POSITIVE_INFINITY;
+  private readonly policies = new Set<number>();
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { samples, replays } = iteration;
+    const policy = replays?.column('policy');
+    if (!samples || !replays || !policy) return;
+    const sample = replays.column('sample')!;
+    const agent = samples.column('agent')!;
+    const { own: here } = iteration;
+    const policyOf = Array.from({ length: this.run.agentCount }, (_, who) => this.run.policyOf(who));
+    for (let i = 0; i < here.length; i++) {
+      if (here[i] === 0) continue;
+      const own = policyOf[agent[sample[i]]];
+      if (!(own >= 0)) continue;
+      this.looked++;
+      if (own === policy[i]) continue;
+      this.foreign++;
+      this.policies.add(policy[i]);
+      this.onset = Math.min(this.onset, iteration.number);
+    }
+  }
+
+  finish(): Outcome {
+    const share = this.foreign / Math.max(1, this.looked);
+    const measured = { rows: this.looked, of_other_agents: this.foreign, share: figure(share) };
+    const expected = { of_other_agents: 0 };
+    if (this.looked === 0)
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: 'the manifest does not say which policy plays for which agent',
+      };
+    if (this.foreign < fewestRows) return { status: 'pass', measured, expected, findings: [] };
+    const agents = [...this.policies].flatMap((policy) => this.run.agentsOf(policy));
+    return {
+      status: 'fail',
+      measured,
+      expected,
+      findings: [
+        {
+          cause: 'trained-on-other-agent',
+          confidence: confidence(1, this.foreign),
+          agents,
+          onset: this.onset,
+          rows: this.foreign,
+          transform: new OwnAgents(),
+          before: share,
+          after: 0,
+          summary: `${this.foreign} rows in the updates of ${[...this.policies].map((policy) => this.run.policies[policy] ?? `policy ${policy}`).join(', ')} are of agents that another policy plays for.`,
+          evidence: [{ check: 'ownership', measured, expected }],
+        },
+      ],
+    };
+  }
+}

@@ -1,0 +1,368 @@
+/** Before a policy's first step of an iteration, new_logp must equal old_logp. Rows that disagree are explained by the transform that makes them agree. */
+import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../../check.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { foundBy } from '../../found.ts';
+import { Cover, type Hypothesis, type Match, type Trial } from '../../pairing/cover.ts';
+import { resolution, Scores } from '../../pairing/scoring.ts';
+import { Composed } from '../../transforms/composed.ts';
+import { FirstK } from '../../transforms/replay/first-k.ts';
+import { ListOf } from '../../transforms/replay/list-of.ts';
+import { Mask } from '../../transforms/replay/mask.ts';
+import { OldLogp } from '../../transforms/replay/old-logp.ts';
+import { Order } from '../../transforms/replay/order.ts';
+import { OwnList } from '../../transforms/replay/own-list.ts';
+import { Prefix } from '../../transforms/replay/prefix.ts';
+import { type ReplayRow, ReplayRows, type ReplayTransform } from '../../transforms/replay/replay-rows.ts';
+import { SecondPass } from '../../transforms/replay/second-pass.ts';
+import { fitTemperature, Temperature } from '../../transforms/replay/temperature.ts';
+import { OwnAgents } from '../../transforms/rows/own-agents.ts';
+
+interface ReplayHypothesis extends Hypothesis {
+  transform: ReplayTransform;
+}
+
+const unfitted = Number.NaN;
+
+/** Specific before general: an earlier one wins where two explain the same rows. */
+const singles: readonly ReplayHypothesis[] = [
+  { cause: 'trained-on-other-agent', transform: new OwnAgents() },
+  { cause: 'stochastic-forward', transform: new SecondPass() },
+  { cause: 'mask-not-replayed', transform: new Mask('update') },
+  { cause: 'mask-not-replayed', transform: new Mask('none') },
+  { cause: 'temperature-mismatch', transform: new Temperature('update', unfitted) },
+  { cause: 'temperature-mismatch', transform: new Temperature('sampling', unfitted) },
+  { cause: 'num-actions-defaulted', transform: new FirstK(unfitted) },
+  { cause: 'subset-not-replayed', transform: new Order('ascending') },
+  { cause: 'subset-not-replayed', transform: new Order('descending') },
+  { cause: 'subset-not-replayed', transform: new Order('reversed') },
+  { cause: 'subset-not-replayed', transform: new Prefix('update') },
+  { cause: 'subset-not-replayed', transform: new Prefix('sampling') },
+  { cause: 'subset-borrowed', transform: new ListOf('other-agent') },
+  { cause: 'subset-borrowed', transform: new ListOf('stored-before') },
+  { cause: 'subset-borrowed', transform: new ListOf('stored-after') },
+  { cause: 'subset-borrowed', transform: new ListOf('neighbouring-step') },
+  { cause: 'subset-borrowed', transform: new ListOf('any-row') },
+  { cause: 'subset-not-replayed', transform: new Order('any') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('zero') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('uniform') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('unmasked') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('other-action') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('other-row') },
+  { cause: 'old-logp-wrong', transform: new OldLogp('other-number') },
+  { cause: 'subset-not-replayed', transform: new OwnList() },
+];
+
+/** Two faults at once, tried where no single one explains the rows: each of these with a temperature. */
+const besideTemperature: readonly ReplayHypothesis[] = [
+  { cause: 'mask-not-replayed', transform: new Mask('update') },
+  { cause: 'mask-not-replayed', transform: new Mask('none') },
+  { cause: 'subset-not-replayed', transform: new Order('ascending') },
+  { cause: 'subset-not-replayed', transform: new Order('descending') },
+  { cause: 'subset-not-replayed', transform: new Order('reversed') },
+];
+
+const hypotheses: readonly ReplayHypothesis[] = [
+  ...singles,
+  ...besideTemperature.map(({ cause, transform }) => ({
+    cause,
+    beside: 'temperature-mismatch',
+    transform: new Composed([transform, new Temperature('update', unfitted)]),
+  })),
+];
+
+/** Nats between a row's number and what a transform gives: as exact as single precision, or a share of how far the row is off. */
+const agreement = { exact: 1e-5, related: 0.02, most: 1e-4 };
+/** Rows per iteration that the transforms are tried on. */
+const triedRows = 2048;
+
+export const replay: Check = {
+  id: 'replay',
+  group: 'replay',
+  question: 'Does the update replay the distribution that was sampled from?',
+  needs: [['replays.new_logp'], ['samples.old_logp', 'replays.old_logp']],
+  causes: [...new Set(hypotheses.map(({ cause }) => cause))],
+  start: (run) => new ReplayPass(run),
+};
+
+class ReplayPass implements Pass {
+  private looked = 0;
+  private disagreeing = 0;
+  /** Of those, the rows that entered the loss; a guard may leave the others out. */
+  private kept = 0;
+  private noticed = 0;
+  private unexplained = {
+    count: 0,
+    sum: 0,
+    squares: 0,
+    agents: new Set<number>(),
+    onset: Number.POSITIVE_INFINITY,
+  };
+  private largest = 0;
+  private readonly cover = new Cover(hypotheses);
+  private againDiffers = 0;
+  private againLooked = 0;
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { samples, replays, before } = iteration;
+    if (!samples || !replays || !before || iteration.probed) return;
+    const fresh = replays.measured('new_logp')!;
+    const stored = samples.measured('old_logp')!;
+    const used = replays.column('old_logp');
+    const again = replays.column('again_logp');
+    const entropy = replays.column('entropy');
+    const action = samples.column('action');
+    const agent = samples.column('agent')!;
+    const policy = replays.column('policy');
+    const weight = replays.column('weight');
+    const sample = replays.column('sample')!;
+    const { own: here } = iteration;
+    const sampled = new Scores(samples);
+    const step = Math.max(
+      resolution(fresh),
+      resolution(stored),
+      sampled.logits ? resolution(sampled.logits.values) : 0,
+    );
+    // Half-precision columns are compared as exactly as they were kept.
+    const tolerance = (value: number) => Math.max(logpTolerance, step > 1e-6 ? 8 * step * (1 + Math.abs(value)) : 0);
+    const rows: ReplayRow[] = [];
+    const cells = new Map<number, { looked: number; disagreeing: number }>();
+    let latest = Number.NaN;
+    let cell = { looked: 0, disagreeing: 0 };
+    for (let i = 0; i < replays.rows; i++) {
+      if (before[i] === 0 || here[i] === 0) continue;
+      const s = sample[i];
+      const old = used && !Number.isNaN(used[i]) ? used[i] : stored[s];
+      // What is not finite is another check's; minus infinity in the update is an action that it cannot choose.
+      if (!(Math.abs(old) < absurdLogp) || Number.isNaN(fresh[i])) continue;
+      if (Number.isFinite(fresh[i]) && Math.abs(fresh[i]) > absurdLogp) continue;
+      if (agent[s] !== latest) {
+        latest = agent[s];
+        cell = cells.get(latest) ?? { looked: 0, disagreeing: 0 };
+        cells.set(latest, cell);
+      }
+      cell.looked++;
+      if (again && Number.isFinite(again[i])) {
+        this.againLooked++;
+        if (Math.abs(again[i] - fresh[i]) > tolerance(fresh[i])) this.againDiffers++;
+      }
+      const gap = Math.abs(fresh[i] - old);
+      if (gap <= tolerance(old) || fresh[i] === old) continue;
+      cell.disagreeing++;
+      if (weight?.[i] !== 0) this.kept++;
+      if (Number.isFinite(gap)) this.largest = Math.max(this.largest, gap);
+      rows.push({
+        sample: s,
+        replay: i,
+        action: action ? action[s] : -1,
+        used: old,
+        stored: stored[s],
+        fresh: fresh[i],
+        again: again ? again[i] : Number.NaN,
+        entropy: entropy ? entropy[i] : Number.NaN,
+      });
+    }
+    for (const cell of cells.values()) {
+      this.looked += cell.looked;
+      this.disagreeing += cell.disagreeing;
+    }
+    const noticed = rows.filter(({ sample: s }) => {
+      const cell = cells.get(agent[s])!;
+      return cell.disagreeing >= noticedShare * cell.looked;
+    });
+    this.noticed += noticed.length;
+    if (noticed.length > 0 && !this.cover.full) this.explain(iteration, noticed, agent, policy, step);
+  }
+
+  private explain(
+    iteration: Iteration,
+    noticed: ReplayRow[],
+    agent: ArrayLike<number>,
+    policy: ArrayLike<number> | null,
+    step: number,
+  ): void {
+    const { exact, related, most } = agreement;
+    const close = (a: number, b: number, gap: number) =>
+      a === b ||
+      Math.abs(a - b) <=
+        Math.min(most, Math.max(exact, related * gap)) + (step > 1e-6 ? 8 * step * (1 + Math.abs(a)) : 0);
+    const rows = new ReplayRows(iteration, close);
+    const stride = Math.max(1, Math.ceil(noticed.length / triedRows));
+    const tried = noticed.filter((_, i) => i % stride === 0);
+    const foreign = (row: ReplayRow) => {
+      const own = this.run.policyOf(agent[row.sample]);
+      return policy !== null && own >= 0 && own !== policy[row.replay];
+    };
+    // Foreign rows are no fault of the agent that made them.
+    const blamed = tried.map((row) =>
+      foreign(row) ? (this.run.agentsOf(policy![row.replay])[0] ?? agent[row.sample]) : agent[row.sample],
+    );
+    const trials = tryAll(rows, tried);
+    trials[0] = tried.some(foreign)
+      ? { ...blank(tried), match: Uint8Array.from(tried, (row) => (foreign(row) ? 2 : 0)) }
+      : null;
+    this.cover.add(iteration.number, blamed, trials);
+    tried.forEach((row, i) => {
+      if (trials.some((trial) => trial?.match[i] === 2) || !Number.isFinite(row.fresh - row.used)) return;
+      rows.at(row);
+      const open = this.unexplained;
+      open.count++;
+      open.sum += row.fresh - row.used;
+      open.squares += (row.fresh - row.used) ** 2;
+      open.agents.add(agent[row.sample]);
+      open.onset = Math.min(open.onset, iteration.number);
+    });
+  }
+
+  finish(): Outcome {
+    const share = this.disagreeing / Math.max(1, this.looked);
+    const measured = {
+      rows: this.looked,
+      disagreeing: this.disagreeing,
+      share: figure(share),
+      largest: figure(this.largest),
+      again_differs: this.againDiffers,
+    };
+    const expected = { share: 0, tolerance: logpTolerance };
+    if (this.looked === 0)
+      return { status: 'not-checked', measured, expected, findings: [], note: 'no replay precedes the first step' };
+    if (this.noticed < fewestRows && this.againDiffers < fewestRows)
+      return { status: this.kept >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
+    const { findings, rest } = this.explained(share, measured, expected);
+    const open = this.cover.left(rest, this.disagreeing, this.looked);
+    return { status: 'fail', measured, expected, findings, ...(open ? { open } : {}) };
+  }
+
+  /** Two passes over the same rows with nothing changed in between differ, on more rows than rounding would. */
+  private get noisy(): boolean {
+    return this.againDiffers >= Math.max(fewestRows, noticedShare * this.againLooked);
+  }
+
+  private explained(
+    share: number,
+    measured: Outcome['measured'],
+    expected: Outcome['expected'],
+  ): { findings: Finding[]; rest: number } {
+    const { found, open } = this.cover.explain();
+    let rest = open;
+    const findings: Finding[] = [];
+    const evidence = [{ check: 'replay', measured, expected }];
+    for (const explained of found) {
+      const { rows } = explained;
+      if (rows < Math.min(fewestRows, this.cover.rows) || rows < 0.03 * this.cover.rows) {
+        rest += rows;
+        continue;
+      }
+      const wording = ({ transform }: ReplayHypothesis) => ({
+        quantity: 'log-probability',
+        ...(transform.explains === 'old'
+          ? { target: 'old_logp, as stored', before: 'new_logp before the first step' }
+          : { target: 'new_logp before the first step', before: 'old_logp, as stored' }),
+        summary: (fit: string) =>
+          `Before the first step ${percent(share)} of the rows have another log-probability in the update than when they were sampled; ${fit} of those agree with`,
+        evidence,
+      });
+      findings.push(...foundBy(explained, wording));
+    }
+    if (findings.length === 0 || open > 0.5 * this.cover.rows) {
+      const noise = this.noise(share, evidence);
+      if (noise) {
+        findings.push(noise);
+        rest -= noise.rows;
+      }
+    }
+    if (findings.length === 0 && this.noisy) findings.push(this.noiseOnly(evidence));
+    return { findings, rest };
+  }
+
+  /** No transform fits, and a second pass differs too: independent noise shifts the mean log-ratio by minus half its variance. */
+  private noise(share: number, evidence: Finding['evidence']): Finding | null {
+    const { count, sum, squares, agents, onset } = this.unexplained;
+    if (count < fewestRows || !this.noisy) return null;
+    const mean = sum / count;
+    const variance = squares / count - mean * mean;
+    const error = Math.sqrt(variance / count);
+    if (Math.abs(mean + variance / 2) > Math.max(4 * error, 0.5 * variance)) return null;
+    return {
+      cause: 'stochastic-forward',
+      confidence: confidence(1, count),
+      agents: [...agents].sort((a, b) => a - b),
+      onset,
+      rows: count,
+      before: share,
+      summary: `The log-ratio before the first step is noise (mean ${figure(mean)}, variance ${figure(variance)}) that no transform removes.`,
+      evidence,
+    };
+  }
+
+  private noiseOnly(evidence: Finding['evidence']): Finding {
+    return {
+      cause: 'stochastic-forward',
+      confidence: confidence(1, this.againDiffers),
+      agents: [],
+      onset: 0,
+      rows: this.againDiffers,
+      summary: `A second forward pass with nothing changed gives other log-probabilities on ${this.againDiffers} of ${this.againLooked} rows.`,
+      evidence,
+    };
+  }
+}
+
+const percent = (share: number) => `${figure(100 * share)} %`;
+
+const blank = (tried: readonly ReplayRow[]): Trial => ({
+  match: new Uint8Array(tried.length),
+  target: Float64Array.from(tried, ({ fresh }) => fresh),
+  before: Float64Array.from(tried, ({ used }) => used),
+  after: new Float64Array(tried.length).fill(Number.NaN),
+});
+
+/** A trial by hypothesis. Two faults at once are tried only where no single one explains half of the rows. */
+function tryAll(rows: ReplayRows, tried: readonly ReplayRow[]): (Trial | null)[] {
+  const stride = Math.max(1, Math.floor(tried.length / 96));
+  const few = tried.filter((row, i) => i % stride === 0 && Number.isFinite(rows.at(row).ownLogp));
+  const single = singles.map(({ transform }) => {
+    const fitted = transform.fitted ? transform.fitted(rows, few) : transform;
+    return fitted && tryOne(rows, tried, fitted);
+  });
+  const explained = tried.filter((_, i) => single.some((trial) => trial?.match[i] === 2)).length;
+  const both = besideTemperature.map(({ transform }) => {
+    const divisor = explained < 0.5 * tried.length ? fitTemperature(rows, few, 'update', transform) : null;
+    return divisor === null ? null : tryOne(rows, tried, new Composed([transform, new Temperature('update', divisor)]));
+  });
+  return [...single, ...both];
+}
+
+function tryOne(rows: ReplayRows, tried: readonly ReplayRow[], transform: ReplayTransform): Trial {
+  const trial = { ...blank(tried), transform };
+  if (transform.explains === 'old') [trial.target, trial.before] = [trial.before, trial.target];
+  let explained = 0;
+  tried.forEach((row, i) => {
+    rows.at(row);
+    const odd = transform.explains === 'old' ? rows.oldIsOdd : transform.explains === 'either' || rows.newIsOdd;
+    const match = odd ? (transform.match?.(rows) ?? matchByScore(rows, transform)) : 0;
+    trial.match[i] = match;
+    if (match === 2) explained++;
+  });
+  // Columns are worked out only for what may become a finding.
+  if (explained > 0)
+    tried.forEach((row, i) => {
+      trial.after[i] = scoreOf(rows.at(row), transform);
+    });
+  return trial;
+}
+
+function matchByScore(rows: ReplayRows, transform: ReplayTransform): Match {
+  const target = transform.explains === 'old' ? rows.row.used : rows.row.fresh;
+  if (transform.explains === 'old' ? !rows.freshIsOwn : !rows.canScore) return 0;
+  return rows.agrees(scoreOf(rows, transform), target) ? 2 : 0;
+}
+
+function scoreOf(rows: ReplayRows, transform: ReplayTransform): number {
+  if (transform.score) return transform.score(rows);
+  const view = rows.base.logits && rows.row.action >= 0 ? transform.alter?.(rows.view, rows) : null;
+  return view ? rows.score(view) : Number.NaN;
+}

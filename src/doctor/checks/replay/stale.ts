@@ -1,0 +1,153 @@
+/** Whether rows of earlier iterations enter an update, as declared by source_iteration or as seen by rows that repeat. */
+import { type Check, confidence, fewestRows, logpTolerance, type Pass } from '../../check.ts';
+import { figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import { gather, type Numbers, rowsWhere } from '../../evidence/rows.ts';
+import type { Run } from '../../evidence/run.ts';
+import { cellsOf } from '../../pairing/consensus.ts';
+import { RowsOfIteration } from '../../transforms/rows/rows-of-iteration.ts';
+
+export const stale: Check = {
+  id: 'fresh-rows',
+  group: 'replay',
+  question: "Does an update use its own iteration's rows?",
+  needs: [['replays.new_logp'], ['samples.old_logp']],
+  causes: ['stale-samples'],
+  start: (run) => new StalePass(run),
+};
+
+interface Kept {
+  number: number;
+  old: Numbers;
+  /** The same by agent, in storage order. */
+  byAgent: Map<number, Float64Array>;
+}
+
+class StalePass implements Pass {
+  private looked = 0;
+  private declared = 0;
+  private repeated = 0;
+  private readonly lags = new Map<number, number>();
+  private onset = Number.POSITIVE_INFINITY;
+  private readonly policies = new Set<number>();
+  private earlier: Kept[] = [];
+  /** By (episode, agent), the last step that was recorded. */
+  private reached = new Map<number, number>();
+  private recent = new Map<number, number>();
+
+  /** Agents of repeated rows. */
+  private readonly agents = new Set<number>();
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { samples, replays } = iteration;
+    if (!samples) return;
+    if (replays) this.replays(iteration);
+    const agent = samples.column('agent')!;
+    const again = this.repeats(iteration);
+    if (again > 0.02 * samples.rows) {
+      this.repeated += again;
+      this.onset = Math.min(this.onset, iteration.number);
+    }
+    const old = samples.measured('old_logp')!;
+    const byAgent = new Map<number, Float64Array>();
+    const every = rowsWhere(samples.rows, () => true);
+    for (const rows of cellsOf(every, (row) => agent[row], 1).lists) byAgent.set(agent[rows[0]], gather(old, rows));
+    this.earlier = [{ number: iteration.number, old, byAgent }, ...this.earlier].slice(0, 2);
+  }
+
+  /** Rows at a step that an earlier iteration has already recorded of the same agent and episode. */
+  private repeats({ samples, chains }: Iteration): number {
+    if (!chains) return 0;
+    const episode = samples!.column('episode')!;
+    const agent = samples!.column('agent')!;
+    const t = samples!.column('t')!;
+    const reached = new Map<number, number>();
+    let again = 0;
+    for (const row of chains.order) {
+      if (chains.previous[row] >= 0 && chains.next[row] >= 0) continue;
+      const key = episode[row] * 4096 + agent[row];
+      if (chains.next[row] < 0) reached.set(key, t[row]);
+      const before = chains.previous[row] < 0 ? this.reached.get(key) : undefined;
+      for (let later = row; before !== undefined && later >= 0 && t[later] <= before; later = chains.next[later]) {
+        again++;
+        this.agents.add(agent[later]);
+      }
+    }
+    // Episodes that have ended come no more; only the latest two iterations are kept.
+    this.reached = new Map([...this.recent, ...reached]);
+    this.recent = reached;
+    return again;
+  }
+
+  private replays({ samples, replays, number, before }: Iteration): void {
+    this.looked += replays!.rows;
+    const source = replays!.column('source_iteration');
+    const used = replays!.column('old_logp');
+    const sample = replays!.column('sample')!;
+    const policy = replays!.column('policy');
+    const stored = samples!.measured('old_logp')!;
+    const agent = samples!.column('agent')!;
+    if (!source && !used) return;
+    const place = new Int32Array(samples!.rows);
+    const counts = new Int32Array(this.run.agentCount);
+    for (let i = 0; used && i < place.length; i++) place[i] = counts[agent[i]]++;
+    for (let i = 0; i < replays!.rows; i++) {
+      const s = sample[i];
+      if (source && source[i] < number) this.note(number, source[i], policy?.[i]);
+      else if (used && before?.[i] === 1 && s < place.length && Math.abs(used[i] - stored[s]) > logpTolerance) {
+        const found = this.found(used[i], s, agent[s], place[s]);
+        if (found) this.note(number, found.number, policy?.[i]);
+      }
+    }
+  }
+
+  /** The earlier iteration that stored this log-probability at the same place, of all rows or of the agent's. */
+  private found(logp: number, row: number, agent: number, place: number): Kept | undefined {
+    const same = (value: number | undefined) => value !== undefined && Math.abs(value - logp) < 1e-6;
+    return this.earlier.find((kept) => same(kept.old[row]) || same(kept.byAgent.get(agent)?.[place]));
+  }
+
+  private note(number: number, from: number, policy: number | undefined): void {
+    this.declared++;
+    this.lags.set(number - from, (this.lags.get(number - from) ?? 0) + 1);
+    this.onset = Math.min(this.onset, number);
+    if (policy !== undefined) this.policies.add(policy);
+  }
+
+  finish(): Outcome {
+    const share = this.declared / Math.max(1, this.looked);
+    const measured = {
+      rows: this.looked,
+      of_earlier_iterations: this.declared,
+      repeated_rows: this.repeated,
+      share: figure(share),
+    };
+    const expected = { of_earlier_iterations: 0, repeated_rows: 0 };
+    const rows = Math.max(this.declared, this.repeated);
+    if (rows < fewestRows) return { status: 'pass', measured, expected, findings: [] };
+    const lag = [...this.lags].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 1;
+    return {
+      status: 'fail',
+      measured,
+      expected,
+      findings: [
+        {
+          cause: 'stale-samples',
+          confidence: confidence(1, rows),
+          agents: [
+            ...new Set([...this.agents, ...[...this.policies].flatMap((policy) => this.run.agentsOf(policy))]),
+          ].sort((a, b) => a - b),
+          onset: this.onset,
+          rows,
+          transform: new RowsOfIteration(lag),
+          before: share,
+          after: 0,
+          summary: `${rows} rows used in updates were collected by an earlier iteration's policy.`,
+          evidence: [{ check: 'fresh-rows', measured, expected }],
+        },
+      ],
+    };
+  }
+}

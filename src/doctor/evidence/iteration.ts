@@ -1,0 +1,221 @@
+/** One iteration as the checks see it: its rows, and what is computed from them once for all checks. `before` marks replays that precede every optimiser step of their policy. */
+import { advantages, type CreditInputs, type EndRule, type Flow, flow } from '../../math/advantages.ts';
+import { buildChains, type Chains } from '../../math/chains.ts';
+import type { Numbers, Rows } from './rows.ts';
+import type { Run } from './run.ts';
+import type { Replayed } from './run-policies.ts';
+import { type StepStat, stepStats } from './step-stats.ts';
+import type { Slice } from './stream.ts';
+
+export class Iteration {
+  readonly number: number;
+  samples: Rows | null;
+  /** What the recording's own policies give on these rows, where they were run. */
+  replayed: Replayed | null = null;
+  readonly replays: Rows | null;
+  readonly steps: Rows | null;
+  readonly tensors: Rows | null;
+  private keptChains: Chains | null | undefined;
+  private keptBefore: Uint8Array | null | undefined;
+  private keptOwn: Uint8Array | null = null;
+  private keptCredit: CreditInputs | null | undefined;
+  private keptPairs: Map<number, number[]> | null = null;
+  private keptStats: Map<number, StepStat> | null = null;
+  private keptLogCount: Float64Array | null | undefined;
+  private readonly flows = new Map<EndRule, Flow>();
+
+  constructor(
+    readonly run: Run,
+    slice: Slice,
+  ) {
+    this.number = slice.number;
+    this.samples = slice.tables.samples ?? null;
+    this.replays = slice.tables.replays ?? null;
+    this.steps = slice.tables.steps ?? null;
+    this.tensors = slice.tables.tensors ?? null;
+    for (const rows of [this.samples, this.replays, this.steps, this.tensors])
+      for (const name of rows?.known() ?? []) run.seen.add(`${rows!.table}.${name}`);
+    for (const rows of [this.samples, this.replays, this.steps, this.tensors])
+      if (rows) run.rows[rows.table] = (run.rows[rows.table] ?? 0) + rows.rows;
+    const agent = this.samples?.column('agent');
+    for (let i = 0; agent && i < agent.length; i++) if (agent[i] >= run.agentCount) run.agentCount = agent[i] + 1;
+  }
+
+  /** Takes the policies' own logits in place of those that were not recorded. */
+  adoptLogits(lists: readonly ArrayLike<number>[]): void {
+    this.samples = this.samples!.withLists('logits', lists);
+    this.run.seen.add('samples.logits');
+  }
+
+  /** A deliberate diagnostic change was in force. */
+  get probed(): boolean {
+    return this.steps?.texts('probe')?.some((name) => name !== '') ?? false;
+  }
+
+  /** Figures of every optimiser step, recomputed from its rows; by `stepKey`. */
+  get stats(): Map<number, StepStat> {
+    this.keptStats ??= stepStats(this);
+    return this.keptStats;
+  }
+
+  /** Per sample, the logarithm of how many candidates could be chosen. */
+  get logCount(): Float64Array | null {
+    if (this.keptLogCount !== undefined) return this.keptLogCount;
+    const legal = this.samples?.list('legal');
+    const lists = legal ?? this.samples?.list('logits') ?? this.samples?.list('subset');
+    const count = this.samples?.column('num_actions');
+    this.keptLogCount = null;
+    if (!this.samples || (!lists && !count)) return null;
+    const out = new Float64Array(this.samples.rows);
+    for (let i = 0; i < out.length; i++) {
+      let choices = count ? count[i] : lists!.offsets[i + 1] - lists!.offsets[i];
+      if (legal && legal.offsets[i + 1] > legal.offsets[i]) {
+        choices = 0;
+        for (let k = legal.offsets[i]; k < legal.offsets[i + 1]; k++) if (legal.values[k] === 1) choices++;
+      }
+      out[i] = Math.log(Math.max(1, choices));
+    }
+    this.keptLogCount = out;
+    return out;
+  }
+
+  get chains(): Chains | null {
+    if (this.keptChains !== undefined) return this.keptChains;
+    const episode = this.samples?.column('episode');
+    const t = this.samples?.column('t');
+    const agent = this.samples?.column('agent');
+    this.keptChains = episode && t && agent ? buildChains(episode, t, agent, this.samples!.column('env')) : null;
+    return this.keptChains;
+  }
+
+  get credit(): CreditInputs | null {
+    if (this.keptCredit !== undefined) return this.keptCredit;
+    const { samples, chains } = this;
+    const reward = samples?.column('reward');
+    const value = samples?.column('value');
+    const terminated = samples?.column('terminated');
+    this.keptCredit =
+      samples && chains && reward && value && terminated
+        ? {
+            chains,
+            reward,
+            value,
+            terminated,
+            truncated: samples.column('truncated'),
+            nextValue: samples.column('next_value'),
+          }
+        : null;
+    return this.keptCredit;
+  }
+
+  /**
+   * Advantages under an end rule. Where a bootstrap was not recorded it is taken from the recorded advantage, so the row itself proves
+   * nothing but the rows before it do. `reward` stands in for the recorded rewards.
+   */
+  advantages(rule: EndRule, gamma: number, lambda: number, reward?: ArrayLike<number>): Float64Array | null {
+    if (!this.credit) return null;
+    const credit = reward ? { ...this.credit, reward } : this.credit;
+    const out = new Float64Array(credit.chains.rows);
+    const kept = this.flows.get(rule) ?? flow(credit, rule);
+    this.flows.set(rule, kept);
+    const recorded = this.samples!.column('advantage');
+    if (!recorded || gamma === 0) return advantages(credit, kept, gamma, lambda, out);
+    let boot = kept.boot;
+    for (let i = 0; i < boot.length; i++) {
+      if (!Number.isNaN(boot[i])) continue;
+      if (boot === kept.boot) boot = boot.slice();
+      boot[i] = (recorded[i] - credit.reward[i] + credit.value[i]) / gamma;
+    }
+    return advantages(credit, { carry: kept.carry, boot }, gamma, lambda, out);
+  }
+
+  /** Rows of other agents at the same (episode, t). */
+  others(row: number): number[] {
+    const episode = this.samples!.column('episode')!;
+    const t = this.samples!.column('t')!;
+    if (!this.keptPairs) {
+      this.keptPairs = new Map();
+      for (let i = 0; i < this.samples!.rows; i++) {
+        const key = episode[i] * 1048576 + t[i];
+        const list = this.keptPairs.get(key);
+        if (list) list.push(i);
+        else this.keptPairs.set(key, [i]);
+      }
+    }
+    return (this.keptPairs.get(episode[row] * 1048576 + t[row]) ?? []).filter((other) => other !== row);
+  }
+
+  /** 1 for every replay of a sample that is here: rows of an earlier iteration are not. */
+  get own(): Uint8Array {
+    if (this.keptOwn) return this.keptOwn;
+    const rows = this.replays?.rows ?? 0;
+    const own = new Uint8Array(rows);
+    const sample = this.replays?.column('sample');
+    const source = this.replays?.column('source_iteration');
+    const samples = this.samples?.rows ?? 0;
+    for (let i = 0; sample && i < rows; i++)
+      if (sample[i] < samples && !(source && source[i] !== this.number && !Number.isNaN(source[i]))) own[i] = 1;
+    this.keptOwn = own;
+    return own;
+  }
+
+  /** 1 for every replay that no optimiser step of its policy precedes in this iteration. */
+  get before(): Uint8Array | null {
+    if (this.keptBefore !== undefined) return this.keptBefore;
+    const { replays } = this;
+    if (!replays) {
+      this.keptBefore = null;
+      return null;
+    }
+    const epoch = replays.column('epoch')!;
+    const minibatch = replays.column('minibatch')!;
+    const policy = replays.column('policy');
+    const weight = replays.column('weight');
+    const first = this.firstSteps(epoch, minibatch, policy, weight);
+    const before = new Uint8Array(replays.rows);
+    let [latest, last] = [Number.NaN, 0];
+    for (let i = 0; i < before.length; i++) {
+      const who = policy ? policy[i] : 0;
+      // Rows of one policy mostly follow one another.
+      if (who !== latest) [latest, last] = [who, first.get(who) ?? 0];
+      before[i] = epoch[i] * stride + minibatch[i] <= last ? 1 : 0;
+    }
+    this.keptBefore = before;
+    return before;
+  }
+
+  /** Per policy, the first step that moved something: the ones before it were skipped. */
+  private firstSteps(
+    epoch: Numbers,
+    minibatch: Numbers,
+    policy: Numbers | null,
+    weight: Numbers | null,
+  ): Map<number, number> {
+    const used = new Map<number, number>();
+    const note = (key: number, at: number) => used.set(key, Math.min(at, used.get(key) ?? Number.POSITIVE_INFINITY));
+    const skipped = this.steps?.column('skipped');
+    const stepEpoch = this.steps?.column('epoch');
+    const stepMinibatch = this.steps?.column('minibatch');
+    if (skipped && stepEpoch && stepMinibatch) {
+      const stepPolicy = this.steps!.column('policy');
+      for (let i = 0; i < skipped.length; i++)
+        if (skipped[i] !== 1) note(stepPolicy ? stepPolicy[i] : 0, stepEpoch[i] * stride + stepMinibatch[i]);
+      if (used.size === 0) for (let i = 0; i < epoch.length; i++) used.set(policy ? policy[i] : 0, Number.MAX_VALUE);
+    } else {
+      for (let i = 0; i < epoch.length; i++)
+        if (weight?.[i] !== 0) note(policy ? policy[i] : 0, epoch[i] * stride + minibatch[i]);
+    }
+    return used;
+  }
+}
+
+const stride = 1048576;
+
+/** One number for an optimiser step within an iteration. */
+export function stepKey(epoch: number, minibatch: number, policy: number): number {
+  return (policy * 4096 + epoch) * stride + minibatch;
+}
+
+export function policyOfStep(key: number): number {
+  return Math.floor(key / stride / 4096);
+}

@@ -1,0 +1,145 @@
+/** What the run itself shows while the checks look at it: symptoms measured in this run, and worries that its rows excuse. Nothing here accuses. */
+import type { Cleared } from '../diagnosis.ts';
+import { figure } from '../diagnosis.ts';
+import { limits } from '../limits.ts';
+import type { Iteration } from './iteration.ts';
+import type { Run } from './run.ts';
+
+/** Means over the rows of one iteration's update. */
+interface Update {
+  iteration: number;
+  /** Steps, and those before which the policy had already moved. */
+  steps: number;
+  later: number;
+  k1: number;
+  k2: number;
+  /** Before the first step, where every ratio should be 1. */
+  k2Before: number;
+  clip: number;
+  entropyShare: number;
+}
+
+export class RunReadings {
+  private readonly updates: Update[] = [];
+  private reported = { steps: 0, negative: 0 };
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    this.countUpdates(iteration);
+    if (iteration.probed) return;
+    const sums = { weight: 0, before: 0, k1: 0, k2: 0, k2Before: 0, clip: 0, entropy: 0, logCount: 0 };
+    let [steps, later] = [0, 0];
+    for (const stat of iteration.stats.values()) {
+      if (!(stat.weight > 0)) continue;
+      steps++;
+      if (!stat.before) later++;
+      sums.weight += stat.weight;
+      if (stat.before) {
+        sums.before += stat.weight;
+        sums.k2Before += stat.weight * stat.k2;
+      }
+      sums.k1 += stat.weight * stat.k1;
+      sums.k2 += stat.weight * stat.k2;
+      sums.clip += stat.weight * stat.clipFraction;
+      sums.entropy += stat.weight * stat.entropy;
+      sums.logCount += stat.weight * stat.logCount;
+    }
+    const reported = iteration.steps?.column('approx_kl');
+    for (let i = 0; reported && i < reported.length; i++) {
+      if (!Number.isFinite(reported[i])) continue;
+      this.reported.steps++;
+      if (reported[i] < -limits.logp.value) this.reported.negative++;
+    }
+    if (steps === 0) return;
+    this.updates.push({
+      iteration: iteration.number,
+      steps,
+      later,
+      k1: sums.k1 / sums.weight,
+      k2: sums.k2 / sums.weight,
+      k2Before: sums.k2Before / sums.before,
+      clip: sums.clip / sums.weight,
+      entropyShare: sums.entropy / sums.logCount,
+    });
+  }
+
+  private countUpdates({ samples, replays, own }: Iteration): void {
+    const agent = samples?.column('agent');
+    const sample = replays?.column('sample');
+    if (!agent || !sample || own.length === 0) return;
+    const used = new Uint8Array(agent.length);
+    for (let i = 0; i < sample.length; i++) if (own[i] === 1) used[sample[i]] = 1;
+    for (let i = 0; i < agent.length; i++) {
+      const counts = this.run.updates.get(agent[i]) ?? { sampled: 0, used: 0 };
+      this.run.updates.set(agent[i], counts);
+      counts.sampled++;
+      counts.used += used[i];
+    }
+  }
+
+  /** Sentences about what strikes the eye in this run; a reading within its usual band says nothing. */
+  symptoms(): string[] {
+    const found: string[] = [];
+    const { updates } = this;
+    const all = (pick: (update: Update) => number, fits: (value: number) => boolean) => {
+      const values = updates.map(pick).filter((value) => Number.isFinite(value));
+      return values.length > 0 && values.every(fits) ? values : null;
+    };
+    const flat = all(
+      ({ entropyShare }) => entropyShare,
+      (share) => share > 0.99,
+    );
+    if (flat)
+      found.push(
+        `entropy stayed within ${figure(100 * (1 - Math.min(...flat)))} % of log K ${during(flat.length)} that were recorded`,
+      );
+    const certain = updates.find(({ entropyShare }) => entropyShare < limits.certain.value);
+    if (certain) found.push(`entropy was ${figure(certain.entropyShare)} of log K in iteration ${certain.iteration}`);
+    const off = updates.filter(({ k2Before }) => k2Before > limits.guardBand.value);
+    if (off.length > 0)
+      found.push(
+        `before the first step k2 was already ${figure(middle(off.map(({ k2Before }) => k2Before)))} (median of ${off.length} of ${updates.length} updates), where it should be 0`,
+      );
+    const clipped = middle(updates.map(({ clip }) => clip));
+    if (clipped > 0.5) found.push(`${figure(100 * clipped)} % of the ratios lay beyond the clip (median update)`);
+    const still = all(
+      ({ k2, later }) => (later > 0 ? k2 : Number.NaN),
+      (k2) => k2 < limits.logp.value ** 2,
+    );
+    if (still) found.push(`the ratio stayed at 1 ${during(still.length)} that were recorded`);
+    const far = middle(updates.map(({ k2 }) => k2));
+    if (far > limits.tooFar.value) found.push(`k2 of the median update was ${figure(far)}`);
+    return found;
+  }
+
+  cleared(): Cleared[] {
+    const found: Cleared[] = [];
+    const { updates, reported } = this;
+    if (updates.length === 0) return found;
+    const single = updates.every(({ later, k2 }) => later === 0 && k2 < limits.guardBand.value);
+    if (single)
+      found.push({
+        symptom: 'the ratio is 1, and KL and clip fraction are 0, in every update',
+        why: 'each policy takes one optimiser step per batch, before which the ratio is 1 by definition',
+      });
+    else if (updates.every(({ clip }) => clip === 0))
+      found.push({
+        symptom: 'the clip fraction is 0',
+        why: `the steps are small: k2 of the median update is ${figure(middle(updates.map(({ k2 }) => k2)))}, and no ratio reaches the clip`,
+      });
+    if (reported.negative > 0 && updates.some(({ k1 }) => k1 < 0))
+      found.push({
+        symptom: `the reported KL is below 0 in ${reported.negative} of ${reported.steps} steps`,
+        why: 'the mean of old - new is an unbiased estimate, and may be negative',
+      });
+    return found;
+  }
+}
+
+const during = (count: number) => `in ${count === 1 ? 'the one update' : `all ${count} updates`}`;
+
+function middle(values: readonly number[]): number {
+  const sorted = values.filter((value) => Number.isFinite(value)).sort((a, b) => a - b);
+  return sorted.length > 0 ? sorted[sorted.length >> 1] : Number.NaN;
+}

@@ -1,0 +1,315 @@
+/** Figures of every optimiser step recomputed from its rows: losses, KL estimators, clip fraction. Rows of weight 0 did not enter the loss and are left out. */
+import { Pairs } from '../../math/statistics.ts';
+import { type Iteration, stepKey } from './iteration.ts';
+import type { Numbers } from './rows.ts';
+
+export interface StepStat {
+  policy: number;
+  epoch: number;
+  minibatch: number;
+  rows: number;
+  weight: number;
+  before: boolean;
+  /** Means over the weight. */
+  loss: number;
+  unclippedLoss: number;
+  meanAbsolute: number;
+  /** Of all pairs of a ratio with an advantage. */
+  outerLoss: number;
+  k1: number;
+  k2: number;
+  k3: number;
+  k1Error: number;
+  after1: number;
+  after2: number;
+  after3: number;
+  clipFraction: number;
+  clipBinding: number;
+  entropy: number;
+  logCount: number;
+  /** Mean square of value minus return, and the same over all pairs. */
+  valueLoss: number;
+  outerValueLoss: number;
+  largestMove: number;
+  /** Log-ratio, and change across the step, against the advantage used. */
+  ratioPairs: Pairs;
+  changePairs: Pairs;
+}
+
+/** Sums over the rows of a step, each times its weight. */
+class Sums {
+  rows = 0;
+  weight = 0;
+  k1 = 0;
+  k2 = 0;
+  k3 = 0;
+  /** Rows whose ratio the clip would change, and those where it does. */
+  beyond = 0;
+  binding = 0;
+  /** The ratio, or what the clip makes of it, whichever is smaller; and whichever is larger. */
+  smaller = 0;
+  larger = 0;
+  loss = 0;
+  unclipped = 0;
+  absolute = 0;
+  positive = 0;
+  negative = 0;
+  entropy = 0;
+  logCount = 0;
+  value = 0;
+  value2 = 0;
+  target = 0;
+  target2 = 0;
+  valueLoss = 0;
+  after1 = 0;
+  after2 = 0;
+  after3 = 0;
+  afterWeight = 0;
+  largest = 0;
+  readonly ratioPairs = new Pairs();
+  readonly changePairs = new Pairs();
+
+  constructor(
+    readonly policy: number,
+    readonly epoch: number,
+    readonly minibatch: number,
+    readonly before: boolean,
+  ) {}
+}
+
+export const defaultClip = 0.2;
+
+interface Columns {
+  own: Uint8Array;
+  sample: Numbers;
+  fresh: Numbers;
+  used: Numbers | null;
+  stored: Numbers | null;
+  weight: Numbers | null;
+  advantage: Numbers | null;
+  entropy: Numbers | null;
+  value: Numbers | null;
+  target: Numbers | null;
+  after: Numbers | null;
+  logCount: Float64Array | null;
+}
+
+export function stepStats(iteration: Iteration): Map<number, StepStat> {
+  const { replays, samples, before, run } = iteration;
+  const found = new Map<number, StepStat>();
+  if (!replays || !before) return found;
+  const clip = Number.isFinite(run.number('clip')) ? run.number('clip') : defaultClip;
+  const epoch = replays.column('epoch')!;
+  const minibatch = replays.column('minibatch')!;
+  const policy = replays.column('policy');
+  const columns: Columns = {
+    own: iteration.own,
+    sample: replays.column('sample')!,
+    fresh: replays.measured('new_logp')!,
+    used: replays.column('old_logp'),
+    stored: samples?.measured('old_logp') ?? null,
+    weight: replays.column('weight'),
+    advantage: replays.column('advantage'),
+    entropy: replays.column('entropy'),
+    value: replays.column('value'),
+    target: replays.column('return'),
+    after: replays.column('after_logp'),
+    logCount: iteration.logCount,
+  };
+  const steps = new Map<number, Sums>();
+  // Rows of one step mostly follow one another, and are added up in one go.
+  for (let from = 0, to = 0; from < replays.rows; from = to) {
+    const who = policy ? policy[from] : 0;
+    for (to = from + 1; to < replays.rows; to++)
+      if (epoch[to] !== epoch[from] || minibatch[to] !== minibatch[from] || (policy && policy[to] !== who)) break;
+    const key = stepKey(epoch[from], minibatch[from], who);
+    const step = steps.get(key) ?? new Sums(who, epoch[from], minibatch[from], before[from] === 1);
+    addRows(step, columns, from, to, clip);
+    addValues(step, columns, from, to);
+    if (step.rows > 0) steps.set(key, step);
+  }
+  for (const [key, sums] of steps) found.set(key, finish(sums, columns));
+  return found;
+}
+
+/** exp(x) - 1. Most log-ratios are so small that a few terms give every digit. */
+function grownBy(x: number): number {
+  if (!(Math.abs(x) < 0.02)) return Math.expm1(x);
+  return x * (1 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x / 5040))))));
+}
+
+/** The doctor's longest loop, so sums are kept in variables of their own. */
+function addRows(step: Sums, columns: Columns, from: number, to: number, clip: number): void {
+  const { own, sample, fresh, used, stored, weight, advantage, entropy, after, logCount } = columns;
+  const { before, ratioPairs, changePairs } = step;
+  let rows = 0;
+  let total = 0;
+  let k1 = 0;
+  let k2 = 0;
+  let k3 = 0;
+  let beyond = 0;
+  let binding = 0;
+  let small = 0;
+  let large = 0;
+  let loss = 0;
+  let unclipped = 0;
+  let absolute = 0;
+  let positive = 0;
+  let negative = 0;
+  let entropies = 0;
+  let counts = 0;
+  let after1 = 0;
+  let after2 = 0;
+  let after3 = 0;
+  let afterWeight = 0;
+  let { largest } = step;
+  for (let i = from; i < to; i++) {
+    const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
+    if (w === 0) continue;
+    const here = own[i] === 1;
+    const old = used && !Number.isNaN(used[i]) ? used[i] : here && stored ? stored[sample[i]] : Number.NaN;
+    const log = fresh[i] - old;
+    const grown = grownBy(log);
+    const ratio = 1 + grown;
+    rows++;
+    total += w;
+    k1 -= w * log;
+    k2 += w * 0.5 * log * log;
+    k3 += w * (grown - log);
+    if (Math.abs(ratio - 1) > clip) beyond += w;
+    const smaller = Math.min(ratio, 1 + clip);
+    const larger = Math.max(ratio, 1 - clip);
+    small += w * smaller;
+    large += w * larger;
+    if (advantage) {
+      const a = advantage[i];
+      loss -= w * (a > 0 ? smaller : larger) * a;
+      unclipped -= w * ratio * a;
+      absolute += w * Math.abs(a * ratio);
+      if (a > 0) positive += w * a;
+      else negative += w * a;
+      if ((a > 0 && ratio > 1 + clip) || (a < 0 && ratio < 1 - clip)) binding += w;
+      if (Number.isFinite(log) && Number.isFinite(a)) ratioPairs.add(log, a);
+    }
+    if (entropy) entropies += w * entropy[i];
+    if (logCount && here) counts += w * logCount[sample[i]];
+    // A probability is at most 1, so hardly a row needs it to be seen not to have moved farthest.
+    if (!before && Math.abs(grown) > largest) {
+      const moved = Math.exp(old) * Math.abs(grown);
+      if (moved > largest) largest = moved;
+    }
+    if (!after || Number.isNaN(after[i])) continue;
+    const whole = after[i] - old;
+    const grownAfter = grownBy(whole);
+    after1 -= w * whole;
+    after2 += w * 0.5 * whole * whole;
+    after3 += w * (grownAfter - whole);
+    afterWeight += w;
+    if (Math.abs(grownAfter - grown) > largest) {
+      const moved = Math.exp(old) * Math.abs(grownAfter - grown);
+      if (moved > largest) largest = moved;
+    }
+    const change = after[i] - fresh[i];
+    if (advantage && Number.isFinite(change) && Number.isFinite(advantage[i])) changePairs.add(change, advantage[i]);
+  }
+  step.rows += rows;
+  step.weight += total;
+  step.k1 += k1;
+  step.k2 += k2;
+  step.k3 += k3;
+  step.beyond += beyond;
+  step.binding += binding;
+  step.smaller += small;
+  step.larger += large;
+  step.loss += loss;
+  step.unclipped += unclipped;
+  step.absolute += absolute;
+  step.positive += positive;
+  step.negative += negative;
+  step.entropy += entropies;
+  step.logCount += counts;
+  step.after1 += after1;
+  step.after2 += after2;
+  step.after3 += after3;
+  step.afterWeight += afterWeight;
+  step.largest = largest;
+}
+
+function addValues(step: Sums, { value, target, weight }: Columns, from: number, to: number): void {
+  if (!value || !target) return;
+  let v = 0;
+  let v2 = 0;
+  let t = 0;
+  let t2 = 0;
+  let loss = 0;
+  for (let i = from; i < to; i++) {
+    const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
+    if (w === 0) continue;
+    v += w * value[i];
+    v2 += w * value[i] * value[i];
+    t += w * target[i];
+    t2 += w * target[i] * target[i];
+    loss += w * (value[i] - target[i]) * (value[i] - target[i]);
+  }
+  step.value += v;
+  step.value2 += v2;
+  step.target += t;
+  step.target2 += t2;
+  step.valueLoss += loss;
+}
+
+function finish(s: Sums, { advantage, entropy, value, target, logCount }: Columns): StepStat {
+  const w = s.weight;
+  const known = (sum: number, column: unknown, whole = w) => (column ? sum / whole : Number.NaN);
+  const variance = Math.max(0, (2 * s.k2) / w - (s.k1 / w) ** 2);
+  return {
+    policy: s.policy,
+    epoch: s.epoch,
+    minibatch: s.minibatch,
+    rows: s.rows,
+    weight: w,
+    before: s.before,
+    loss: known(s.loss, advantage),
+    unclippedLoss: known(s.unclipped, advantage),
+    meanAbsolute: known(s.absolute, advantage),
+    outerLoss: known(-(s.smaller * s.positive + s.larger * s.negative) / w, advantage),
+    k1: s.k1 / w,
+    k2: s.k2 / w,
+    k3: s.k3 / w,
+    k1Error: Math.sqrt(variance / s.rows),
+    after1: known(s.after1, s.afterWeight > 0, s.afterWeight),
+    after2: known(s.after2, s.afterWeight > 0, s.afterWeight),
+    after3: known(s.after3, s.afterWeight > 0, s.afterWeight),
+    clipFraction: s.beyond / w,
+    clipBinding: known(s.binding, advantage),
+    entropy: known(s.entropy, entropy),
+    logCount: known(s.logCount, logCount),
+    valueLoss: known(s.valueLoss, value && target),
+    outerValueLoss: known(s.value2 - (2 * s.value * s.target) / w + s.target2, value && target),
+    largestMove: s.largest,
+    ratioPairs: s.ratioPairs,
+    changePairs: s.changePairs,
+  };
+}
+
+/** A step of the `steps` table beside its recomputed figures. */
+export interface ReportedStep {
+  row: number;
+  stat: StepStat;
+}
+
+export function reportedSteps(iteration: Iteration): ReportedStep[] {
+  const { steps } = iteration;
+  if (!steps) return [];
+  const epoch = steps.column('epoch')!;
+  const minibatch = steps.column('minibatch')!;
+  const policy = steps.column('policy');
+  const skipped = steps.column('skipped');
+  const found: ReportedStep[] = [];
+  for (let row = 0; row < steps.rows; row++) {
+    if (skipped?.[row] === 1) continue;
+    const stat = iteration.stats.get(stepKey(epoch[row], minibatch[row], policy ? policy[row] : 0));
+    if (stat) found.push({ row, stat });
+  }
+  return found;
+}

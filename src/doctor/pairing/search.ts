@@ -1,0 +1,268 @@
+/** Which transform turns the rows' own credit into the credit that the loss used. A line per cell stands for any normalisation, so a transform is tried on every level at which a batch may be normalised. */
+import { fewestRows } from '../check.ts';
+import { endRules } from '../checks/credit/credit.ts';
+import type { CreditRule } from '../credit-rule.ts';
+import { groupKeys } from '../evidence/groups.ts';
+import type { Iteration } from '../evidence/iteration.ts';
+import { gather } from '../evidence/rows.ts';
+import type { Run } from '../evidence/run.ts';
+import { Composed } from '../transforms/composed.ts';
+import { Absolute } from '../transforms/credit/absolute.ts';
+import type { CreditRows, CreditTransform } from '../transforms/credit/credit-rows.ts';
+import { EarlierIteration } from '../transforms/credit/earlier-iteration.ts';
+import { GroupMean } from '../transforms/credit/group-mean.ts';
+import { Lag, lags } from '../transforms/credit/lag.ts';
+import { OtherAgent } from '../transforms/credit/other-agent.ts';
+import { nearest, Permutation } from '../transforms/credit/permutation.ts';
+import { ReturnForAdvantage } from '../transforms/credit/return-for-advantage.ts';
+import { Sign } from '../transforms/credit/sign.ts';
+import { type Clamp, cellsOf, consensus, type Line } from './consensus.ts';
+import type { Cover, Hypothesis, Trial } from './cover.ts';
+import { alike, demeaned, fromPool, LineOf, normalised } from './vectors.ts';
+
+interface PairingHypothesis extends Hypothesis {
+  transform: CreditTransform;
+}
+
+const singles: readonly PairingHypothesis[] = [
+  { cause: 'advantage-sign-flipped', transform: new Sign() },
+  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
+  ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
+  { cause: 'advantage-agent-swapped', transform: new OtherAgent() },
+  { cause: 'return-inconsistent', transform: new EarlierIteration() },
+  { cause: 'advantage-degenerate', transform: new Absolute() },
+  { cause: 'advantage-degenerate', transform: new ReturnForAdvantage() },
+  ...endRules,
+  ...(['action', 'place', 'group'] as const).flatMap((by) => [
+    { cause: 'advantage-group-demeaned', transform: new GroupMean(by, true) },
+    { cause: 'advantage-group-demeaned', transform: new GroupMean(by) },
+  ]),
+  { cause: 'advantage-shuffled', transform: new Permutation() },
+];
+
+/** Two faults at once, tried where no single one explains the rows. */
+const pairs: readonly PairingHypothesis[] = singles
+  .filter(({ transform }) => ['lag', 'other-agent'].includes(transform.id))
+  .map(({ cause, transform }) => ({
+    cause,
+    beside: 'advantage-sign-flipped',
+    transform: new Composed([transform, new Sign()]),
+  }));
+
+export const hypotheses = [...singles, ...pairs];
+
+/** Rows of one epoch that transforms are tried on. */
+const triedRows = 8192;
+const fewestInCell = 5;
+
+/** The rows of one pass over the batch: used credit `y` beside the rows' own `x`, by replay row. */
+export interface PairingEpoch {
+  /** Replay rows of this epoch that carry weight. */
+  rows: Int32Array;
+  x: Float64Array;
+  y: Float64Array;
+  slack: number;
+  clamp: Clamp;
+  levels: ((row: number) => number)[];
+}
+
+/** The lines of one level of normalisation, and the share of the rows that lie on them. */
+export interface Level {
+  share: number;
+  cell: LineOf;
+}
+
+/** Rows that lie on no line of their own, and what they may have been given instead. */
+export interface Question {
+  iteration: Iteration;
+  whole: PairingEpoch;
+  wrong: number[];
+  identity: Level;
+  reference: ArrayLike<number>;
+  earlier: Float64Array | null;
+  rule: CreditRule | null;
+}
+
+/** The level of normalisation at which most rows lie on their cell's line. */
+export function bestLevel(
+  run: Run,
+  epoch: PairingEpoch,
+  x: ArrayLike<number>,
+  sign: 1 | -1,
+  levels = epoch.levels,
+): Level | null {
+  let best: Level | null = null;
+  for (const level of levels) {
+    const { lists } = cellsOf(epoch.rows, level, fewestInCell);
+    const cell = new LineOf(epoch.x.length);
+    let [matched, total] = [0, 0];
+    for (const list of lists) {
+      total += list.length;
+      if (alike(x, list)) {
+        matched += list.length;
+        continue;
+      }
+      const line = consensus(x, epoch.y, list, epoch.slack, epoch.clamp, sign);
+      matched += line.matched;
+      cell.set(list, line);
+    }
+    // Too small cells prove nothing, and so does a level that leaves most rows out.
+    if (total < 0.5 * epoch.rows.length || total < 2 * lists.length + fewestRows) continue;
+    if (!best || matched / total > best.share + 0.005) best = { share: matched / total, cell };
+    if (best.share > 0.98) break;
+  }
+  const text = run.text('advantage_normalisation');
+  if (!best || best.share >= 0.98 || text === 'batch' || text === 'none') return best;
+  // Where only minibatches could tell and they are too small, nothing is known.
+  return cellsOf(epoch.rows, epoch.levels[2], fewestInCell).lists.length === 0 ? null : best;
+}
+
+/** Tries every transform on the rows that disagree, and tells the cover which of them each row agrees with. */
+export function search(question: Question, cover: Cover<PairingHypothesis>): void {
+  const { iteration, whole, wrong, identity, reference, earlier, rule } = question;
+  const epoch = { ...whole, rows: whole.rows.subarray(0, triedRows) };
+  const last = epoch.rows[epoch.rows.length - 1];
+  const rows = wrong.filter((row) => row <= last);
+  const sample = iteration.replays!.column('sample')!;
+  const agent = iteration.samples!.column('agent')!;
+  const target = gather(epoch.y, rows);
+  const context: CreditRows = {
+    iteration,
+    own: reference,
+    target: [],
+    wrong: [],
+    slack: epoch.slack,
+    rule,
+    earlier,
+  };
+  const agents = new Set(rows.map((row) => agent[sample[row]]));
+  const struck = (row: number) => agents.has(agent[sample[row]]);
+  /** What may have been used, each of several ways by sample, on the levels at which it may have been normalised. */
+  const lay = (
+    ways: readonly ArrayLike<number>[],
+    levels = epoch.levels,
+    alone = false,
+    plain: LineOf | null = null,
+  ): Trial | null => {
+    if (ways.length === 0) return null;
+    const trial = emptyTrial(target);
+    for (const vector of ways) {
+      const x = new Float64Array(epoch.x.length).fill(Number.NaN);
+      for (const row of epoch.rows) x[row] = vector[sample[row]];
+      const own = bestLevel(iteration.run, epoch, x, 1, levels);
+      // With most rows right, their line is the normalisation; wrong rows must lie on it too.
+      const right = !alone && identity.share >= 0.2 ? identity.cell : null;
+      rows.forEach((row, i) => {
+        if (Number.isNaN(x[row])) {
+          trial.match[i] ||= 1;
+          return;
+        }
+        const sure = own !== null && Math.max(own.share, own.cell.share(row)) >= 0.3;
+        place(trial, i, own?.cell.get(row), x[row], epoch.x[row], epoch, sure);
+        place(trial, i, right?.get(row), x[row], epoch.x[row], epoch, true);
+        const line = plain?.get(row);
+        if (line) trial.before[i] = line.slope * epoch.x[row] + line.intercept;
+      });
+    }
+    return trial;
+  };
+  const byGroup = (transform: GroupMean): Trial | null => {
+    const keys = groupKeys(iteration, transform.by);
+    if (!keys) return null;
+    if (transform.scaled) {
+      const levels = epoch.levels.slice(0, 3).map((level) => (row: number) => level(row) * 65536 + keys[sample[row]]);
+      return lay([reference], levels, true, identity.cell);
+    }
+    // Agents of a shared policy may have been normalised each by itself before.
+    const forms = [reference, normalised(epoch.rows, epoch.levels[1], reference, sample)];
+    return lay(
+      forms.map((form) => demeaned(epoch, keys, form, sample, struck)),
+      epoch.levels,
+      true,
+    );
+  };
+  const trial = ({ transform }: PairingHypothesis): Trial | null => {
+    if (transform instanceof GroupMean) return byGroup(transform);
+    if (transform instanceof Permutation) return drawn(epoch, rows, identity);
+    const vector = transform.ways ? null : transform.apply(context);
+    return lay(transform.ways?.(context) ?? (vector ? [vector] : []), epoch.levels, alone.has(transform.id));
+  };
+  const single = singles.map(trial);
+  const explained = rows.filter((_, i) => single.some((one) => one?.match[i] === 2)).length;
+  const both = pairs.map((pair) => (explained < 0.5 * rows.length ? trial(pair) : null));
+  cover.add(
+    iteration.number,
+    rows.map((row) => agent[sample[row]]),
+    [...single, ...both],
+  );
+}
+
+/** Transforms that make another quantity of the credit, for which the line of right rows is no normalisation. */
+const alone = new Set(['sign', 'absolute', 'return-for-advantage', 'composed']);
+
+const emptyTrial = (target: Float64Array): Trial => ({
+  match: new Uint8Array(target.length),
+  target,
+  before: new Float64Array(target.length).fill(Number.NaN),
+  after: new Float64Array(target.length).fill(Number.NaN),
+});
+
+/** Takes what a line makes of a row, where it comes nearer than what was there. */
+function place(
+  trial: Trial,
+  i: number,
+  line: Line | undefined,
+  x: number,
+  own: number,
+  { slack, clamp }: PairingEpoch,
+  sure: boolean,
+): void {
+  if (!line || Number.isNaN(line.slope)) return;
+  const on = (value: number) => Math.max(clamp.low, Math.min(clamp.high, line.slope * value + line.intercept));
+  const gap = Math.abs(on(x) - trial.target[i]);
+  if (sure && gap <= slack) trial.match[i] = 2;
+  if (Math.abs(trial.after[i] - trial.target[i]) <= gap) return;
+  trial.after[i] = on(x);
+  trial.before[i] = on(own);
+}
+
+/** Whether used advantages are drawn from the batch's own: the sorted columns lie on one line. */
+function drawn(epoch: PairingEpoch, rows: number[], identity: Level): Trial {
+  const trial = emptyTrial(gather(epoch.y, rows));
+  // All credit of a policy: a minibatch may be given that of rows in other minibatches.
+  const pools = new Map<number, Float64Array>();
+  for (const list of cellsOf(epoch.rows, epoch.levels[0], 1).lists)
+    pools.set(
+      epoch.levels[0](list[0]),
+      gather(epoch.x, list)
+        .filter((value) => Number.isFinite(value))
+        .sort(),
+    );
+  const strict = { ...epoch, slack: drawnStrictness * epoch.slack };
+  for (const level of epoch.levels) {
+    const { lists } = cellsOf(epoch.rows, level, fewestInCell);
+    for (const list of lists) {
+      const known = list.filter((row) => Number.isFinite(epoch.x[row] + epoch.y[row]));
+      const sortedX = Float64Array.from(known, (row) => epoch.x[row]).sort();
+      const sortedY = Float64Array.from(known, (row) => epoch.y[row]).sort();
+      const places = Int32Array.from(sortedX, (_, i) => i);
+      const line = consensus(sortedX, sortedY, places, epoch.slack, epoch.clamp, 1);
+      const partly = identity.share >= 0.2 ? identity.cell.get(list[0]) : undefined;
+      const used = line.matched >= 0.9 * places.length ? line : partly;
+      const mapped = used ?? fromPool(pools.get(epoch.levels[0](list[0]))!, sortedY, strict.slack);
+      if (!mapped || !(mapped.slope > 0)) continue;
+      const pool = used ? sortedX : pools.get(epoch.levels[0](list[0]))!;
+      const inCell = new Set(list);
+      rows.forEach((row, i) => {
+        if (!inCell.has(row)) return;
+        const x = nearest(pool, (epoch.y[row] - mapped.intercept) / mapped.slope);
+        place(trial, i, mapped, x, epoch.x[row], strict, true);
+      });
+    }
+    if (rows.length > 0 && trial.match.filter((match) => match === 2).length > 0.9 * rows.length) break;
+  }
+  return trial;
+}
+
+/** Share of the usual slack: some row of a large batch is always near. */
+const drawnStrictness = 0.05;

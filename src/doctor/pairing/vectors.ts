@@ -1,0 +1,103 @@
+/** What the pairing of rows and advantages is tried with: lines by cell, other agents' rows, group means. */
+import { spread } from '../../math/statistics.ts';
+import { gather } from '../evidence/rows.ts';
+import { nearest } from '../transforms/credit/permutation.ts';
+import { cellsOf, type Line } from './consensus.ts';
+
+/** The line of every row's cell. */
+export class LineOf {
+  private readonly lines: Line[] = [];
+  private readonly shares: number[] = [];
+  private readonly index: Int32Array;
+
+  constructor(rows: number) {
+    this.index = new Int32Array(rows).fill(-1);
+  }
+
+  set(rows: Int32Array, line: Line): void {
+    for (const row of rows) this.index[row] = this.lines.length;
+    this.lines.push(line);
+    this.shares.push(line.matched / rows.length);
+  }
+
+  /** How much of the row's cell lies on its line. */
+  share(row: number): number {
+    return this.shares[this.index[row]] ?? 0;
+  }
+
+  get(row: number): Line | undefined {
+    return this.lines[this.index[row]];
+  }
+}
+
+/** Each sample's credit less the mean of its group within its policy, as the update would have taken it; rows that are not struck keep theirs. */
+export function demeaned(
+  epoch: { rows: Int32Array; levels: readonly ((row: number) => number)[] },
+  keys: Float64Array,
+  reference: ArrayLike<number>,
+  sample: ArrayLike<number>,
+  struck: (row: number) => boolean,
+): Float64Array {
+  const out = new Float64Array(reference.length).fill(Number.NaN);
+  for (const row of epoch.rows) out[sample[row]] = reference[sample[row]];
+  const group = (row: number) => (struck(row) ? epoch.levels[0](row) * 1e6 + keys[sample[row]] : Number.NaN);
+  for (const list of cellsOf(epoch.rows, group, 1).lists) {
+    let mean = 0;
+    for (const row of list) mean += reference[sample[row]] / list.length;
+    for (const row of list) out[sample[row]] = reference[sample[row]] - mean;
+  }
+  return out;
+}
+
+/** Each sample's credit with mean 0 and spread 1 within its cell, as a batch is normalised before anything else is done to it. */
+export function normalised(
+  rows: Int32Array,
+  level: (row: number) => number,
+  reference: ArrayLike<number>,
+  sample: ArrayLike<number>,
+): Float64Array {
+  const out = new Float64Array(reference.length).fill(Number.NaN);
+  for (const list of cellsOf(rows, level, 1).lists) {
+    const samples = list.map((row) => sample[row]);
+    const { mean, std } = spread(gather(reference, samples));
+    for (const row of samples) out[row] = (reference[row] - mean) / std;
+  }
+  return out;
+}
+
+/** Whether the rows' credit is the same but for rounding: then any pairing is right, and normalising only magnifies the rounding. */
+export function alike(x: ArrayLike<number>, rows: Int32Array): boolean {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const row of rows) {
+    if (x[row] < low) low = x[row];
+    if (x[row] > high) high = x[row];
+  }
+  return high - low <= 1e-4 * Math.max(Math.abs(low), Math.abs(high));
+}
+
+/**
+ * The line that turns members of a pool into all values of a cell, both sorted: a cell's largest is the image of one of the pool's larger
+ * members, its smallest of one of the smaller, and with two images known every other value must hit a member.
+ */
+export function fromPool(pool: Float64Array, values: Float64Array, slack: number): Line | null {
+  const count = values.length;
+  const span = values[count - 1] - values[0];
+  if (count < 16 || pool.length < count || !(span > 0)) return null;
+  // So far from the pool's ends lies the extreme of a random part with a chance of exp(-12).
+  const reach = Math.min(pool.length - 1, Math.ceil((12 * pool.length) / count));
+  for (let high = pool.length - 1; high >= pool.length - 1 - reach; high--)
+    for (let low = 0; low <= reach && low < high; low++) {
+      const slope = span / (pool[high] - pool[low]);
+      if (!Number.isFinite(slope)) continue;
+      const intercept = values[0] - slope * pool[low];
+      // By chance a value hits a member with this probability; from a fifth on, hits prove too little.
+      if ((2 * slack * pool.length) / (slope * (pool[pool.length - 1] - pool[0])) > 0.2) continue;
+      let hits = 0;
+      for (let i = 0; i < count && hits >= i - 0.05 * count; i++)
+        if (distance(pool, (values[i] - intercept) / slope) * slope <= slack) hits++;
+      if (hits >= 0.95 * count) return { slope, intercept, matched: hits };
+    }
+  return null;
+}
+
+const distance = (sorted: Float64Array, value: number) => Math.abs(nearest(sorted, value) - value);

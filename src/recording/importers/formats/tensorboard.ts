@@ -1,0 +1,199 @@
+/** TensorBoard's event files: records framed by length and checksums, each one an Event message. A file that was cut off or damaged gives what comes before. */
+import type { ByteSource } from '../../source.ts';
+import type { Log } from '../log.ts';
+import { maskedCrc32c } from './crc32c.ts';
+import { type Field, fields, float32, float64, text, varints } from './protobuf.ts';
+
+/** A longer record holds pictures or a graph, never scalars. */
+const longest = 1 << 26;
+/** Texts of one record that are looked at for settings. */
+const mostTexts = 4096;
+const windowSize = 1 << 22;
+
+/** `prefix` goes before every tag. */
+export async function readEvents(source: ByteSource, log: Log, prefix = ''): Promise<void> {
+  const window = new Window(source);
+  const say = (what: string) => log.notices.push(`${source.name}: ${what}`);
+  let at = 0;
+  let damaged = 0;
+  let records = 0;
+  while (at < source.size) {
+    const kept = `the ${records.toLocaleString('en-US')} records before are kept`;
+    if (source.size - at < 12) {
+      say(`the file is cut off inside a record at byte ${at}; ${kept}`);
+      break;
+    }
+    const head = await window.read(at, at + 12);
+    const view = new DataView(head.buffer, head.byteOffset, 12);
+    const length = view.getUint32(0, true) + view.getUint32(4, true) * 2 ** 32;
+    if (view.getUint32(8, true) !== maskedCrc32c(head.subarray(0, 8))) {
+      if (records === 0 && at === 0) say('is no event file, or its first bytes are damaged; nothing was read from it');
+      else say(`the checksum of a record's length does not match at byte ${at}: the file is damaged; ${kept}`);
+      break;
+    }
+    const next = at + 16 + length;
+    if (next > source.size) {
+      say(`the file is cut off inside a record at byte ${at}; ${kept}`);
+      break;
+    }
+    if (length <= longest) {
+      const body = await window.read(at + 12, next);
+      const data = body.subarray(0, length);
+      const crc = new DataView(body.buffer, body.byteOffset + length, 4).getUint32(0, true);
+      if (crc !== maskedCrc32c(data) || !event(data, log, prefix)) damaged++;
+      else records++;
+    }
+    at = next;
+  }
+  if (damaged > 0)
+    say(
+      `${damaged} of ${damaged + records} records are damaged (their checksum does not match) and left out; the others are kept`,
+    );
+}
+
+/** Reads a file by large pieces, however small the ranges asked for are. */
+class Window {
+  private bytes = new Uint8Array(0);
+  private from = 0;
+
+  constructor(private readonly source: ByteSource) {}
+
+  async read(start: number, end: number): Promise<Uint8Array> {
+    if (start < this.from || end > this.from + this.bytes.length) {
+      this.from = start;
+      this.bytes = await this.source.read(start, Math.min(this.source.size, Math.max(end, start + windowSize)));
+    }
+    return this.bytes.subarray(start - this.from, end - this.from);
+  }
+}
+
+/** False where the message is damaged. */
+function event(message: Uint8Array, log: Log, prefix: string): boolean {
+  let [time, step] = [Number.NaN, 0];
+  const summaries: Uint8Array[] = [];
+  try {
+    for (const field of fields(message)) {
+      if (field.number === 1 && field.wire === 1) time = float64(field.bytes);
+      else if (field.number === 2 && field.wire === 0) step = field.value;
+      else if (field.number === 5 && field.wire === 2) summaries.push(field.bytes);
+    }
+    for (const summary of summaries)
+      for (const value of fields(summary))
+        if (value.number === 1 && value.wire === 2) summaryValue(value.bytes, log, prefix, step, time);
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+  return true;
+}
+
+function summaryValue(message: Uint8Array, log: Log, prefix: string, step: number, time: number): void {
+  let tag = '';
+  let value: number | undefined;
+  let tensor: Uint8Array | undefined;
+  for (const field of fields(message)) {
+    if (field.number === 1 && field.wire === 2) tag = text(field.bytes);
+    else if (field.number === 2 && field.wire === 5) value = float32(field.bytes);
+    else if (field.number === 8 && field.wire === 2) tensor = field.bytes;
+  }
+  if (tensor) value = tensorScalar(tensor, (table) => declare(tag, table, log));
+  if (value !== undefined) log.add(prefix + tag, value, step, time);
+}
+
+/** A tensor of exactly one number; a text goes to `words`. */
+function tensorScalar(message: Uint8Array, words: (text: string) => void): number | undefined {
+  let type = 0;
+  let size = 1;
+  let content: Uint8Array | undefined;
+  const lists = new Map<number, Field[]>();
+  for (const field of fields(message)) {
+    if (field.number === 1) type = field.value;
+    else if (field.number === 2 && field.wire === 2) size = elements(field.bytes);
+    else if (field.number === 4 && field.wire === 2) content = field.bytes;
+    else if (!lists.has(field.number)) lists.set(field.number, [field]);
+    else if (field.number === 8 && lists.get(8)!.length < mostTexts) lists.get(8)!.push(field);
+  }
+  if (type === 7) {
+    for (const item of lists.get(8) ?? []) words(text(item.bytes));
+    return undefined;
+  }
+  const kind = kinds[type];
+  if (!kind || size !== 1) return undefined;
+  if (content) return content.length === kind.bytes ? kind.read(content) : undefined;
+  const [first] = lists.get(kind.field) ?? [];
+  // A list that is left out altogether stands for zero.
+  if (!first) return lists.size === 0 ? 0 : undefined;
+  return kind.item(first);
+}
+
+function elements(shape: Uint8Array): number {
+  let size = 1;
+  for (const dimension of fields(shape)) {
+    if (dimension.number !== 2 || dimension.wire !== 2) continue;
+    let length = 0;
+    for (const field of fields(dimension.bytes)) if (field.number === 1) length = field.value;
+    size *= length;
+  }
+  return size;
+}
+
+interface Kind {
+  /** Bytes of one number in `tensor_content`. */
+  bytes: number;
+  read(bytes: Uint8Array): number;
+  /** Which list holds it otherwise. */
+  field: number;
+  item(field: Field): number;
+}
+
+const view = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+const whole = (field: Field) => (field.wire === 0 ? field.value : (varints(field.bytes)[0] ?? 0));
+const integer = (bytes: number, field: number, read: (bytes: Uint8Array) => number): Kind => ({
+  bytes,
+  field,
+  read,
+  item: whole,
+});
+
+/** By TensorFlow's number of the type. */
+const kinds: Record<number, Kind> = {
+  1: { bytes: 4, read: float32, field: 5, item: (field) => float32(field.bytes) },
+  2: { bytes: 8, read: float64, field: 6, item: (field) => float64(field.bytes) },
+  3: integer(4, 7, (bytes) => view(bytes).getInt32(0, true)),
+  9: integer(8, 10, (bytes) => Number(view(bytes).getBigInt64(0, true))),
+  10: integer(1, 11, (bytes) => bytes[0]),
+  14: {
+    bytes: 2,
+    read: (bytes) => bfloat16(view(bytes).getUint16(0, true)),
+    field: 13,
+    item: (field) => bfloat16(whole(field)),
+  },
+  19: {
+    bytes: 2,
+    read: (bytes) => float16(view(bytes).getUint16(0, true)),
+    field: 13,
+    item: (field) => float16(whole(field)),
+  },
+};
+
+export function float16(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
+}
+
+function bfloat16(bits: number): number {
+  return new Float32Array(Uint32Array.of((bits & 0xffff) << 16).buffer)[0];
+}
+
+/** Programs in CleanRL's manner write their settings as a table of text. */
+function declare(tag: string, table: string, log: Log): void {
+  if (!/hyper_?param|config|args|settings/i.test(tag)) return;
+  for (const line of table.split('\n')) {
+    const cells = line.split('|').map((cell) => cell.trim());
+    if (cells.length === 4 && cells[1] !== '' && cells[1] !== 'param' && !/^:?-+:?$/.test(cells[1]))
+      log.declared.set(cells[1], cells[2]);
+  }
+}

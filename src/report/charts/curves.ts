@@ -1,0 +1,239 @@
+/** Charts of many runs: curves with bands, box plots by group, effects with intervals. What the band or the bar is, the caption says; it is never a standard deviation by surprise. */
+import type { Band } from '../../sweep/compare.ts';
+import { number } from '../number.ts';
+import { axis, base, type Chart, look, range, size } from './charts.ts';
+import { standsAlone, svgDrawer } from './svg.ts';
+
+/** Middle lines over their bands. */
+export function bandChart(bands: readonly Band[], yName = 'return', legend = false): Chart {
+  const x = range([0, ...bands.flatMap(({ steps }) => steps)], true);
+  const y = range(bands.flatMap(({ low, high }) => [...low, ...high]));
+  const series = bands.flatMap((band, i) => {
+    const { colour, dash } = look(i, false);
+    const points = (values: readonly number[]) => values.map((value, at) => [band.steps[at], value]);
+    const quiet = {
+      type: 'line',
+      silent: true,
+      symbol: 'none',
+      lineStyle: { width: 0 },
+      stack: `band ${i}`,
+      stackStrategy: 'all',
+    };
+    return [
+      { ...quiet, data: points(band.low) },
+      {
+        ...quiet,
+        data: points(band.high.map((value, at) => value - band.low[at])),
+        areaStyle: { color: colour, opacity: 0.16 },
+      },
+      {
+        type: 'line',
+        name: band.label,
+        silent: true,
+        symbol: 'none',
+        itemStyle: { color: colour },
+        lineStyle: { color: colour, width: 2, type: dash },
+        data: points(band.middle),
+      },
+    ];
+  });
+  const shown = legend
+    ? { legend: { data: bands.map(({ label }) => label), top: 0, textStyle: { color: 'var(--soft)' } } }
+    : {};
+  return {
+    width: legend ? 760 : size.width,
+    height: legend ? 400 : size.height,
+    option: {
+      ...base,
+      ...shown,
+      grid: { ...base.grid, ...(legend ? { top: 40 } : {}) },
+      xAxis: { ...axis('steps', x, 'x', shortSteps), splitLine: { show: false } },
+      yAxis: axis(yName, y, 'y'),
+      series,
+    },
+  };
+}
+
+/** A picture of its own: colours are the light page's, and the legend is in it. */
+export async function bandPicture(bands: readonly Band[], title: string): Promise<string> {
+  const draw = await svgDrawer();
+  const chart = bandChart(bands, 'return', true);
+  return standsAlone(draw(chart, title), chart);
+}
+
+export interface BoxGroup {
+  label: string;
+  boxes: readonly { label: string; values: readonly number[] }[];
+}
+
+const small = { fontFamily: 'inherit', fontSize: 11, color: 'var(--soft)' };
+
+/** The groups' names over their boxes, with a line between groups. */
+function groupAxis(groups: readonly BoxGroup[], width: number) {
+  return {
+    type: 'category',
+    position: 'top',
+    data: groups.map(({ label }) => label),
+    axisTick: { show: true, alignWithLabel: false, length: 6, lineStyle: { color: 'var(--edge)' } },
+    axisLine: { lineStyle: { color: 'var(--edge)' } },
+    axisLabel: { ...small, interval: 0, width: (0.85 * width) / groups.length, overflow: 'break' },
+    splitLine: { show: true, lineStyle: { color: 'var(--edge)' } },
+  };
+}
+
+/** One box for each entry, its points beside it; groups apart. */
+export function boxChart(groups: readonly BoxGroup[], yName: string): Chart {
+  const entries = groups.flatMap(({ boxes }, group) => boxes.map((box, i) => ({ ...box, group, place: i })));
+  const labels = entries.map(({ label }, i) => `${i} ${label}`);
+  const finite = entries.map(({ values }) => values.filter((value) => Number.isFinite(value)));
+  const y = range(finite.flat());
+  const colourOf = (place: number) => look(place, false).colour;
+  const width = groups.length > 2 ? 640 : size.width;
+  const named = groups.length > 1;
+  return {
+    width,
+    height: size.height + (named ? 30 : 0),
+    option: {
+      ...base,
+      ...(named ? { grid: { ...base.grid, top: 50 } } : {}),
+      xAxis: [
+        {
+          type: 'category',
+          data: labels,
+          axisTick: { show: false },
+          axisLine: { lineStyle: { color: 'var(--edge)' } },
+          axisLabel: {
+            ...small,
+            interval: 0,
+            rotate: entries.length > 6 ? 35 : 0,
+            formatter: (value: string) => value.slice(value.indexOf(' ') + 1),
+          },
+        },
+        ...(named ? [groupAxis(groups, width)] : []),
+      ],
+      yAxis: axis(yName, y, 'y'),
+      series: [
+        {
+          type: 'boxplot',
+          silent: true,
+          boxWidth: [10, 34],
+          data: finite.map((values, i) => ({
+            value: fiveNumbers(values),
+            itemStyle: { color: 'transparent', borderColor: colourOf(entries[i].place), borderWidth: 1.5 },
+          })),
+        },
+        {
+          type: 'scatter',
+          silent: true,
+          symbolSize: 5,
+          data: finite.flatMap((values, i) =>
+            values.map((value) => ({
+              value: [i, value],
+              itemStyle: { color: colourOf(entries[i].place), opacity: 0.55 },
+            })),
+          ),
+        },
+      ],
+    },
+  };
+}
+
+function fiveNumbers(values: readonly number[]): number[] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number) => {
+    const place = share * (sorted.length - 1);
+    const low = Math.floor(place);
+    return sorted[low] + (place - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
+  };
+  return sorted.length === 0 ? [] : [0, 0.25, 0.5, 0.75, 1].map(at);
+}
+
+export interface Effect {
+  label: string;
+  mean: number;
+  low: number;
+  high: number;
+}
+
+/** Means with their intervals, one below the other, and the line of no effect; where equality is claimed within `margin`, both its ends are drawn. */
+export function effectChart(effects: readonly Effect[], xName: string, margin?: number): Chart {
+  const ends = margin === undefined ? [] : [-margin, margin];
+  const x = range([0, ...ends, ...effects.flatMap(({ low, high }) => [low, high])]);
+  const line = (data: number[][], style: object) => ({
+    type: 'line',
+    silent: true,
+    symbol: 'none',
+    data,
+    lineStyle: style,
+  });
+  return {
+    width: size.width,
+    height: Math.max(150, 70 + 24 * effects.length),
+    option: {
+      ...base,
+      // Room for the last label, which stands half outside.
+      grid: { ...base.grid, left: 86, right: 30 },
+      xAxis: axis(xName, x, 'x', number),
+      yAxis: {
+        type: 'category',
+        data: effects.map(({ label }, i) => `${i} ${label}`),
+        inverse: true,
+        axisTick: { show: false },
+        axisLine: { lineStyle: { color: 'var(--edge)' } },
+        axisLabel: {
+          fontFamily: 'inherit',
+          fontSize: 12,
+          color: 'var(--soft)',
+          formatter: (value: string) => value.slice(value.indexOf(' ') + 1),
+        },
+      },
+      series: [
+        line(
+          [
+            [0, 0],
+            [0, effects.length - 1],
+          ],
+          { color: 'var(--soft)', width: 1, type: [4, 4] },
+        ),
+        ...ends.map((end) =>
+          line(
+            [
+              [end, 0],
+              [end, effects.length - 1],
+            ],
+            { color: 'var(--c2)', width: 1.5, type: [2, 3] },
+          ),
+        ),
+        ...effects.map(({ low, high }, i) =>
+          line(
+            [
+              [low, i],
+              [high, i],
+            ],
+            { color: 'var(--c1)', width: 2.5 },
+          ),
+        ),
+        {
+          type: 'scatter',
+          silent: true,
+          symbolSize: 8,
+          itemStyle: { color: 'var(--c1)' },
+          data: effects.map(({ mean }, i) => [mean, i]),
+        },
+      ],
+    },
+  };
+}
+
+export function shortSteps(value: number): string {
+  if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
+  return value >= 1e3 ? `${Number((value / 1e3).toPrecision(3))}k` : String(value);
+}
+
+/** Which line is which, as a list beside the picture. */
+export function legendItems(labels: readonly string[]): { label: string; colour: string; dashes: string }[] {
+  return labels.map((label, i) => {
+    const { colour, dash } = look(i, false);
+    return { label, colour, dashes: dash === 'solid' ? '' : dash.join(' ') };
+  });
+}

@@ -1,0 +1,178 @@
+/** Which pictures runs give: one for each named number, a line for each run and agent, or a band for each setting where seeds are put together. */
+import type { Manifest } from '../../../../src/recording/manifest.ts';
+import { readings } from '../../../../src/training/record/readings.ts';
+import type { Drawn } from '../export.ts';
+import { colour } from '../theme.svelte.ts';
+import { bandOf } from './bands.ts';
+import type { Curve } from './curves.ts';
+import { smooth } from './smooth.ts';
+
+export type Axis = 'iteration' | 'step' | 'elapsed' | 'time';
+
+export interface ChartRun {
+  label: string;
+  manifest: Manifest | undefined;
+  curves: readonly Curve[];
+}
+
+export interface Chart {
+  key: string;
+  title: string;
+  unit: string;
+  band?: readonly [number | null, number | null];
+  lines: Drawn[];
+}
+
+export interface ChartOptions {
+  axis: Axis;
+  smoothing: number;
+  /** `none`, `settings` for everything but the seed, or the path of one setting. */
+  group: string;
+  /** Only pictures whose name holds this text. */
+  filter: string;
+}
+
+/** What comes first; the rest follows by name. */
+const first = [
+  'return',
+  'k3',
+  'k1',
+  'k2',
+  'approx_kl',
+  'clip_fraction',
+  'entropy_ratio',
+  'entropy',
+  'explained_variance',
+  'value_loss',
+  'grad_norm',
+];
+
+export function charts(runs: readonly ChartRun[], options: ChartOptions): Chart[] {
+  const names = new Map<string, { kind: Curve['kind']; name: string }>();
+  for (const run of runs) for (const { kind, name } of run.curves) names.set(`${kind} ${name}`, { kind, name });
+  const read = new Set([...names.values()].filter(({ kind }) => kind === 'reading').map(({ name }) => name));
+  const wanted = options.filter.toLowerCase();
+  return (
+    [...names.entries()]
+      // A step's own figure is of use where no reading of that name is recorded.
+      .filter(([, { kind, name }]) => kind !== 'step' || !read.has(name))
+      .filter(([, { name }]) => name.toLowerCase().includes(wanted))
+      .sort(([, a], [, b]) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1))
+      .map(([key, { kind, name }]) => {
+        const known = readings.find((entry) => entry.name === name);
+        const lines = options.group === 'none' ? apart(runs, kind, name, options) : grouped(runs, kind, name, options);
+        return {
+          key,
+          title: known?.label ?? name,
+          unit: known?.unit ?? '',
+          ...(known?.band ? { band: known.band } : {}),
+          lines,
+        };
+      })
+      .filter(({ lines }) => lines.length > 0)
+  );
+}
+
+function rank(name: string): number {
+  const at = first.indexOf(name);
+  return at < 0 ? first.length : at;
+}
+
+/** Places of a curve on an axis; rows whose place is not known are left out. */
+export function placed(curve: Curve, axis: Axis): { x: Float64Array; y: Float64Array } {
+  const source = axis === 'iteration' ? curve.iteration : axis === 'step' ? curve.step : curve.time;
+  const known = source.some(Number.isFinite) ? source : Float64Array.from(curve.value.keys());
+  const keep = [...known.keys()].filter((i) => Number.isFinite(known[i])).sort((a, b) => known[a] - known[b]);
+  const start = axis === 'elapsed' && keep.length > 0 ? known[keep[0]] : 0;
+  return { x: Float64Array.from(keep, (i) => known[i] - start), y: Float64Array.from(keep, (i) => curve.value[i]) };
+}
+
+function apart(runs: readonly ChartRun[], kind: string, name: string, options: ChartOptions): Drawn[] {
+  const lines: Drawn[] = [];
+  const several = runs.length > 1;
+  runs.forEach((run, r) => {
+    const own = run.curves.filter((curve) => curve.kind === kind && curve.name === name);
+    own.forEach((curve, c) => {
+      const { x, y } = placed(curve, options.axis);
+      const label = [several ? run.label : '', curve.owner].filter(Boolean).join(' · ') || name;
+      const line = { label, colour: colour(several ? r * Math.max(1, own.length) + c : c), x };
+      if (options.smoothing > 0) lines.push({ ...line, y, faint: true });
+      lines.push({ ...line, y: smooth(y, options.smoothing) });
+    });
+  });
+  return lines;
+}
+
+/** Runs that differ in nothing but their seed are one setting; what differs is its name. */
+export function settingsLabel(run: ChartRun, runs: readonly ChartRun[]): string {
+  const mine = flat(run.manifest);
+  const all = runs.map((other) => flat(other.manifest));
+  const differing = Object.keys(mine).filter((key) => all.some((other) => other[key] !== mine[key]));
+  return differing.map((key) => `${key}=${mine[key]}`).join(', ') || 'all';
+}
+
+/** Settings in which the runs differ: what they can be grouped by. */
+export function differingSettings(runs: readonly ChartRun[]): string[] {
+  const all = runs.map((run) => flat(run.manifest));
+  const keys = [...new Set(all.flatMap((one) => Object.keys(one)))];
+  return keys.filter((key) => all.some((one) => one[key] !== all[0][key]));
+}
+
+/** What a run's group is called. */
+export function groupLabel(run: ChartRun, runs: readonly ChartRun[], group: string): string {
+  return group === 'settings' ? settingsLabel(run, runs) : `${group}=${flat(run.manifest)[group] ?? ''}`;
+}
+
+/** Of the trainer's own settings: what the manifest's settings say already, and what changes no number. */
+const untold = new Set([
+  'ppo',
+  'name',
+  'seed',
+  'game',
+  'algorithm',
+  'steps',
+  'threads',
+  'kernel',
+  'checkpoint',
+  'recording',
+]);
+
+/** Every setting of a run by its path, as JSON; the seed is none of them. */
+export function flat(manifest: Manifest | undefined): Record<string, string> {
+  const out: Record<string, string> = {};
+  const visit = (value: unknown, path: string) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      for (const [key, inner] of Object.entries(value)) visit(inner, path ? `${path}.${key}` : key);
+    else out[path] = JSON.stringify(value);
+  };
+  const { run = {} } = (manifest ?? {}) as { run?: Record<string, unknown> };
+  const own = Object.fromEntries(Object.entries(run).filter(([key]) => !untold.has(key)));
+  visit({ algorithm: manifest?.algorithm, game: manifest?.environment?.name, ...manifest?.settings, ...own }, '');
+  return out;
+}
+
+function grouped(runs: readonly ChartRun[], kind: string, name: string, options: ChartOptions): Drawn[] {
+  const groups = new Map<string, { x: Float64Array; y: Float64Array }[]>();
+  for (const run of runs) {
+    for (const curve of run.curves) {
+      if (curve.kind !== kind || curve.name !== name) continue;
+      const label =
+        [groupLabel(run, runs, options.group), curve.owner].filter((part) => part && part !== 'all').join(' · ') ||
+        name;
+      const { x, y } = placed(curve, options.axis);
+      groups.set(label, [...(groups.get(label) ?? []), { x, y: smooth(y, options.smoothing) }]);
+    }
+  }
+  const lines: Drawn[] = [];
+  [...groups.entries()].forEach(([label, members], g) => {
+    const band = bandOf(members);
+    const named = { label: `${label} (n = ${members.length})`, colour: colour(g), x: band.x };
+    const at = lines.length;
+    lines.push(
+      { ...named, y: band.greatest, hidden: true },
+      { ...named, y: band.least, hidden: true, upper: at },
+      { ...named, y: band.mean },
+    );
+  });
+  return lines;
+}

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const src = resolve(import.meta.dirname, '../../src');
+const rooms: Record<string, readonly string[]> = {
+  recording: [],
+  math: [],
+  distributions: ['math'],
+  losses: ['math', 'distributions'],
+  net: ['math', 'distributions', 'losses'],
+  games: ['math', 'net', 'distributions'],
+  batch: ['games', 'distributions'],
+  algorithms: ['recording', 'math', 'net', 'games', 'distributions', 'losses', 'batch'],
+  doctor: ['recording', 'math'],
+  training: ['recording', 'math', 'net', 'games', 'distributions', 'losses', 'batch', 'algorithms', 'doctor'],
+  faults: ['recording', 'math', 'net', 'games', 'distributions', 'losses', 'batch', 'algorithms', 'doctor', 'training'],
+  sweep: [
+    'recording',
+    'math',
+    'net',
+    'games',
+    'distributions',
+    'losses',
+    'batch',
+    'algorithms',
+    'doctor',
+    'training',
+    'faults',
+  ],
+  symmetry: [
+    'recording',
+    'math',
+    'net',
+    'games',
+    'distributions',
+    'losses',
+    'batch',
+    'algorithms',
+    'doctor',
+    'training',
+    'faults',
+    'sweep',
+  ],
+};
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
+  (path) =>
+    path.endsWith('.ts') &&
+    !path.includes('assembly') &&
+    !path.endsWith('.test.ts') &&
+    !path.endsWith('.generated.ts') &&
+    !path.includes('fixtures'),
+);
+const imports = (path: string) =>
+  [...readFileSync(join(src, path), 'utf8').matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map(
+    (match) => match[1],
+  );
+
+/** The loss of an algorithm is a room of its own: plain arithmetic that the engines follow, and that knows neither engines nor training. */
+const roomOf = (path: string) =>
+  /^algorithms[/\\][^/\\]+[/\\]loss\.ts$/.test(path) ? 'losses' : path.split(/[/\\]/)[0];
+
+describe('the rooms of the house', () => {
+  it('know only the rooms that come before them in the flow', () => {
+    const wrong: string[] = [];
+    for (const path of files) {
+      const room = roomOf(path);
+      if (!(room in rooms)) continue;
+      for (const name of imports(path)) {
+        if (!name.startsWith('.')) continue;
+        const target = roomOf(relative(src, resolve(src, dirname(path), name)));
+        if (target !== room && !rooms[room].includes(target)) wrong.push(`${path} imports ${name}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('import Node only in files named node.ts, apart from the command line and the sweep', () => {
+    const wrong = files.filter(
+      (path) =>
+        !/^(cli|report|sweep)[/\\]/.test(path) &&
+        !/(^|[/\\])node\.ts$/.test(path) &&
+        imports(path).some((name) => name.startsWith('node:')),
+    );
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,253 @@
+/** The studio in a real browser: evidence under the pointer, symmetry, groups, subgoals, trainings on the server, whole views as files, contrast and width. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeInvestigation } from '../support/investigation.ts';
+import { findChromium, root, temporaryFolder } from '../support/run.ts';
+import { keepShot, openPage, record, type Served, serveStudio, tooFaint } from '../support/studio.ts';
+
+const executablePath = findChromium();
+const folder = temporaryFolder();
+const runs = join(folder, 'runs');
+const hostile = '<img src=x onerror=window.hacked=1>';
+
+it('sends a first script of less than 350 kB, gzipped, with charts and views left for later', () => {
+  const page = readFileSync(join(root, 'dist/studio/index.html'), 'utf8');
+  const scripts = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)].map(([, path]) => path);
+  expect(scripts.length).toBeGreaterThan(0);
+  const bytes = scripts.map((path) => gzipSync(readFileSync(join(root, 'dist/studio', path))).length);
+  expect(bytes.reduce((a, b) => a + b, 0)).toBeLessThan(350_000);
+  for (const path of scripts) expect(readFileSync(join(root, 'dist/studio', path), 'utf8')).not.toContain('zrender');
+});
+
+describe.skipIf(!executablePath)('the views of the studio', () => {
+  let browser: Browser;
+  let page: Page;
+  let server: Served;
+  const complaints: string[] = [];
+  const open = async (hash: string) => {
+    await page.goto('about:blank');
+    await page.goto(`${server.address}${hash}`);
+  };
+  const textOf = async (selector: string) => (await page.locator(selector).allInnerTexts()).join('\n');
+  const saved = async (selector: string) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator(selector).first().click()]);
+    return { name: download.suggestedFilename(), text: readFileSync((await download.path())!, 'utf8') };
+  };
+  const drop = async (run: string) => {
+    await open('#/drop');
+    await page.setInputFiles('[data-testid=folder]', join(runs, run));
+    await page.waitForSelector('.verdict');
+    await page.waitForSelector('.chart svg');
+  };
+
+  beforeAll(async () => {
+    mkdirSync(runs, { recursive: true });
+    const hunt = { game: 'stag-hunt', steps: 16 * 32 * 4 * 4 };
+    for (const seed of [1, 2]) {
+      await record(join(runs, `quick-${seed}`), { ...hunt, seed });
+      await record(join(runs, `slow-${seed}`), { ...hunt, seed, ppo: { learningRate: 1e-4 } });
+    }
+    await record(join(runs, 'hop'), { game: 'stag-hunt', algorithm: 'hop', steps: 16 * 32 * 4 * 2 });
+    const echo = { game: 'echo', gameSettings: { seats: 2 }, steps: 16 * 32 * 2 * 6 };
+    await record(join(runs, 'late'), echo, 'advantage-late');
+    await record(join(runs, 'hostile'), { ...echo, names: [hostile, 'b'] }, 'advantage-late');
+    renameSync(join(runs, 'hostile'), join(runs, hostile));
+    server = await serveStudio(runs, { interval: 100 });
+    ({ browser, page } = await openPage(executablePath!, complaints));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it('draws the evidence before and after the transform, and tells the point under the pointer', async () => {
+    await drop('late');
+    const proof = page.locator('article figure').first();
+    expect(await proof.locator('.chart').count()).toBe(2);
+    expect(await textOf('article')).toMatch(/PyTorch[\s\S]*Trueline/);
+    // A reading of an axis tells every line at that place.
+    const lines = page.locator('figure:has(.legend) .chart').first();
+    await lines.scrollIntoViewIfNeeded();
+    // A chart that is drawn anew under a still pointer tells nothing until the pointer moves again.
+    await expect
+      .poll(
+        async () => {
+          for (const x of [200, 204]) await lines.hover({ position: { x, y: 120 } });
+          return textOf('.tip');
+        },
+        { timeout: 60_000, interval: 250 },
+      )
+      .toMatch(/iteration \d+/);
+    // After the transform all points are on the diagonal, so the pointer meets some on its way along it.
+    const after = proof.locator('.chart').nth(1);
+    await after.scrollIntoViewIfNeeded();
+    const box = (await after.boundingBox())!;
+    const told = () => after.locator('.tip').allInnerTexts();
+    for (let i = 1; i < 640 && !/\d/.test((await told()).join('')); i++) {
+      const along = (i % 160) / 160;
+      await page.mouse.move(box.x + 66 + along * (box.width - 92), box.y + 12 + (1 - along) * (box.height - 60));
+    }
+    expect((await told()).join('')).toMatch(/advantage/);
+  });
+
+  it('saves a picture of the evidence as SVG with its own colours, and its points as CSV', async () => {
+    await drop('late');
+    const svg = await saved('article figure button:text-is("SVG")');
+    expect(svg.text).toMatch(/^<svg [\s\S]*<\/svg>$/);
+    expect(svg.text).not.toContain('var(--');
+    expect(svg.text.match(/<svg /g)).toHaveLength(3);
+    const csv = await saved('article figure button:text-is("CSV")');
+    expect(csv.text.split('\n').length).toBeGreaterThan(100);
+    expect(csv.text).toMatch(/\n"After[^\n]*",-?\d/);
+  });
+
+  it('saves the whole view as one file that asks for nothing, runs nothing and holds hostile names as text', async () => {
+    await drop(hostile);
+    const { name, text } = await saved('header button:text-is("Export")');
+    expect(name).toBe('trueline-drop.html');
+    const file = join(folder, 'view.html');
+    writeFileSync(file, text);
+    const offline = await browser.newPage();
+    const asked: string[] = [];
+    offline.on('request', (request) => asked.push(request.url()));
+    await offline.goto(`file://${file}`);
+    expect(asked).toEqual([`file://${file}`]);
+    expect(await offline.locator('.verdict.faulty').count()).toBe(1);
+    expect(await offline.locator('.chart svg').count()).toBeGreaterThan(10);
+    expect(await offline.locator('script, button, input, select, a[href], img[src=x]').count()).toBe(0);
+    expect(await offline.locator('body').textContent()).toContain(hostile);
+    expect(await offline.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
+    await offline.close();
+    // Curves are canvases; in the file they are drawings.
+    await open('#/runs?runs=quick-1&curves=return');
+    await page.waitForSelector('.u-over');
+    expect((await saved('header button:text-is("Export")')).text).toMatch(/<svg [\s\S]*player_1/);
+    expect(await page.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
+  });
+
+  it('groups runs by a chosen setting, in curves and in paired differences', async () => {
+    const pinned = 'runs=quick-1|quick-2|slow-1|slow-2';
+    await open(`#/runs?${pinned}&curves=return`);
+    await page.waitForSelector('.u-over');
+    await page.selectOption('[data-testid=group]', 'learning_rate');
+    await page.waitForSelector('text=learning_rate=0.0001 · player_1 (n = 2)');
+    expect(page.url()).toContain('group=learning_rate');
+    await open(`#/compare?${pinned}&curves=return&group=learning_rate`);
+    await page.waitForSelector('text=/learning_rate=0.0001 - learning_rate=.* \\(n = 2\\)/');
+  });
+
+  it('shows in a replay of HOP+ the subgoal of each agent and what it expects of the others', async () => {
+    await open('#/replay?run=hop');
+    await page.waitForSelector('[data-testid=subgoal]');
+    expect(await page.locator('[data-testid=subgoal]').count()).toBeGreaterThan(1);
+    expect(await page.locator('[data-testid=subgoal] i').count()).toBeGreaterThan(8);
+    expect(await textOf('main')).toContain('What it expected of the others');
+  });
+
+  it('trains on the server, shows the run as it grows, and stops it', async () => {
+    await open('#/train?game=echo');
+    await page.fill('label:has(code:text-is("steps")) input', '2000000');
+    await page.fill('label:has-text("Name") input', 'longer');
+    await page.click('text=Train on the server');
+    await page.waitForSelector('aside li:has-text("longer")');
+    await page.waitForSelector('.u-over');
+    await page.click('button:text-is("Stop")');
+    await page.waitForSelector('text=stopped; the same command goes on');
+  });
+
+  it('shows the stages of an investigation as they end, then curves, boxes, the ladder and the decision', async () => {
+    const own = join(runs, 'written');
+    writeInvestigation(own, 1, 'running');
+    await open('#/symmetry?of=written');
+    await page.waitForSelector('li:has-text("Is the game fair?") .running');
+    expect(await textOf('main')).toContain('2 of 6 runs, 1:15 left');
+    await page.waitForSelector('#stage-phenomenon .chart svg');
+    writeInvestigation(own, 2, 'running');
+    await page.waitForSelector('#stage-random-play .chart svg');
+    writeInvestigation(own, 3, 'done');
+    await page.waitForSelector('.verdict');
+    await page.waitForSelector('#stage-ladder .chart svg');
+    expect(await page.locator('main .chart svg').count()).toBe(4);
+    await page
+      .locator('#stage-phenomenon .chart')
+      .first()
+      .hover({ position: { x: 200, y: 120 } });
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.tip')].some((tip) => tip.textContent!.includes('onerror')),
+    );
+    expect(await page.locator('img[src=x]').count()).toBe(0);
+    const csv = await saved('#stage-ladder button:text-is("CSV")');
+    expect(csv.text).toMatch(/"without subgoals","player_2",\d/);
+  });
+
+  it('starts an investigation from the page, which names an unfair game', async () => {
+    await open('#/symmetry');
+    await page.click('summary:text-is("Start an investigation")');
+    await page.selectOption('form label:has-text("Fault") select', 'seat-paid-more');
+    await page.fill('form label:has-text("Name") input', 'unfair');
+    await page.click('button:text-is("Investigate")');
+    await page.waitForSelector('option:text-matches("^unfair")', { state: 'attached' });
+    await page.waitForSelector('.verdict.faulty');
+    expect(await textOf('article h2')).toBe('environment-seat-bias');
+    await page.waitForSelector('#stage-random-play .chart svg');
+    await keepShot(page, 'symmetry-1280-light');
+  });
+
+  it.each([
+    ['drop', ''],
+    ['runs', '?runs=quick-1|quick-2&group=settings'],
+    ['train', ''],
+    ['replay', '?run=quick-1&step=2'],
+    ['compare', '?runs=quick-1|slow-1'],
+    ['symmetry', '?of=written'],
+    ['queue', ''],
+  ])('%s can be read in light and dark and at both widths, in English and Chinese', async (view, query) => {
+    const ready: Record<string, string> = {
+      drop: '.chart svg',
+      runs: '.u-over',
+      train: 'form',
+      replay: 'canvas[data-step="2"]',
+      compare: '.u-over',
+      symmetry: '.chart svg',
+      queue: 'main code',
+    };
+    for (const [width, theme, language] of [
+      [1280, 'light', 'en'],
+      [1280, 'dark', 'zh'],
+      [390, 'dark', 'en'],
+      [390, 'light', 'zh'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(server.address);
+      await page.evaluate((kept) => Object.assign(localStorage, kept), { theme, language });
+      if (view === 'drop') await drop('late');
+      else await open(`#/${view}${query}`);
+      await page.waitForSelector(ready[view]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      expect(await tooFaint(page), `${width} ${theme}`).toEqual([]);
+      // Letters of languages that the machine has no font for would be boxes, and what was made up is no example.
+      if (language === 'en' && view !== 'symmetry' && view !== 'queue')
+        await keepShot(page, `${view}-${width}-${theme}`);
+    }
+    await page.evaluate(() => localStorage.clear());
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  it('is reached and used from the keyboard', async () => {
+    await open('#/drop');
+    await page.waitForSelector('nav a');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.hash.startsWith('#/runs'));
+  });
+
+  it('never broke its content security policy, nor threw', () => {
+    // A folder that is being written may lack a file for a moment, which is answered with 404.
+    expect(complaints.filter((text) => !/404/.test(text))).toEqual([]);
+  });
+});
