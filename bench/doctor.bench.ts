@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { main } from '../src/cli/main.ts';
 import { diagnose } from '../src/doctor/diagnose.ts';
-import { type StreamedTable, streamed } from '../src/doctor/evidence/stream.ts';
+import { streamed } from '../src/doctor/evidence/stream.ts';
 import { createEngine } from '../src/net/engine.ts';
 import type { Chunk, Column } from '../src/recording/column.ts';
 import { createRecording, openRecording } from '../src/recording/node.ts';
@@ -51,8 +51,8 @@ export async function record(folder: string, rows: number): Promise<void> {
 
 async function readAll(recording: Recording): Promise<number> {
   let rows = 0;
-  for (const table of Object.keys(streamed) as StreamedTable[])
-    for await (const chunk of recording.chunks(table, streamed[table])) if (table === 'samples') rows += chunk.rows;
+  for (const table of streamed)
+    for await (const chunk of recording.chunks(table)) if (table === 'samples') rows += chunk.rows;
   return rows;
 }
 

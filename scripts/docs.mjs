@@ -5,7 +5,7 @@ import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 ensureInstalled();
 ensureBuilt();
-const { generatedPages } = await import('../dist/report/pages.js');
+const { generatedPages } = await import('../dist/report/pages/pages.js');
 let stale = 0;
 for (const { path, text } of generatedPages()) {
   const file = join(root, path);

@@ -1,5 +1,7 @@
 /** The one table of tables and columns. The reader, the writer, `inspect`, `validate` and docs/recording.md are made from it; a column that is not here is kept, and reported as unknown. */
 
+import { tokenColumns } from './token-columns.ts';
+
 export type Kind = 'int' | 'float' | 'bool' | 'text';
 
 export interface ColumnSpec {
@@ -7,6 +9,8 @@ export interface ColumnSpec {
   readonly kind: Kind;
   readonly ragged: boolean;
   readonly required: boolean;
+  /** Where a chunk has this column, the required one may be missing. */
+  readonly unless?: string;
   /** A key says which row this is: it may not be negative or unknown. */
   readonly key: boolean;
   readonly meaning: string;
@@ -18,20 +22,25 @@ export interface TableSpec {
   readonly columns: readonly ColumnSpec[];
 }
 
-/** `int! iteration` is a required key, `int? policy` an optional key, `float* old_logp` required, `int[] subset` ragged. */
-function table(name: string, row: string, columns: [definition: string, meaning: string][]): TableSpec {
+/** `int! iteration` is a required key, `int? policy` an optional key, `float* new_logp` required, `float* old_logp unless token` required where there is no token, `int[] subset` ragged. */
+function table(
+  name: string,
+  row: string,
+  columns: readonly (readonly [definition: string, meaning: string])[],
+): TableSpec {
   return {
     name,
     row,
     columns: columns.map(([definition, meaning]) => {
-      const match = /^(int|float|bool|text)(\[\])?([!?*])? (\w+)$/.exec(definition);
+      const match = /^(int|float|bool|text)(\[\])?([!?*])? (\w+)(?: unless (\w+))?$/.exec(definition);
       if (!match) throw new Error(`column definition not understood: ${definition}`);
-      const [, kind, ragged, mark, column] = match;
+      const [, kind, ragged, mark, column, unless] = match;
       return {
         name: column,
         kind: kind as Kind,
         ragged: ragged !== undefined,
         required: mark === '!' || mark === '*',
+        ...(unless ? { unless } : {}),
         key: mark === '!' || mark === '?',
         meaning,
       };
@@ -45,7 +54,10 @@ export const tables: readonly TableSpec[] = [
     ['int! episode', 'unique within the recording'],
     ['int! t', 'step within the episode, from 0, rising within (episode, agent); gaps are allowed'],
     ['int! agent', 'index into manifest.agents'],
-    ['float* old_logp', 'log-probability stored when the action was sampled'],
+    [
+      'float* old_logp unless token',
+      'log-probability stored when the action was sampled; of a token, the denominator of the ratio as the trainer holds it, and unknown where it holds none',
+    ],
     [
       'int action',
       "index into this row's own candidate list, 0 to num_actions - 1; -1 where no valid action was found",
@@ -75,7 +87,9 @@ export const tables: readonly TableSpec[] = [
     ['int env', 'which of the parallel environments'],
     ['int seat', 'the physical place in the game, where names are dealt to seats'],
     ['bool imagined', 'the row comes from a model, not from the game'],
+    ...tokenColumns.samples,
   ]),
+  table('responses', 'one response of a language model', [...tokenColumns.responses]),
   table('replays', "one sample's use in one optimiser step", [
     ['int! iteration', 'the cycle of the optimiser step'],
     ['int! epoch', 'pass over the batch, from 0'],
@@ -96,6 +110,7 @@ export const tables: readonly TableSpec[] = [
     ['float temperature', "what the logits were divided by in this step's forward pass"],
     ['float after_logp', 'the same log-probability after the step'],
     ['float again_logp', 'the same log-probability from a second forward pass with nothing changed between'],
+    ...tokenColumns.replays,
   ]),
   table('steps', 'one optimiser step of one policy', [
     ['int! iteration', 'the cycle of the step'],
@@ -120,6 +135,7 @@ export const tables: readonly TableSpec[] = [
     ['float embed_std', "spread of the policy's input as the first layer sees it"],
     ['float logits_std', 'spread of the logits within a row, averaged over rows'],
     ['text probe', 'name of a deliberate diagnostic change in force'],
+    ...tokenColumns.steps,
   ]),
   table('tensors', 'one parameter tensor in one optimiser step', [
     ['int! iteration', 'the cycle of the step'],

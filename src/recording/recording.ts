@@ -2,7 +2,7 @@
 import { BadInput } from './bad-input.ts';
 import { checkRequired, conform } from './check/conform.ts';
 import type { Chunk, Column } from './column.ts';
-import { columnSpec, tableSpec } from './columns.ts';
+import { columnSpec, tableSpec, tables } from './columns.ts';
 import { concatenate } from './concatenate.ts';
 import { readJsonl } from './files/jsonl.ts';
 import { openNpz } from './files/npz.ts';
@@ -11,6 +11,9 @@ import { type Manifest, parseManifest } from './manifest.ts';
 import { Budget, type ByteSource, formatBytes, type Store } from './source.ts';
 
 export const chunkFile = /^([^/.][^/]*)\/([^/.][^/]*)\.(npz|parquet|jsonl|jsonl\.gz)$/;
+
+/** Each further rank of a distributed training writes a recording of its own into a folder of this name. */
+const rankFolder = /^rank-([1-9]\d{0,5})\//;
 
 /** More would take many times as much memory once it is read. */
 const largestManifest = 2 ** 24;
@@ -38,6 +41,8 @@ export class Recording {
     /** Snapshots of policies, by path. */
     readonly snapshots: readonly string[],
     private readonly budget: Budget,
+    /** What the other ranks recorded, in their order; each is a recording of its own. */
+    readonly ranks: readonly Recording[],
   ) {}
 
   static async open(store: Store, options: OpenOptions = {}): Promise<Recording> {
@@ -61,12 +66,31 @@ export class Recording {
       files.set(match[1], [...(files.get(match[1]) ?? []), path]);
     }
     const snapshots = paths.filter((path) => /^policies\/[^/]+\.onnx$/.test(path));
-    return new Recording(store.name, manifest, store, files, snapshots, store.budget ?? new Budget(options.maxSize));
+    const budget = store.budget ?? new Budget(options.maxSize);
+    const numbers = new Set(paths.flatMap((path) => rankFolder.exec(path)?.[1] ?? []));
+    const ranks: Recording[] = [];
+    for (const number of [...numbers].sort((a, b) => Number(a) - Number(b))) {
+      const folder = `rank-${number}/`;
+      const own = paths.filter((path) => path.startsWith(folder)).map((path) => path.slice(folder.length));
+      if (own.some((path) => rankFolder.test(path)))
+        throw new BadInput('holds ranks within a rank; put every rank-<number> folder beside manifest.json', {
+          file: `${store.name}/${folder}`,
+        });
+      ranks.push(
+        await Recording.open({
+          name: `${store.name}/rank-${number}`,
+          budget,
+          list: async () => own,
+          open: (path) => store.open(folder + path),
+        }),
+      );
+    }
+    return new Recording(store.name, manifest, store, files, snapshots, budget, ranks);
   }
 
   /** Names of the tables there are: first those of the format, in its order, then unknown ones. */
   get tables(): string[] {
-    const known = ['samples', 'replays', 'steps', 'tensors', 'episodes', 'counters', 'scalars'];
+    const known = tables.map(({ name }) => name);
     const rank = (name: string) => (known.includes(name) ? known.indexOf(name) : known.length);
     return [...this.files.keys()].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   }

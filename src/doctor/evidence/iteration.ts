@@ -12,6 +12,7 @@ export class Iteration {
   samples: Rows | null;
   /** What the recording's own policies give on these rows, where they were run. */
   replayed: Replayed | null = null;
+  readonly responses: Rows | null;
   readonly replays: Rows | null;
   readonly steps: Rows | null;
   readonly tensors: Rows | null;
@@ -30,13 +31,14 @@ export class Iteration {
   ) {
     this.number = slice.number;
     this.samples = slice.tables.samples ?? null;
+    this.responses = slice.tables.responses ?? null;
     this.replays = slice.tables.replays ?? null;
     this.steps = slice.tables.steps ?? null;
     this.tensors = slice.tables.tensors ?? null;
-    for (const rows of [this.samples, this.replays, this.steps, this.tensors])
+    for (const rows of [this.samples, this.responses, this.replays, this.steps, this.tensors]) {
       for (const name of rows?.known() ?? []) run.seen.add(`${rows!.table}.${name}`);
-    for (const rows of [this.samples, this.replays, this.steps, this.tensors])
       if (rows) run.rows[rows.table] = (run.rows[rows.table] ?? 0) + rows.rows;
+    }
     const agent = this.samples?.column('agent');
     for (let i = 0; agent && i < agent.length; i++) if (agent[i] >= run.agentCount) run.agentCount = agent[i] + 1;
   }

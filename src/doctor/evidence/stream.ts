@@ -7,93 +7,9 @@ import { concatenate } from '../../recording/concatenate.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { Rows } from './rows.ts';
 
-export const streamed = {
-  samples: [
-    'iteration',
-    'episode',
-    't',
-    'agent',
-    'old_logp',
-    'action',
-    'num_actions',
-    'subset',
-    'legal',
-    'logits',
-    'temperature',
-    'reward',
-    'env_reward',
-    'terminated',
-    'truncated',
-    'value',
-    'next_value',
-    'advantage',
-    'return',
-    'group',
-    'env',
-    'imagined',
-  ],
-  replays: [
-    'iteration',
-    'epoch',
-    'minibatch',
-    'sample',
-    'source_iteration',
-    'policy',
-    'new_logp',
-    'old_logp',
-    'advantage',
-    'entropy',
-    'value',
-    'return',
-    'weight',
-    'logits',
-    'subset',
-    'legal',
-    'temperature',
-    'after_logp',
-    'again_logp',
-  ],
-  steps: [
-    'iteration',
-    'epoch',
-    'minibatch',
-    'policy',
-    'loss',
-    'policy_loss',
-    'value_loss',
-    'entropy',
-    'approx_kl',
-    'clip_fraction',
-    'grad_norm',
-    'policy_grad_norm',
-    'value_grad_norm',
-    'learning_rate',
-    'valid_ratio',
-    'skipped',
-    'stopped',
-    'delta_logits',
-    'kl_after',
-    'embed_std',
-    'logits_std',
-    'probe',
-  ],
-  tensors: [
-    'iteration',
-    'epoch',
-    'minibatch',
-    'tensor',
-    'grad_norm',
-    'grad_nonzero',
-    'delta',
-    'delta_norm',
-    'norm',
-    'learning_rate',
-    'weight_decay',
-    'bound',
-  ],
-} as const;
+export const streamed = ['samples', 'responses', 'replays', 'steps', 'tensors'] as const;
 
-export type StreamedTable = keyof typeof streamed;
+export type StreamedTable = (typeof streamed)[number];
 
 export interface Slice {
   number: number;
@@ -109,14 +25,24 @@ const inputs = ['obs', 'candidate_features'];
 
 /** Every iteration that any of the tables speaks of, in order. The judge hears which files there are, and which tables were read whole. */
 export async function* iterations(recording: Recording, withInputs = false, judge?: RowJudge): AsyncGenerator<Slice> {
-  const names = (Object.keys(streamed) as StreamedTable[]).filter((table) => recording.tables.includes(table));
-  const sources = await Promise.all(
-    names.map(async (table) => ({
-      table,
-      ...(await open(recording, table, withInputs, judge)),
-      head: null as Part | null,
-    })),
-  );
+  const sources = (
+    await Promise.all(
+      [recording, ...recording.ranks].map(async (part, rank) =>
+        Promise.all(
+          streamed
+            .filter((table) => part.tables.includes(table))
+            // The first rank's steps and tensors speak for all.
+            .filter((table) => rank === 0 || !summed.includes(table))
+            .map(async (table) => ({
+              table,
+              rank,
+              ...(await open(part, table, withInputs, rank === 0 ? judge : undefined)),
+              head: null as Part | null,
+            })),
+        ),
+      ),
+    )
+  ).flat();
   const last = sources.reduce((most, source) => Math.max(most, source.last), -1);
   const advance = async (source: (typeof sources)[number]) => {
     const step = await source.parts.next();
@@ -128,14 +54,45 @@ export async function* iterations(recording: Recording, withInputs = false, judg
     for (const { head } of sources) if (head && head.iteration < number) number = head.iteration;
     if (number === Number.POSITIVE_INFINITY) return;
     const slice: Slice = { number, last, tables: {}, chunks: {} };
+    const before = new Map<number, Partial<Record<StreamedTable, number>>>();
     for (const source of sources) {
-      if (source.head?.iteration !== number) continue;
-      slice.chunks[source.table] = source.head.chunk;
-      slice.tables[source.table] = new Rows(source.table, source.head.chunk);
+      const { head, table, rank } = source;
+      if (head?.iteration !== number) continue;
+      const own = slice.chunks[table];
+      const rows = before.get(rank) ?? rowsOf(slice.chunks);
+      before.set(rank, rows);
+      const chunk = moved(head.chunk, table, rows);
+      slice.chunks[table] = own ? concatenate([own, chunk], (name) => columnSpec(table, name)) : chunk;
       await advance(source);
+    }
+    for (const table of streamed) {
+      const chunk = slice.chunks[table];
+      if (chunk) slice.tables[table] = new Rows(table, chunk);
     }
     yield slice;
   }
+}
+
+/** Tables that hold figures over all ranks. */
+const summed: readonly StreamedTable[] = ['steps', 'tensors'];
+
+/** Columns of a rank that count rows of its own part. */
+const pointers: Partial<Record<StreamedTable, readonly [column: string, into: StreamedTable]>> = {
+  replays: ['sample', 'samples'],
+  responses: ['rewarded_as', 'responses'],
+};
+
+const rowsOf = (chunks: Slice['chunks']) =>
+  Object.fromEntries(streamed.map((table) => [table, chunks[table]?.rows ?? 0])) as Record<StreamedTable, number>;
+
+/** The same rows with what points to rows moved behind those of the ranks before. */
+function moved(chunk: Chunk, table: StreamedTable, before: Partial<Record<StreamedTable, number>>): Chunk {
+  const [name, into] = pointers[table] ?? [];
+  const column = name ? chunk.columns.get(name) : undefined;
+  const by = into ? (before[into] ?? 0) : 0;
+  if (!name || !column || column.kind === 'text' || by === 0) return chunk;
+  const values = Float64Array.from(column.values as Int32Array, (value) => value + by);
+  return { rows: chunk.rows, columns: new Map([...chunk.columns, [name, { kind: 'int', rows: chunk.rows, values }]]) };
 }
 
 interface Part {
@@ -152,7 +109,9 @@ async function open(
   const { ascending, last } = await survey(recording, table, judge);
   if (ascending) return { parts: parts(recording, table, judge), last };
   // The whole table is held in memory then, without its widest columns where they can be spared.
-  const columns = [...streamed[table], ...(withInputs && table === 'samples' ? inputs : [])];
+  const columns = (tableSpec(table)?.columns ?? [])
+    .map(({ name }) => name)
+    .filter((name) => withInputs || !inputs.includes(name));
   return { parts: sortedParts(recording, table, columns), last };
 }
 

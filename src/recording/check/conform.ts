@@ -25,7 +25,7 @@ export function conform(table: string, chunk: Chunk, file: string): Chunk {
 /** A chunk that lacks a required column says so, with what it has. */
 export function checkRequired(table: string, present: readonly string[], file: string): void {
   for (const column of tableSpec(table)?.columns ?? []) {
-    if (column.required && !present.includes(column.name)) {
+    if (column.required && !present.includes(column.name) && !(column.unless && present.includes(column.unless))) {
       throw new BadInput(`the required column is missing; the file has ${present.join(', ') || 'no columns'}`, {
         file,
         table,

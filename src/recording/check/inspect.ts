@@ -2,8 +2,8 @@
 import type { Column } from '../column.ts';
 import { columnSpec, tableSpec } from '../columns.ts';
 import type { Manifest } from '../manifest.ts';
-import type { Recording } from '../recording.ts';
-import { type Need, needs, snapshots } from './needs.ts';
+import type { FileChunk, Recording } from '../recording.ts';
+import { type Need, questionsOf, snapshots } from './needs.ts';
 
 export interface ColumnSummary {
   name: string;
@@ -47,14 +47,17 @@ export async function inspect(
   recording: Recording,
   progress?: (done: number, all: number) => void,
 ): Promise<Inspection> {
-  const all = recording.tables.reduce((sum, table) => sum + recording.chunkFiles(table).length, 0);
+  const parts = [recording, ...recording.ranks];
+  const names = [...new Set(parts.flatMap((part) => part.tables))];
+  const filesOf = (table: string) => parts.reduce((sum, part) => sum + part.chunkFiles(table).length, 0);
+  const all = names.reduce((sum, table) => sum + filesOf(table), 0);
   const tables: TableSummary[] = [];
   let done = 0;
-  for (const name of recording.tables) {
+  for (const name of names) {
     const gathered = new Map<string, Gathered>();
     let rows = 0;
     let file = '';
-    for await (const chunk of recording.chunks(name)) {
+    for await (const chunk of everyChunk(parts, name)) {
       if (chunk.file !== file) progress?.(++done, all);
       file = chunk.file;
       for (const [column, values] of chunk.columns) {
@@ -71,7 +74,7 @@ export async function inspect(
     tables.push({
       name,
       known: tableSpec(name) !== undefined,
-      files: recording.chunkFiles(name).length,
+      files: filesOf(name),
       rows,
       columns,
     });
@@ -94,9 +97,17 @@ export async function inspect(
     snapshots: [...recording.snapshots],
     unanswered: [],
   };
-  inspection.unanswered = needs.flatMap((need) => unanswered(need, inspection));
+  inspection.unanswered = questionsOf(tables.some(ofTokens)).flatMap((need) => unanswered(need, inspection));
   return inspection;
 }
+
+async function* everyChunk(parts: readonly Recording[], table: string): AsyncGenerator<FileChunk> {
+  for (const part of parts) yield* part.chunks(table);
+}
+
+/** Language models have questions of their own, and most of the others are not asked of them. */
+const ofTokens = ({ name, columns }: TableSummary) =>
+  name === 'responses' || (name === 'samples' && columns.some((column) => column.name === 'token'));
 
 function unanswered(need: Need, inspection: Inspection): { question: string; missing: string[] }[] {
   const has = (name: string): boolean => {

@@ -8,7 +8,7 @@ export interface Need {
 
 export const snapshots = 'policies/*.onnx';
 
-export const needs: readonly Need[] = [
+const needs: readonly Need[] = [
   {
     question: 'Is the sampled log-probability that of the action and its candidates?',
     needs: [['samples.action'], ['samples.logits', snapshots]],
@@ -46,3 +46,86 @@ export const needs: readonly Need[] = [
   { question: 'Do equal agents come out equal?', needs: [['episodes.return']] },
   { question: 'Are agents updated and fed equally?', needs: [['counters.value']] },
 ];
+
+/** For language models: each question with the causes that it decides about. */
+const tokenNeeds: readonly Need[] = [
+  [
+    'Do sampler and trainer agree (temperature-mismatch, weights-not-synced, retokenised, loss-mask-shifted)?',
+    'samples.sampler_logp',
+    'samples.logp_tempered samples.control_logp replays.new_logp',
+  ],
+  ['What is the floor of rounding under that comparison?', 'samples.control_logp', 'samples.control2_logp'],
+  ["What is the sampler's own floor?", 'samples.sampler_again_logp'],
+  [
+    'At which temperature does the sampler report (temperature-mismatch)?',
+    'samples.logp_plain',
+    'samples.logp_tempered',
+  ],
+  ['Over which tokens does the sampler normalise (support-truncated)?', 'samples.kept_mass'],
+  [
+    "Does the trainer's batch change what a clean pass gives (positions-shifted, packing-leak, stochastic-forward)?",
+    'samples.control_logp',
+    'samples.logp_tempered replays.new_logp',
+  ],
+  ['Does disagreement grow with padding (positions-shifted)?', 'responses.padding responses.sampler_padding'],
+  ['Do packed sequences see each other (packing-leak)?', 'replays.pack'],
+  [
+    'Whose weights does the sampler serve (weights-not-synced)?',
+    'samples.earlier_logp samples.reference_logp',
+    'responses.sampler_version',
+    'responses.trainer_version',
+  ],
+  [
+    'Does the sampler reuse a cache of older weights (cache-stale)?',
+    'responses.cached_tokens',
+    'responses.cached_version',
+  ],
+  ['Were the trained ids sampled (retokenised)?', 'responses.sampled'],
+  [
+    'Which tokens are trained (loss-mask-shifted, environment-tokens-trained, padding-trained)?',
+    'samples.source',
+    'samples.trained replays.coef',
+  ],
+  [
+    'What does the loss do with each token (loss-normaliser-wrong, importance-weight-missing, kl-term-wrong, advantage-sign-flipped)?',
+    'replays.coef',
+    'replays.advantage samples.advantage responses.advantage',
+  ],
+  [
+    'Is the normaliser that of the whole step (loss-normaliser-wrong)?',
+    'replays.coef',
+    'steps.tokens',
+    'steps.sequences',
+    'replays.micro_batch',
+  ],
+  ['Is the reference what it should be (reference-wrong)?', 'samples.reference_logp', 'responses.trainer_version'],
+  [
+    'Whose rewards make the baseline (advantage-group-mixed, baseline-includes-masked)?',
+    'responses.reward',
+    'responses.group',
+    'responses.advantage samples.advantage',
+  ],
+  [
+    'Do rewards belong to their responses (reward-misordered)?',
+    'responses.reward',
+    'responses.graded responses.rewarded_as episodes.return',
+  ],
+  [
+    'How are answers treated that the length limit cut (truncated-response-rewarded)?',
+    'responses.finish',
+    'responses.reward',
+  ],
+  ['Is the reward on the right token (reward-token-wrong)?', 'samples.reward', 'samples.value', 'samples.advantage'],
+  ['How many groups carry a signal (group-degenerate)?', 'responses.reward', 'responses.group'],
+].map(([question, ...groups]) => ({ question, needs: groups.map((group) => group.split(' ')) }));
+
+/** Of decisions, these are asked of tokens too. */
+const shared = [
+  'Does the gradient reach and move the policy?',
+  'Does every parameter have exactly one optimiser?',
+  'Are KL, clip fraction and entropy reported as they are?',
+];
+
+export function questionsOf(tokens: boolean): readonly Need[] {
+  return tokens ? [...tokenNeeds, ...needs.filter(({ question }) => shared.includes(question))] : needs;
+}

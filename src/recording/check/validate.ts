@@ -2,6 +2,7 @@
 import { BadInput } from '../bad-input.ts';
 import { columnSpec, tableSpec } from '../columns.ts';
 import type { Recording } from '../recording.ts';
+import { settingProblems } from '../token-settings.ts';
 import { RowJudge } from './judge.ts';
 
 export interface Validation {
@@ -23,6 +24,16 @@ const isKnown = (table: string, column?: string) =>
   column === undefined ? tableSpec(table) !== undefined : columnSpec(table, column) !== undefined;
 
 export async function validate(recording: Recording): Promise<Validation> {
+  const [whole, ...others] = await Promise.all([recording, ...recording.ranks].map(validateOne));
+  for (const { rows, problems, unknown } of others) {
+    for (const [table, count] of Object.entries(rows)) whole.rows[table] = (whole.rows[table] ?? 0) + count;
+    whole.problems.push(...problems);
+    whole.unknown.push(...unknown.filter((name) => !whole.unknown.includes(name)));
+  }
+  return { ...whole, valid: whole.problems.length === 0 };
+}
+
+async function validateOne(recording: Recording): Promise<Validation> {
   const judge = new RowJudge(recording);
   const unknown = new Set<string>();
   const rows: Record<string, number> = {};
@@ -40,6 +51,8 @@ export async function validate(recording: Recording): Promise<Validation> {
       judge.judgeFiles(table);
     });
   }
+  for (const problem of settingProblems(recording.manifest))
+    judge.tell(new BadInput(problem, { file: `${recording.name}/manifest.json` }));
   return {
     format: 'trueline/validation/1',
     name: recording.name,
@@ -53,6 +66,8 @@ export async function validate(recording: Recording): Promise<Validation> {
 
 /** For whoever has read some tables already and has shown their rows to the judge: reads the rest of the recording, and judges it. */
 export async function judgeRest(recording: Recording, judge: RowJudge): Promise<void> {
+  for (const problem of settingProblems(recording.manifest))
+    judge.tell(new BadInput(problem, { file: `${recording.name}/manifest.json` }));
   for (const table of recording.tables) {
     if (judge.whole.has(table)) continue;
     const shown = judge.shown.has(table);

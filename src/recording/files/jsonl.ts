@@ -111,6 +111,7 @@ class ChunkBuilder {
         table: this.table,
       });
     for (const spec of tableSpec(this.table)?.columns ?? []) {
+      if (spec.unless && Object.hasOwn(row, spec.unless)) continue;
       if (spec.required && this.asked(spec.name) && !Object.hasOwn(row, spec.name)) {
         throw new BadInput(`the required column is missing in line ${line}`, {
           file: this.file,

@@ -38,7 +38,7 @@ async function logStore(name: string, files: readonly DroppedFile[]): Promise<St
   return store;
 }
 
-const known = ['samples', 'replays', 'steps', 'tensors', 'episodes', 'counters', 'scalars'];
+const known = ['samples', 'responses', 'replays', 'steps', 'tensors', 'episodes', 'counters', 'scalars'];
 
 function tableOf(path: string): string | undefined {
   return known.find((table) => path.toLowerCase().includes(table));
