@@ -3,14 +3,14 @@
  * once; one of another machine touches its lock as long as it lives, so its silence is waited for. Whoever lost a folder finds out before the next write.
  */
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { stat, unlink, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { BadInput } from '../bad-input.ts';
-import { isAlive, makeFolder, writeWhole } from '../disk/node.ts';
+import { failedAt, isAlive, makeFolder, writeWhole } from '../disk/node.ts';
 import { folderStore } from '../node.ts';
 import type { WritableStore } from '../source.ts';
 
@@ -92,12 +92,14 @@ function create(file: string, text: string): boolean {
   try {
     lock = openSync(file, 'wx');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
-    throw new BadInput(`cannot be written (${message})`, { file });
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw failedAt(file, error);
   }
   try {
     writeSync(lock, text);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw failedAt(file, error);
   } finally {
     closeSync(lock);
   }

@@ -199,8 +199,13 @@ async function failingAt<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (error instanceof BadInput || code === undefined) throw error;
-    throw new BadInput(reasons[code] ?? `cannot be written (${message})`, { file: path });
+    throw failedAt(path, error);
   }
+}
+
+/** An error of the system as a sentence about the file that it happened to. */
+export function failedAt(path: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof BadInput || code === undefined) return error;
+  return new BadInput(reasons[code] ?? `cannot be written (${message})`, { file: path });
 }
