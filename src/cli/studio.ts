@@ -11,7 +11,10 @@ import { print, wholeNumber } from './common/options.ts';
 
 export interface StudioServer {
   address: string;
+  /** Ends the server; what it started goes on. */
   close(): Promise<void>;
+  /** Names of what it started and still runs. */
+  running(): string[];
 }
 
 export interface ServeOptions {
@@ -42,7 +45,7 @@ export async function serveStudio(folder: string, options: ServeOptions = {}): P
   const watch = new FolderWatch(folder, options.interval);
   const queue = options.queue && (await QueueWatch.open(options.queue.name, options.queue.address, options.interval));
   const program = fileURLToPath(new URL('../../bin/trueline', import.meta.url));
-  const jobs = new Jobs(folder, program);
+  const jobs = await Jobs.open(folder, program);
   await watch.start();
   const app = studioApp({ folder, assets, watch, jobs, ...(queue ? { queue } : {}), ...(token ? { token } : {}) });
   const server = serve({ fetch: app.fetch, hostname: host, port: options.port ?? 0 });
@@ -59,11 +62,16 @@ export async function serveStudio(folder: string, options: ServeOptions = {}): P
   const name = host.includes(':') ? `[${host}]` : host;
   return {
     address: `http://${name}:${port}/${token ? `?token=${token}` : ''}`,
+    running: () =>
+      jobs
+        .list()
+        .filter(({ state }) => state === 'running')
+        .map(({ id }) => id),
     close: () =>
       new Promise<void>((resolve) => {
         watch.stop();
         queue?.stop();
-        jobs.stopAll();
+        jobs.close();
         server.close(() => resolve());
         if ('closeAllConnections' in server) server.closeAllConnections();
       }),
@@ -104,6 +112,9 @@ export function studioCommand(): Command {
         process.once('SIGTERM', resolve);
       });
       await server.close();
+      const left = server.running();
+      if (left.length > 0)
+        print(`Still running: ${left.join(', ')}. The studio shows them again when it is started again.`);
     });
 }
 

@@ -1,9 +1,13 @@
 /** The studio's server: what it serves, and everyone it turns away. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request as plainRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { root, trueline } from '../support/run.ts';
 import { type Served, serveStudio } from '../support/studio.ts';
 
 const hostile = '<img src=x onerror=alert(1)>';
@@ -181,4 +185,60 @@ describe('the studio turns away', () => {
     expect((await fetch(`${at}api/runs`, { headers: { Cookie: cookie.split(';')[0] } })).status).toBe(200);
     await open.close();
   });
+});
+
+describe('a training that the studio started', () => {
+  const studio = async (own: string) => {
+    const process_ = spawn(process.execPath, [join(root, 'bin', 'trueline'), 'studio', own, '--port', '0'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [said] = (await once(process_.stdout, 'data')) as [Buffer];
+    return { process_, address: /http:\S+/.exec(said.toString())![0] };
+  };
+  const jobsOf = async (address: string) => {
+    const stop = new AbortController();
+    const response = await fetch(`${address}api/watch`, { signal: stop.signal });
+    let text = '';
+    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      const jobs = /event: jobs\ndata: (.*)\n/.exec(text);
+      if (!jobs) continue;
+      stop.abort();
+      return JSON.parse(jobs[1]) as { id: string; state: string }[];
+    }
+    throw new Error('no news');
+  };
+  const post = (address: string, path: string, body: object = {}) =>
+    fetch(`${address}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'outlives the studio (%s); the next one finds it, stops it, and it is saved',
+    async (signal) => {
+      const own = join(base, signal);
+      const first = await studio(own);
+      const settings = { game: 'echo', steps: 50_000_000, kernel: 'simd', worlds: 4, rollout: 8, guard: 'off' };
+      expect((await post(first.address, 'api/train', { name: 'long', settings })).status).toBe(201);
+      await vi.waitFor(() => expect(existsSync(join(own, 'long', 'checkpoints'))).toBe(true), { timeout: 60_000 });
+      first.process_.kill(signal);
+      await once(first.process_, 'exit');
+      const second = await studio(own);
+      try {
+        expect(await jobsOf(second.address)).toEqual([{ id: 'long', kind: 'training', state: 'running' }]);
+        expect((await post(second.address, 'api/jobs/long/stop')).status).toBe(200);
+        // Its lock goes when it has saved.
+        await vi.waitFor(() => expect(existsSync(join(own, 'long', '.trueline-lock'))).toBe(false), {
+          timeout: 60_000,
+        });
+        expect(trueline('validate', join(own, 'long')).status).toBe(0);
+      } finally {
+        await post(second.address, 'api/jobs/long/stop');
+        second.process_.kill('SIGINT');
+        await once(second.process_, 'exit');
+      }
+    },
+  );
 });

@@ -11,6 +11,7 @@ import { root } from './run.ts';
 export interface Served {
   address: string;
   close(): Promise<void>;
+  running(): string[];
 }
 
 export const { serveStudio } = (await import(new URL('../../dist/cli/studio.js', import.meta.url).href)) as {

@@ -10,6 +10,7 @@ import { FolderWatch } from './watch.ts';
 
 let folder: string;
 let watch: FolderWatch;
+let jobs: Jobs;
 const host = { Host: '127.0.0.1' };
 
 beforeAll(async () => {
@@ -17,6 +18,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'run'));
   writeFileSync(join(folder, 'run', 'manifest.json'), '{"format": "trueline/1"}');
   spawnSync('mkfifo', [join(folder, 'run', 'pipe.json')]);
+  jobs = await Jobs.open(folder, 'none');
   watch = new FolderWatch(folder, 20);
   await watch.start();
 });
@@ -25,8 +27,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const app = (token?: string) =>
-  studioApp({ folder, assets: folder, watch, jobs: new Jobs(folder, 'none'), ...(token ? { token } : {}) });
+const app = (token?: string) => studioApp({ folder, assets: folder, watch, jobs, ...(token ? { token } : {}) });
 
 it('reads no request of more than 1 MiB', async () => {
   const body = JSON.stringify({ name: 'x', settings: { game: 'x'.repeat(2 ** 20) } });

@@ -106,8 +106,8 @@ export function studioApp(options: StudioOptions): Hono {
     });
   start('/api/train', (body) => options.jobs.train(body));
   start('/api/symmetry', (body) => options.jobs.investigate(body));
-  app.post('/api/jobs/:id/stop', (context) => {
-    const known = options.jobs.stop(context.req.param('id'));
+  app.post('/api/jobs/:id/stop', async (context) => {
+    const known = await options.jobs.stop(context.req.param('id'));
     return known ? context.json({ stopping: true }) : context.json({ error: 'Nothing of that name is running.' }, 404);
   });
 
