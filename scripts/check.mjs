@@ -1,11 +1,12 @@
-/** `npm run check`: the quick loop. Types, lint and the unit tests beside the code, but for the slow ones (*.slow.test.ts). */
-import { ensureBuilt, ensureInstalled, runTool } from './setup.mjs';
+/** `npm run check`: the quick loop. Types, lint and the unit tests beside the code, but for the slow ones (*.slow.test.ts). Only the kernels are built: unit tests run the sources. */
+import { ensureInstalled, runTogether, tool } from './setup.mjs';
 import { runVitest } from './vitest.mjs';
 
 ensureInstalled();
-ensureBuilt();
-runTool('typescript/bin/tsc', ['-p', 'tsconfig.json']);
-runTool('@biomejs/biome/bin/biome', ['check', '.']);
-runVitest(['--project', 'unit', '--pool', 'threads', '--exclude', '**/*.slow.test.ts', ...process.argv.slice(2)], {
-  TRUELINE_QUICK: '1',
-});
+await import('./kernels.mjs');
+const quick = ['--project', 'unit', '--exclude', '**/*.slow.test.ts', ...process.argv.slice(2)];
+const statuses = await Promise.all([
+  runTogether(tool('typescript/bin/tsc', '-p', 'tsconfig.json'), tool('@biomejs/biome/bin/biome', 'check', '.')),
+  runVitest(quick, { TRUELINE_QUICK: '1' }),
+]);
+process.exitCode = Math.max(...statuses);

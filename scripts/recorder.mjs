@@ -1,5 +1,5 @@
 /** Builds dist/trueline_recorder.py, the recorder as one file to copy, from the modules of python/trueline_recorder. Their names share one scope there: two of one name are refused. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { root } from './setup.mjs';
 
@@ -77,4 +77,5 @@ ${parts.join('\n\n\n')}
 `;
 const target = join(root, 'dist', 'trueline_recorder.py');
 mkdirSync(dirname(target), { recursive: true });
-writeFileSync(target, whole);
+// Left alone where it is the same, because another program may be reading it.
+if (!existsSync(target) || readFileSync(target, 'utf8') !== whole) writeFileSync(target, whole);

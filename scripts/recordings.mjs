@@ -9,7 +9,7 @@ const { diagnose } = await import('../dist/doctor/diagnose.js');
 const { applyFault, faults, whyNot } = await import('../dist/faults/index.js');
 const { createEngine } = await import('../dist/net/engine.js');
 const { memoryStore, Recording, RecordingWriter } = await import('../dist/recording/index.js');
-const { ZipBuilder } = await import('../dist/recording/zip.js');
+const { ZipBuilder } = await import('../dist/recording/files/zip.js');
 const { Trainer } = await import('../dist/training/trainer.js');
 const { cleanStages } = await import('../dist/training/stages.js');
 

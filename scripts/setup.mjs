@@ -1,6 +1,7 @@
 /** What every script does first: install what package-lock.json names and build what has changed. Uses Node alone. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,8 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const installStamp = join(root, 'node_modules', '.trueline-install');
 const buildStamp = join(root, 'build', 'stamp');
 const studioStamp = join(root, 'build', 'studio-stamp');
+/** Set by `npm test`, which has installed and built everything: the programs that tests start need not look again. */
+const ready = Boolean(process.env.TRUELINE_BUILT);
 
 /** Runs a command in the project's folder and ends the program with its status if it fails. */
 export function run(command, args, options = {}) {
@@ -22,11 +25,28 @@ export function runTool(path, args) {
   run(process.execPath, [join(root, 'node_modules', path), ...args]);
 }
 
+/** Runs commands of this Node side by side and prints what each says when it ends. Gives the first status that is not 0. */
+export async function runTogether(...commands) {
+  const statuses = commands.map(async (args) => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => said.push(data));
+    const [status] = await once(child, 'close');
+    process.stderr.write(Buffer.concat(said));
+    return status ?? 1;
+  });
+  return (await Promise.all(statuses)).find((status) => status !== 0) ?? 0;
+}
+
+/** A program of node_modules with its arguments, for `runTogether`. */
+export const tool = (path, ...args) => [join(root, 'node_modules', path), ...args];
+
 function stampIs(file, text) {
   return existsSync(file) && readFileSync(file, 'utf8') === text;
 }
 
 export function ensureInstalled() {
+  if (ready) return;
   const lock = readFileSync(join(root, 'package-lock.json'));
   const wanted = `${createHash('sha256').update(lock).digest('hex')} node ${process.versions.modules} ${process.platform} ${process.arch}`;
   if (stampIs(installStamp, wanted)) return;
@@ -59,6 +79,7 @@ const sources = [
   'src',
   'scripts/build.mjs',
   'scripts/kernels.mjs',
+  'scripts/program.mjs',
   'scripts/recorder.mjs',
   'python/trueline_recorder',
   'tsconfig.json',
@@ -68,9 +89,10 @@ const sources = [
 
 /** Builds what has changed: the program alone (`core`), or with the studio's page. */
 export function ensureBuilt(what = 'core') {
+  if (ready) return;
   const wanted = fingerprint(what === 'core' ? sources : [...sources, 'studio']);
   const stamp = what === 'core' ? buildStamp : studioStamp;
-  const made = join(root, 'dist', ...(what === 'core' ? ['cli', 'main.js'] : ['studio', 'index.html']));
+  const made = join(root, 'dist', ...(what === 'core' ? ['program', 'main.js'] : ['studio', 'index.html']));
   if (stampIs(stamp, wanted) && existsSync(made)) return;
   rmSync(stamp, { force: true });
   console.error(what === 'core' ? 'Building ...' : 'Building the studio ...');

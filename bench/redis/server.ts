@@ -1,7 +1,7 @@
 /** A real Redis of a test's own: on a free port of the loopback, with a folder of its own, that can be stopped and started again. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { connect as connectTo, createServer } from 'node:net';
 
 export function findRedis(): string | undefined {
@@ -10,13 +10,17 @@ export function findRedis(): string | undefined {
   );
 }
 
+/** Below the range from which the system takes ports for outgoing connections, so that no stranger takes it before it is used. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, 30_000);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
 }
 
 export class TestRedis {
