@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest. They begin first, so that all workers end at about the same time. */
 const longest = [
-  'test/sweep/redis.test.ts',
+  'test/sweep/kills.test.ts',
   'test/studio/views.test.ts',
   'test/docs.test.ts',
   'test/recorder.test.ts',
