@@ -35,5 +35,5 @@ export const noticedShare = limits.noticedShare.value;
 /** Confidence of a transform that explains a share of the disagreeing rows, from how many there are: 8 rows give 0.8 at best, 800 give 0.99. */
 export function confidence(explained: number, rows: number): number {
   const support = rows / (rows + 2);
-  return Number((Math.max(0, Math.min(1, explained)) * support * 0.995).toFixed(3));
+  return Number((Math.max(0, Math.min(1, explained)) * support * limits.fullScore.value).toFixed(3));
 }

@@ -1,9 +1,12 @@
 /** The discount and lambda under which recorded advantages come out right. Declared ones are tried first; others are searched only where those fail. */
+
 import type { EndRule } from '../math/advantages.ts';
 import { spread } from '../math/statistics.ts';
+import { budgets } from './budgets.ts';
 import { creditTolerance } from './check.ts';
 import type { Iteration } from './evidence/iteration.ts';
 import type { Run } from './evidence/run.ts';
+import { limits } from './limits.ts';
 import { misreadings } from './transforms/credit/ends.ts';
 
 export interface CreditRule {
@@ -35,7 +38,7 @@ export function creditSlack(iteration: Iteration, truth: ArrayLike<number>): num
       const size = Math.abs(column[i]);
       if (size > largest && Number.isFinite(size)) largest = size;
     }
-  return creditTolerance * (std || 0) + 2e-6 * largest + 1e-9;
+  return creditTolerance * (std || 0) + limits.roundedSum.value * largest + limits.smallestCredit.value;
 }
 
 /** Share of the known rows in which both agree. */
@@ -51,8 +54,7 @@ export function agreement(a: ArrayLike<number>, b: ArrayLike<number>, slack: num
   return known > 0 ? same / known : 0;
 }
 
-const gammas = [0.99, 0.95, 0.9, 0.98, 0.995, 0.997, 0.999, 1, 0.97, 0.8, 0.5, 0];
-const lambdas = [0.95, 0.9, 0.97, 0.98, 0.99, 1, 0.92, 0.8, 0.5, 0];
+const { gammas, lambdas, refinement } = budgets;
 
 /** Fits to one iteration's recorded advantages; without any it falls back on what is declared. */
 export function findCreditRule(run: Run, iteration: Iteration, rules: readonly EndRule[]): CreditRule | null {
@@ -66,23 +68,23 @@ export function findCreditRule(run: Run, iteration: Iteration, rules: readonly E
     const truth = iteration.advantages(rule, g, l)!;
     return agreement(truth, recorded, creditSlack(iteration, truth));
   };
-  if (known && share(gamma, lambda) >= 0.98) return declared;
-  let best = { share: 0, gamma: known ? gamma : 0.99, lambda: known ? lambda : 0.95 };
+  if (known && share(gamma, lambda) >= limits.exactly.value) return declared;
+  let best = { share: 0, gamma: known ? gamma : gammas[0], lambda: known ? lambda : lambdas[0] };
   for (const rule of rules) {
     for (const g of Number.isFinite(gamma) ? [gamma, ...gammas] : gammas)
       for (const l of Number.isFinite(lambda) ? [lambda, ...lambdas] : lambdas) {
         const found = share(g, l, rule);
-        if (found > best.share + 0.02) best = { share: found, gamma: g, lambda: l };
+        if (found > best.share + limits.betterRule.value) best = { share: found, gamma: g, lambda: l };
       }
-    if (best.share >= 0.98) break;
+    if (best.share >= limits.exactly.value) break;
     if (rule === 'asRecorded') {
       const refined = refine(iteration, recorded, best.gamma, best.lambda);
-      if (share(refined.gamma, refined.lambda) >= 0.98) return { ...refined, declared: false };
+      if (share(refined.gamma, refined.lambda) >= limits.exactly.value) return { ...refined, declared: false };
     }
     // Ends are only misread under figures that somebody declared or that fit exactly.
     if (known) break;
   }
-  if (known && best.share < 0.98) return declared;
+  if (known && best.share < limits.exactly.value) return declared;
   return { gamma: best.gamma, lambda: best.lambda, declared: best.gamma === gamma && best.lambda === lambda };
 }
 
@@ -107,8 +109,8 @@ function refine(
   };
   const inside = (x: number) => Math.max(0, Math.min(1, x));
   let least = error(gamma, lambda);
-  for (let step = 0.05; step > 1e-6; step /= 2) {
-    for (let moved = true, tries = 0; moved && tries < 8; tries++) {
+  for (let step: number = refinement.first; step > refinement.last; step /= 2) {
+    for (let moved = true, tries = 0; moved && tries < refinement.moves; tries++) {
       moved = false;
       for (const [dg, dl] of [
         [step, 0],

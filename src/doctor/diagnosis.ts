@@ -147,3 +147,6 @@ export function figure(value: number): number | string {
   if (!Number.isFinite(value)) return String(value);
   return Number.isInteger(value) ? value : Number(value.toPrecision(4));
 }
+
+/** "12.5 %". */
+export const percent = (share: number): string => `${figure(100 * share)} %`;

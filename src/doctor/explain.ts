@@ -19,8 +19,14 @@ export function rank(findings: readonly Finding[]): Ranked[] {
     // What happened to some agents says nothing of others.
     if (a.agents.length > 0 && b.agents.length > 0 && !a.agents.some((agent) => b.agents.includes(agent))) return false;
     // Noise that a second pass shows is noise whatever else moves; noise that is only inferred may be a policy that was changed.
-    if (a.cause === 'parameters-overwritten' && b.cause === 'stochastic-forward' && b.confidence > 0.6) return false;
-    if (a.cause === 'stochastic-forward' && b.cause === 'parameters-overwritten') return a.confidence > 0.6;
+    if (
+      a.cause === 'parameters-overwritten' &&
+      b.cause === 'stochastic-forward' &&
+      b.confidence > limits.shownNoise.value
+    )
+      return false;
+    if (a.cause === 'stochastic-forward' && b.cause === 'parameters-overwritten')
+      return a.confidence > limits.shownNoise.value;
     // A figure that a known slip reproduces exactly is misreported, whatever else is wrong.
     if (b.cause === 'metric-misreported' && b.transform !== undefined) return false;
     // So does a sign that turns every row right; only another pairing of the rows could have made it.
@@ -43,12 +49,13 @@ export function rank(findings: readonly Finding[]): Ranked[] {
           accounts(other, finding) &&
           // Where each could account for the other, the one nearer the beginning of the flow does.
           (!accounts(finding, other) || order(other) < order(finding)) &&
-          other.confidence >= 0.5 * finding.confidence &&
+          other.confidence >= limits.asSure.value * finding.confidence &&
           other.onset <= finding.onset + 1,
       ),
   );
   const leading = roots.length > 0 ? roots : sorted.slice(0, 1);
-  const level = (confidence: number) => (confidence >= 0.75 ? 0 : confidence >= 0.5 ? 1 : 2);
+  const level = (confidence: number) =>
+    confidence >= limits.firstRank.value ? 0 : confidence >= limits.secondRank.value ? 1 : 2;
   return leading
     .map((finding) => ({
       finding,

@@ -1,6 +1,7 @@
 /** From a transform that explains rows to a finding with its proof. Residuals are read off the proof, which is what pictures draw. */
+import { budgets } from './budgets.ts';
 import { confidence } from './check.ts';
-import { type Evidence, type Finding, figure } from './diagnosis.ts';
+import { type Evidence, type Finding, percent } from './diagnosis.ts';
 import { limits } from './limits.ts';
 import type { Explained, Hypothesis } from './pairing/cover.ts';
 import { type Proof, residual } from './proof.ts';
@@ -34,7 +35,7 @@ export function foundBy<H extends Hypothesis>(
     rows,
     transform,
     ...proved(whole),
-    summary: `${summary(`${figure(100 * share)} %`)}: ${transform.describe('en')}.`,
+    summary: `${summary(percent(share))}: ${transform.describe('en')}.`,
     evidence,
   }));
 }
@@ -68,7 +69,7 @@ export class ProofStore {
 
   step(target: number, before: number, after: number): void {
     const { steps } = this;
-    if (steps.target.length >= mostSteps) return;
+    if (steps.target.length >= budgets.proofSteps) return;
     steps.target.push(target);
     steps.before.push(before);
     steps.after.push(after);
@@ -91,5 +92,3 @@ export class ProofStore {
     return proved({ ...columns, iteration: 0, quantity, labels, point: 'step' });
   }
 }
-
-const mostSteps = 1200;

@@ -2,6 +2,7 @@
  * How far one step of each optimiser can move a tensor, from its own formula. An optimiser that is not known here, or whose settings were not
  * declared, has no bound: nothing may be concluded from the size of its steps.
  */
+import { limits } from './limits.ts';
 
 /** What a bound may depend on, of one tensor in one step. */
 export interface StepFacts {
@@ -109,7 +110,7 @@ export class GradientMemory {
     this.longest = Math.max(this.longest, gradient);
     this.gathered = momentum * this.gathered + gradient;
     // A memory of which less than a hundredth is left cannot hide a step.
-    const faded = momentum ** this.steps < 0.01;
+    const faded = momentum ** this.steps < limits.fadedMomentum.value;
     return {
       longest: this.broken ? Number.NaN : this.longest,
       gathered: this.broken && !faded ? Number.NaN : this.gathered,

@@ -4,7 +4,7 @@ import { accountsFor } from './causes/cause.ts';
 import { causeById } from './causes.ts';
 import { type Check, fewestRows } from './check.ts';
 import type { Area, CheckReport, Coverage, Finding, Open, Outcome, Remark, Unexplained, Verdict } from './diagnosis.ts';
-import { figure } from './diagnosis.ts';
+import { figure, percent } from './diagnosis.ts';
 import type { Run } from './evidence/run.ts';
 import type { Ranked } from './explain.ts';
 import { limits } from './limits.ts';
@@ -132,7 +132,7 @@ function describe(run: Run, check: Check, report: CheckReport, open: Open, doubt
     share: Number(figure(open.share)),
     onset,
     agents,
-    summary: `${check.question} Not on ${open.rows.toLocaleString('en-US')} rows${of} (${figure(100 * open.share)} %), since iteration ${onset}; no cause that is known accounts for them${note}.`,
+    summary: `${check.question} Not on ${open.rows.toLocaleString('en-US')} rows${of} (${percent(open.share)}), since iteration ${onset}; no cause that is known accounts for them${note}.`,
     candidates,
     to_decide: [...votes].sort((a, b) => b[1] - a[1]).map(([column]) => column),
   };

@@ -1,9 +1,11 @@
 /** Where NaN or infinity first appears. NaN may mean "not known": it counts where nearly all of the column is known, and in a column that would have been left out if it were not known. */
+
 import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../evidence/iteration.ts';
 import type { Numbers, Rows } from '../evidence/rows.ts';
 import type { Run } from '../evidence/run.ts';
+import { limits } from '../limits.ts';
 
 export const finite: Check = {
   id: 'finite',
@@ -89,7 +91,7 @@ interface Told {
 }
 
 /** A figure that is missing more often than this, and comes back, is told of some steps only. */
-const seldom = 0.1;
+const seldom = limits.seldom.value;
 
 class FinitePass implements Pass {
   private looked = 0;
@@ -304,7 +306,7 @@ class FinitePass implements Pass {
     measured.first_iteration = first.iteration;
     const finding: Finding = {
       cause: 'non-finite',
-      confidence: confidence(1, 100),
+      confidence: confidence(1, limits.notFinite.value),
       agents: [...first.agents].sort((a, b) => a - b),
       onset: first.iteration,
       rows: first.rows,

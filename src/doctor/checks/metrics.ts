@@ -76,7 +76,7 @@ const table: readonly Metric[] = [
       form('negated-k1', (stat) => -stat.k1),
       form('k3', (stat) => stat.k3 * stat.weight, 'sum'),
     ],
-    tells: (stat, _, noise) => !stat.before && stat.k2 > 5 * noise,
+    tells: (stat, _, noise) => !stat.before && stat.k2 > limits.klVisible.value * noise,
     slack: (_, noise) => noise,
   },
   {
@@ -87,7 +87,7 @@ const table: readonly Metric[] = [
     },
     wrong: edges('clip-fraction', (stat) => stat.clipFraction),
     tells: (stat, reported) => !stat.before && (stat.clipFraction > 0 || reported > 0),
-    slack: (stat) => 0.6 / stat.rows,
+    slack: (stat) => limits.clipRows.value / stat.rows,
   },
   {
     column: 'entropy',
@@ -99,8 +99,8 @@ const table: readonly Metric[] = [
       form('negated-entropy', (stat) => -stat.entropy),
       form('entropy', (stat) => stat.entropy * stat.weight, 'sum'),
     ],
-    tells: (stat) => stat.entropy > 1e-3,
-    slack: () => 1e-5,
+    tells: (stat) => stat.entropy > limits.entropyVisible.value,
+    slack: () => limits.entropySlack.value,
   },
 ];
 
@@ -108,7 +108,7 @@ const table: readonly Metric[] = [
 function klNoise({ replays, samples }: Iteration): number {
   const fresh = replays?.measured('new_logp');
   const old = replays?.column('old_logp') ?? samples?.measured('old_logp');
-  return 4 * Math.max(fresh ? resolution(fresh) : 0, old ? resolution(old) : 0);
+  return limits.klRounding.value * Math.max(fresh ? resolution(fresh) : 0, old ? resolution(old) : 0);
 }
 
 class Tally {
@@ -189,7 +189,8 @@ class MetricsPass implements Pass {
     const noise = klNoise(iteration);
     for (const { row, stat } of steps) {
       const value = reported[row];
-      if (!Number.isFinite(value) || stat.rows < 4 || !metric.tells(stat, value, noise)) continue;
+      if (!Number.isFinite(value) || stat.rows < limits.fewestSteps.value || !metric.tells(stat, value, noise))
+        continue;
       const epochLast = stats.filter(({ epoch }) => epoch === stat.epoch).at(-1)!;
       const context: Context = { first: stats[0], last: stats.at(-1)!, epochLast, mean };
       const close = (other: number) =>
@@ -221,11 +222,12 @@ class MetricsPass implements Pass {
     const cancelling = this.cancelling.get(stat.policy) ?? none;
     this.cancelling.set(stat.policy, cancelling);
     cancelling.looked++;
-    const same = (value: number) => Math.abs(reported - value) <= 1e-6 + 1e-3 * Math.abs(value);
+    const same = (value: number) =>
+      Math.abs(reported - value) <= limits.rounding.value + limits.metric.value * Math.abs(value);
     if (!same(stat.k1) || same(stat.k3) || same(stat.k2)) return;
     cancelling.equal++;
     cancelling.rows += stat.rows;
-    if (stat.k1Error <= 0.5 * stat.k2) return;
+    if (stat.k1Error <= limits.noisyK1.value * stat.k2) return;
     cancelling.noisy++;
     cancelling.proof.step(reported, stat.k3, stat.k1);
     cancelling.onset = Math.min(cancelling.onset, iteration.number);
@@ -241,21 +243,21 @@ class MetricsPass implements Pass {
       );
       measured[`${name}: steps`] = steps;
       measured[`${name}: disagreeing`] = wrong;
-      const late = onset > 0 && wrong >= 8 && wrong >= 0.1 * steps;
-      if (wrong < 4 || !(wrong >= limits.metricShare.value * steps || late)) continue;
+      const late = onset > 0 && wrong >= limits.lateReadings.value && wrong >= limits.lateReadingShare.value * steps;
+      if (wrong < limits.fewestSteps.value || !(wrong >= limits.metricShare.value * steps || late)) continue;
       const best = [...tally.wrongFits].sort((a, b) => b[1].steps - a[1].steps)[0];
       const fit = best ? Math.min(1, best[1].steps / wrong) : 0;
       findings.push({
         cause: 'metric-misreported',
         reading: column,
-        confidence: fit > 0.5 ? confidence(fit, wrong * 2) : 0.6,
+        confidence: fit > limits.most.value ? confidence(fit, wrong * 2) : limits.circumstantial.value,
         agents: this.run.agentsOf(tally.policy),
         onset,
         rows,
-        ...(fit > 0.5
+        ...(fit > limits.most.value
           ? { transform: best[0], ...best[1].proof.prove(column, 'as reported', 'recomputed from the rows', best[0]) }
           : { before: Math.abs(reported - recomputed) }),
-        summary: `${column} is reported as ${figure(reported)} where the rows give ${figure(recomputed)}${fit > 0.5 ? `; it agrees with: ${best[0].describe('en')}` : ''}.`,
+        summary: `${column} is reported as ${figure(reported)} where the rows give ${figure(recomputed)}${fit > limits.most.value ? `; it agrees with: ${best[0].describe('en')}` : ''}.`,
         evidence: [
           {
             check: 'metrics',
@@ -267,7 +269,7 @@ class MetricsPass implements Pass {
     }
     for (const [policy, { equal, noisy, looked, rows, onset, proof }] of this.cancelling) {
       measured[`policy ${policy}: KL equals k1`] = equal;
-      if (equal >= 3 && equal >= 0.5 * looked && noisy >= 0.5 * equal)
+      if (equal >= limits.k1Steps.value && equal >= limits.most.value * looked && noisy >= limits.most.value * equal)
         findings.push({
           cause: 'kl-estimator-cancels',
           reading: 'approx_kl',

@@ -1,5 +1,7 @@
 /** Runs the snapshots that belong to one iteration on its rows, before the checks look. Where logits were not recorded the policy's own take their place, unless nothing in the rows agrees with them. */
-import { replayTolerance } from '../checks/replay/policy-replay.ts';
+import { budgets } from '../budgets.ts';
+import { replays } from '../checks/replay/policy-replay.ts';
+import { limits } from '../limits.ts';
 import { Distribution, Scores } from '../pairing/scoring.ts';
 import type { PolicyReplayer, ReplayedRows, Snapshot } from '../policy-replay.ts';
 import type { Iteration } from './iteration.ts';
@@ -17,7 +19,7 @@ export interface Replayed {
 }
 
 /** How many earlier snapshots are tried. */
-const earlier = 3;
+const earlier = budgets.snapshots;
 
 export async function runPolicies(iteration: Iteration, replayer: PolicyReplayer, run: Run): Promise<void> {
   const { samples } = iteration;
@@ -112,8 +114,6 @@ function firstLogps(iteration: Iteration): Float64Array | null {
   return out;
 }
 
-const close = (a: number, b: number) => Math.abs(a - b) <= replayTolerance * (1 + 0.1 * Math.abs(b)) || a === b;
-
 async function tryOthers(
   iteration: Iteration,
   replayer: PolicyReplayer,
@@ -124,8 +124,8 @@ async function tryOthers(
   const stored = iteration.samples!.measured('old_logp')!;
   const tried = new Map<string, (ArrayLike<number> | undefined)[]>();
   for (const { name, part } of parts) {
-    const off = part.rows.filter((i) => !Number.isNaN(replayed.own[i]) && !close(replayed.own[i], stored[i]));
-    if (off.length < 0.02 * part.rows.length || off.length === 0) continue;
+    const off = part.rows.filter((i) => !Number.isNaN(replayed.own[i]) && !replays(replayed.own[i], stored[i]));
+    if (off.length < limits.noticedShare.value * part.rows.length || off.length === 0) continue;
     const before = replayer.snapshots
       .filter((snapshot) => snapshot.policy === name && snapshot.iteration < iteration.number)
       .sort((a, b) => b.iteration - a.iteration)
@@ -163,7 +163,7 @@ function trusted(
   let agreeing = 0;
   for (let i = 0; i < lists.length; i++) {
     if (!lists[i]) return false;
-    if (close(own[i], stored[i]) || (fresh && close(own[i], fresh[i]))) agreeing++;
+    if (replays(own[i], stored[i]) || (fresh && replays(own[i], fresh[i]))) agreeing++;
   }
-  return agreeing >= 0.5 * lists.length;
+  return agreeing >= limits.most.value * lists.length;
 }

@@ -1,6 +1,6 @@
 /** What the run itself shows while the checks look at it: symptoms measured in this run, and worries that its rows excuse. Nothing here accuses. */
 import type { Cleared } from '../diagnosis.ts';
-import { figure } from '../diagnosis.ts';
+import { figure, percent } from '../diagnosis.ts';
 import { limits } from '../limits.ts';
 import type { Iteration } from './iteration.ts';
 import type { Run } from './run.ts';
@@ -88,11 +88,11 @@ export class RunReadings {
     };
     const flat = all(
       ({ entropyShare }) => entropyShare,
-      (share) => share > 0.99,
+      (share) => share > limits.entropyFull.value,
     );
     if (flat)
       found.push(
-        `entropy stayed within ${figure(100 * (1 - Math.min(...flat)))} % of log K ${during(flat.length)} that were recorded`,
+        `entropy stayed within ${percent(1 - Math.min(...flat))} of log K ${during(flat.length)} that were recorded`,
       );
     const certain = updates.find(({ entropyShare }) => entropyShare < limits.certain.value);
     if (certain) found.push(`entropy was ${figure(certain.entropyShare)} of log K in iteration ${certain.iteration}`);
@@ -102,7 +102,8 @@ export class RunReadings {
         `before the first step k2 was already ${figure(middle(off.map(({ k2Before }) => k2Before)))} (median of ${off.length} of ${updates.length} updates), where it should be 0`,
       );
     const clipped = middle(updates.map(({ clip }) => clip));
-    if (clipped > 0.5) found.push(`${figure(100 * clipped)} % of the ratios lay beyond the clip (median update)`);
+    if (clipped > limits.most.value)
+      found.push(`${percent(clipped)} of the ratios lay beyond the clip (median update)`);
     const still = all(
       ({ k2, later }) => (later > 0 ? k2 : Number.NaN),
       (k2) => k2 < limits.logp.value ** 2,

@@ -1,4 +1,6 @@
 /** Whether one line through a cell of rows maps one column to another. Found by consensus, so a share of wrong rows does not hide the line of the right ones. */
+import { budgets } from '../budgets.ts';
+import { limits } from '../limits.ts';
 
 export interface Line {
   slope: number;
@@ -48,8 +50,6 @@ export interface Clamp {
   high: number;
 }
 
-const tries = 24;
-
 /** The line y = slope x + intercept that most rows of the cell lie on. `sign` restricts the slope. */
 export function consensus(
   x: ArrayLike<number>,
@@ -65,7 +65,7 @@ export function consensus(
     if (Number.isFinite(x[row]) && Number.isFinite(y[row]) && y[row] > clamp.low && y[row] < clamp.high)
       usable[n++] = row;
   // A limit that most rows of a cell are at is none: a choice of two outcomes gives -1 and 1.
-  if (n < 0.5 * cell.length) {
+  if (n < limits.most.value * cell.length) {
     n = 0;
     for (const row of cell) if (Number.isFinite(x[row]) && Number.isFinite(y[row])) usable[n++] = row;
   }
@@ -76,7 +76,7 @@ export function consensus(
     sy += y[row];
   }
   const none = { slope: Number.NaN, intercept: Number.NaN, matched: 0 };
-  if (n < 3) return none;
+  if (n < limits.fitRows.value) return none;
   for (const row of usable) {
     sxx += (x[row] - sx / n) ** 2;
     sxy += (x[row] - sx / n) * (y[row] - sy / n);
@@ -86,17 +86,18 @@ export function consensus(
   let best: Line = none;
   const attempt = (slope: number, intercept: number) => {
     // A flat line says nothing about x.
-    if (!(slope * sign > 0) || Math.abs(slope) * spread < 10 * slack) return;
+    if (!(slope * sign > 0) || Math.abs(slope) * spread < limits.flatLine.value * slack) return;
     const matched = countOn(x, y, cell, slope, intercept, slack, clamp);
     if (matched > best.matched) best = { slope, intercept, matched };
   };
   const slope = sxy / sxx;
   attempt(slope, sy / n - (slope * sx) / n);
   // Pairs at fixed strides: no randomness, so equal rows give equal results.
-  for (let k = 0; k < tries && best.matched < 0.97 * cell.length; k++) {
-    const a = usable[(k * 7919) % n];
-    const b = usable[(k * 104729 + (n >> 1) + k) % n];
-    if (Math.abs(x[a] - x[b]) < 0.2 * spread) continue;
+  for (let k = 0; k < budgets.lines && best.matched < budgets.lineEnough * cell.length; k++) {
+    const [one, other] = budgets.lineStrides;
+    const a = usable[(k * one) % n];
+    const b = usable[(k * other + (n >> 1) + k) % n];
+    if (Math.abs(x[a] - x[b]) < limits.apartRows.value * spread) continue;
     const s = (y[a] - y[b]) / (x[a] - x[b]);
     attempt(s, y[a] - s * x[a]);
   }
@@ -157,8 +158,8 @@ export function findClamp(y: ArrayLike<number>, rows: ArrayLike<number>): Clamp 
     if (y[rows[i]] === high) highs++;
   }
   // Only a clamp is the same on both sides, or many rows deep.
-  const both = Math.abs(low + high) < 1e-6 * Math.abs(high);
-  const few = 0.25 * rows.length;
+  const both = Math.abs(low + high) < limits.rounding.value * Math.abs(high);
+  const few = limits.clampRows.value * rows.length;
   return {
     low: lows > 1 && lows < few && both ? low : Number.NEGATIVE_INFINITY,
     high: highs > 1 && highs < few && both ? high : Number.POSITIVE_INFINITY,

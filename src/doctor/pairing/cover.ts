@@ -1,4 +1,5 @@
 /** Which of several transforms explains the rows that disagree. A row may be explained by several; the one that explains most is taken, then the next for what is left. */
+import { budgets } from '../budgets.ts';
 import type { Open } from '../diagnosis.ts';
 import { gather, rowsWhere } from '../evidence/rows.ts';
 import { limits } from '../limits.ts';
@@ -45,10 +46,6 @@ interface Batch {
   trials: (Trial | null)[];
 }
 
-const capacity = 60_000;
-/** A transform that explains less of an iteration's rows keeps no columns. */
-const keptShare = 0.05;
-
 export class Cover<H extends Hypothesis> {
   rows = 0;
   private readonly batches: Batch[] = [];
@@ -61,7 +58,7 @@ export class Cover<H extends Hypothesis> {
   }
 
   get full(): boolean {
-    return this.rows >= capacity;
+    return this.rows >= budgets.coverRows;
   }
 
   /** The disagreeing rows of one iteration: their agents, and a trial by hypothesis; null where it could not be tried. */
@@ -75,7 +72,7 @@ export class Cover<H extends Hypothesis> {
       for (const match of trial?.match ?? []) if (match === 2) explained++;
       this.matches[h] = grown(this.matches[h], this.rows);
       if (trial) this.matches[h].set(trial.match, start);
-      return explained > keptShare * agents.length ? trial : null;
+      return explained > budgets.coverKept * agents.length ? trial : null;
     });
     this.batches.push({ iteration, start, trials: kept });
   }
@@ -94,7 +91,7 @@ export class Cover<H extends Hypothesis> {
   }
 
   /** Explanations, strongest first, each of at least `least` of what was open; and how many rows none explains. */
-  explain(least = 0.5): { found: Explained<H>[]; open: number } {
+  explain(least: number = limits.most.value): { found: Explained<H>[]; open: number } {
     const found: Explained<H>[] = [];
     let open = rowsWhere(this.rows, () => true);
     while (open.length > 0) {
@@ -109,12 +106,12 @@ export class Cover<H extends Hypothesis> {
       if (most === 0) break;
       // Rows that a transform says nothing about (beyond an end, say) speak neither for nor against it.
       const shares = counted.map(({ explained, silent }) => explained / Math.max(1, open.length - silent));
-      const known = (h: number) => counted[h].explained >= 0.5 * most;
+      const known = (h: number) => counted[h].explained >= limits.most.value * most;
       const highest = Math.max(...shares.filter((_, h) => known(h)));
-      const best = shares.findIndex((share, h) => known(h) && share >= 0.97 * highest);
+      const best = shares.findIndex((share, h) => known(h) && share >= limits.asGood.value * highest);
       const share = shares[best];
-      if (share < least && counted[best].explained < 0.1 * this.rows) break;
-      if (share < 0.1) break;
+      if (share < least && counted[best].explained < limits.explainedAny.value * this.rows) break;
+      if (share < limits.explainedAny.value) break;
       found.push({ ...this.explained(best, open), share });
       open = open.filter((row) => this.matches[best][row] === 0);
     }

@@ -1,5 +1,7 @@
 /** Log-probabilities of one row under its own lists or under altered ones. Every transform of the replay group is a call of this; nothing here decides what is a fault. */
+
 import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../../math/local-policy.ts';
+import { budgets } from '../budgets.ts';
 import type { Lists, Numbers, Rows } from '../evidence/rows.ts';
 
 /** Lists of one table: logits with mask and temperature, and the ids they belong to. */
@@ -106,7 +108,7 @@ export function resolution(values: ArrayLike<number>): number {
   const view = new DataView(new ArrayBuffer(4));
   let zeros = 23;
   let looked = 0;
-  for (let i = 0; i < values.length && looked < 200 && zeros > 0; i++) {
+  for (let i = 0; i < values.length && looked < budgets.precisionNumbers && zeros > 0; i++) {
     const value = values[i];
     if (!Number.isFinite(value) || value === 0) continue;
     looked++;

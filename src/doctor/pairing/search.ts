@@ -1,11 +1,15 @@
 /** Which transform turns the rows' own credit into the credit that the loss used. A line per cell stands for any normalisation, so a transform is tried on every level at which a batch may be normalised. */
+
+import { budgets } from '../budgets.ts';
 import { fewestRows } from '../check.ts';
 import { endRules } from '../checks/credit/credit.ts';
 import type { CreditRule } from '../credit-rule.ts';
 import { groupKeys } from '../evidence/groups.ts';
 import type { Iteration } from '../evidence/iteration.ts';
+import { withGroup } from '../evidence/keys.ts';
 import { gather } from '../evidence/rows.ts';
 import type { Run } from '../evidence/run.ts';
+import { limits } from '../limits.ts';
 import { Composed } from '../transforms/composed.ts';
 import { Absolute } from '../transforms/credit/absolute.ts';
 import type { CreditRows, CreditTransform } from '../transforms/credit/credit-rows.ts';
@@ -51,9 +55,7 @@ const pairs: readonly PairingHypothesis[] = singles
 
 export const hypotheses = [...singles, ...pairs];
 
-/** Rows of one epoch that transforms are tried on. */
-const triedRows = 8192;
-const fewestInCell = 5;
+const fewestInCell = limits.lineCell.value;
 
 /** The rows of one pass over the batch: used credit `y` beside the rows' own `x`, by replay row. */
 export interface PairingEpoch {
@@ -107,12 +109,12 @@ export function bestLevel(
       cell.set(list, line);
     }
     // Too small cells prove nothing, and so does a level that leaves most rows out.
-    if (total < 0.5 * epoch.rows.length || total < 2 * lists.length + fewestRows) continue;
-    if (!best || matched / total > best.share + 0.005) best = { share: matched / total, cell };
-    if (best.share > 0.98) break;
+    if (total < limits.most.value * epoch.rows.length || total < 2 * lists.length + fewestRows) continue;
+    if (!best || matched / total > best.share + limits.betterLevel.value) best = { share: matched / total, cell };
+    if (best.share > limits.exactly.value) break;
   }
   const text = run.text('advantage_normalisation');
-  if (!best || best.share >= 0.98 || text === 'batch' || text === 'none') return best;
+  if (!best || best.share >= limits.exactly.value || text === 'batch' || text === 'none') return best;
   // Where only minibatches could tell and they are too small, nothing is known.
   return cellsOf(epoch.rows, epoch.levels[2], fewestInCell).lists.length === 0 ? null : best;
 }
@@ -120,7 +122,7 @@ export function bestLevel(
 /** Tries every transform on the rows that disagree, and tells the cover which of them each row agrees with. */
 export function search(question: Question, cover: Cover<PairingHypothesis>): void {
   const { iteration, whole, wrong, identity, reference, earlier, rule } = question;
-  const epoch = { ...whole, rows: whole.rows.subarray(0, triedRows) };
+  const epoch = { ...whole, rows: whole.rows.subarray(0, budgets.pairingRows) };
   const last = epoch.rows[epoch.rows.length - 1];
   const rows = wrong.filter((row) => row <= last);
   const sample = iteration.replays!.column('sample')!;
@@ -151,13 +153,13 @@ export function search(question: Question, cover: Cover<PairingHypothesis>): voi
       for (const row of epoch.rows) x[row] = vector[sample[row]];
       const own = bestLevel(iteration.run, epoch, x, 1, levels);
       // With most rows right, their line is the normalisation; wrong rows must lie on it too.
-      const right = !alone && identity.share >= 0.2 ? identity.cell : null;
+      const right = !alone && identity.share >= limits.someRight.value ? identity.cell : null;
       rows.forEach((row, i) => {
         if (Number.isNaN(x[row])) {
           trial.match[i] ||= 1;
           return;
         }
-        const sure = own !== null && Math.max(own.share, own.cell.share(row)) >= 0.3;
+        const sure = own !== null && Math.max(own.share, own.cell.share(row)) >= limits.someMatched.value;
         place(trial, i, own?.cell.get(row), x[row], epoch.x[row], epoch, sure);
         place(trial, i, right?.get(row), x[row], epoch.x[row], epoch, true);
         const line = plain?.get(row);
@@ -170,7 +172,7 @@ export function search(question: Question, cover: Cover<PairingHypothesis>): voi
     const keys = groupKeys(iteration, transform.by);
     if (!keys) return null;
     if (transform.scaled) {
-      const levels = epoch.levels.slice(0, 3).map((level) => (row: number) => level(row) * 65536 + keys[sample[row]]);
+      const levels = epoch.levels.slice(0, 3).map((level) => (row: number) => withGroup(level(row), keys[sample[row]]));
       return lay([reference], levels, true, identity.cell);
     }
     // Agents of a shared policy may have been normalised each by itself before.
@@ -189,7 +191,7 @@ export function search(question: Question, cover: Cover<PairingHypothesis>): voi
   };
   const single = singles.map(trial);
   const explained = rows.filter((_, i) => single.some((one) => one?.match[i] === 2)).length;
-  const both = pairs.map((pair) => (explained < 0.5 * rows.length ? trial(pair) : null));
+  const both = pairs.map((pair) => (explained < limits.most.value * rows.length ? trial(pair) : null));
   cover.add(
     iteration.number,
     rows.map((row) => agent[sample[row]]),
@@ -238,7 +240,7 @@ function drawn(epoch: PairingEpoch, rows: number[], identity: Level): Trial {
         .filter((value) => Number.isFinite(value))
         .sort(),
     );
-  const strict = { ...epoch, slack: drawnStrictness * epoch.slack };
+  const strict = { ...epoch, slack: limits.drawnStrictness.value * epoch.slack };
   for (const level of epoch.levels) {
     const { lists } = cellsOf(epoch.rows, level, fewestInCell);
     for (const list of lists) {
@@ -247,8 +249,8 @@ function drawn(epoch: PairingEpoch, rows: number[], identity: Level): Trial {
       const sortedY = Float64Array.from(known, (row) => epoch.y[row]).sort();
       const places = Int32Array.from(sortedX, (_, i) => i);
       const line = consensus(sortedX, sortedY, places, epoch.slack, epoch.clamp, 1);
-      const partly = identity.share >= 0.2 ? identity.cell.get(list[0]) : undefined;
-      const used = line.matched >= 0.9 * places.length ? line : partly;
+      const partly = identity.share >= limits.someRight.value ? identity.cell.get(list[0]) : undefined;
+      const used = line.matched >= limits.nearlyAll.value * places.length ? line : partly;
       const mapped = used ?? fromPool(pools.get(epoch.levels[0](list[0]))!, sortedY, strict.slack);
       if (!mapped || !(mapped.slope > 0)) continue;
       const pool = used ? sortedX : pools.get(epoch.levels[0](list[0]))!;
@@ -259,10 +261,8 @@ function drawn(epoch: PairingEpoch, rows: number[], identity: Level): Trial {
         place(trial, i, mapped, x, epoch.x[row], strict, true);
       });
     }
-    if (rows.length > 0 && trial.match.filter((match) => match === 2).length > 0.9 * rows.length) break;
+    if (rows.length > 0 && trial.match.filter((match) => match === 2).length > limits.nearlyAll.value * rows.length)
+      break;
   }
   return trial;
 }
-
-/** Share of the usual slack: some row of a large batch is always near. */
-const drawnStrictness = 0.05;

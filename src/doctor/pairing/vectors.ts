@@ -1,6 +1,9 @@
 /** What the pairing of rows and advantages is tried with: lines by cell, other agents' rows, group means. */
+
 import { spread } from '../../math/statistics.ts';
+import { withMinibatch } from '../evidence/keys.ts';
 import { gather } from '../evidence/rows.ts';
+import { limits } from '../limits.ts';
 import { nearest } from '../transforms/credit/permutation.ts';
 import { cellsOf, type Line } from './consensus.ts';
 
@@ -40,7 +43,7 @@ export function demeaned(
 ): Float64Array {
   const out = new Float64Array(reference.length).fill(Number.NaN);
   for (const row of epoch.rows) out[sample[row]] = reference[sample[row]];
-  const group = (row: number) => (struck(row) ? epoch.levels[0](row) * 1e6 + keys[sample[row]] : Number.NaN);
+  const group = (row: number) => (struck(row) ? withMinibatch(epoch.levels[0](row), keys[sample[row]]) : Number.NaN);
   for (const list of cellsOf(epoch.rows, group, 1).lists) {
     let mean = 0;
     for (const row of list) mean += reference[sample[row]] / list.length;
@@ -72,7 +75,7 @@ export function alike(x: ArrayLike<number>, rows: Int32Array): boolean {
     if (x[row] < low) low = x[row];
     if (x[row] > high) high = x[row];
   }
-  return high - low <= 1e-4 * Math.max(Math.abs(low), Math.abs(high));
+  return high - low <= limits.alikeCredit.value * Math.max(Math.abs(low), Math.abs(high));
 }
 
 /**
@@ -82,20 +85,20 @@ export function alike(x: ArrayLike<number>, rows: Int32Array): boolean {
 export function fromPool(pool: Float64Array, values: Float64Array, slack: number): Line | null {
   const count = values.length;
   const span = values[count - 1] - values[0];
-  if (count < 16 || pool.length < count || !(span > 0)) return null;
+  if (count < limits.poolRows.value || pool.length < count || !(span > 0)) return null;
   // So far from the pool's ends lies the extreme of a random part with a chance of exp(-12).
-  const reach = Math.min(pool.length - 1, Math.ceil((12 * pool.length) / count));
+  const reach = Math.min(pool.length - 1, Math.ceil((limits.poolReach.value * pool.length) / count));
   for (let high = pool.length - 1; high >= pool.length - 1 - reach; high--)
     for (let low = 0; low <= reach && low < high; low++) {
       const slope = span / (pool[high] - pool[low]);
       if (!Number.isFinite(slope)) continue;
       const intercept = values[0] - slope * pool[low];
       // By chance a value hits a member with this probability; from a fifth on, hits prove too little.
-      if ((2 * slack * pool.length) / (slope * (pool[pool.length - 1] - pool[0])) > 0.2) continue;
+      if ((2 * slack * pool.length) / (slope * (pool[pool.length - 1] - pool[0])) > limits.poolChance.value) continue;
       let hits = 0;
-      for (let i = 0; i < count && hits >= i - 0.05 * count; i++)
+      for (let i = 0; i < count && hits >= i - limits.poolMissed.value * count; i++)
         if (distance(pool, (values[i] - intercept) / slope) * slope <= slack) hits++;
-      if (hits >= 0.95 * count) return { slope, intercept, matched: hits };
+      if (hits >= (1 - limits.poolMissed.value) * count) return { slope, intercept, matched: hits };
     }
   return null;
 }

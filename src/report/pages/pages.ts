@@ -1,6 +1,6 @@
 /** Pages of docs/ that are made from the program's own tables, so that they cannot differ from it. */
 import { causes } from '../../doctor/causes.ts';
-import { type Limit, limits } from '../../doctor/limits.ts';
+import { type Limit, topics } from '../../doctor/limits.ts';
 import { faults } from '../../faults/index.ts';
 import { type ColumnSpec, tables } from '../../recording/columns.ts';
 import { readings } from '../../training/record/readings.ts';
@@ -128,20 +128,38 @@ const kinds: Record<Limit['kind'], string> = {
   definition: 'what the cause means',
   tolerance: 'how exact numbers can be',
   test: 'how surely chance is excluded',
+  score: 'what it is worth beside others',
+};
+
+const topicTitles: Record<keyof typeof topics, string> = {
+  common: 'What all checks share',
+  replay: 'The distribution',
+  credit: 'Credit',
+  gradient: 'Gradient and step',
+  network: 'The network',
+  reading: 'Readings',
+  scores: 'Scores',
 };
 
 function limitsPage(): string {
-  const rows = Object.entries(limits).map(
-    ([name, { value, kind, what, why }]) => `| \`${name}\` | ${value} | ${what} | ${kinds[kind]} | ${why} |`,
-  );
+  const rows = (table: Readonly<Record<string, Limit>>) =>
+    Object.entries(table).map(
+      ([name, { value, kind, what, why }]) => `| \`${name}\` | ${value} | ${what} | ${kinds[kind]} | ${why} |`,
+    );
+  const sections = Object.entries(topics).flatMap(([topic, table]) => [
+    '',
+    `## ${topicTitles[topic as keyof typeof topics]}`,
+    '',
+    '| limit | value | of what | kind | why |',
+    '| --- | ---: | --- | --- | --- |',
+    ...rows(table),
+  ]);
   return `${[
     '# Where does the doctor draw the line?',
     '',
     'Most findings are exact: a transform makes numbers agree, or it does not. Where something has to be *large enough*, the limit is one of these. None of them',
-    'belongs to a game or to a fault. This page is made from the table that the checks use (`src/doctor/limits.ts`) by `node scripts/docs.mjs`.',
-    '',
-    '| limit | value | of what | kind | why |',
-    '| --- | ---: | --- | --- | --- |',
-    ...rows,
+    'belongs to a game or to a fault. This page is made from the tables that the checks use (`src/doctor/limits`) by `node scripts/docs.mjs`. A score says how well',
+    'a cause is supported, from 0 to 1; it orders causes, and is not a probability.',
+    ...sections,
   ].join('\n')}\n`;
 }

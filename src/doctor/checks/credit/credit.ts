@@ -1,12 +1,15 @@
 /** Advantages recomputed from rewards, values and ends, against those that the trainer computed. */
+
 import type { EndRule } from '../../../math/advantages.ts';
+import { budgets } from '../../budgets.ts';
 import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { type CreditRule, creditSlack, findCreditRule } from '../../credit-rule.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy } from '../../found.ts';
+import { limits } from '../../limits.ts';
 import { Cover, type Hypothesis, type Trial, trialOf } from '../../pairing/cover.ts';
 import { Composed } from '../../transforms/composed.ts';
 import { AffineValues } from '../../transforms/credit/affine-values.ts';
@@ -16,7 +19,7 @@ import { EarlierIteration } from '../../transforms/credit/earlier-iteration.ts';
 import { Ends, misreadings } from '../../transforms/credit/ends.ts';
 import { Formula } from '../../transforms/credit/formula.ts';
 import { GroupMean } from '../../transforms/credit/group-mean.ts';
-import { Lag, lags } from '../../transforms/credit/lag.ts';
+import { Lag, lags, nearLags } from '../../transforms/credit/lag.ts';
 import { OtherAgent } from '../../transforms/credit/other-agent.ts';
 import { Permutation } from '../../transforms/credit/permutation.ts';
 import { RewardLag } from '../../transforms/credit/reward-lag.ts';
@@ -45,7 +48,7 @@ interface CreditHypothesis extends Hypothesis {
 
 const singles: readonly CreditHypothesis[] = [
   ...endRules,
-  ...lags.slice(0, 4).map((lag) => ({ cause: 'reward-time-shifted', transform: new RewardLag(lag) })),
+  ...nearLags.map((lag) => ({ cause: 'reward-time-shifted', transform: new RewardLag(lag) })),
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
   { cause: 'advantage-agent-swapped', transform: new OtherAgent() },
@@ -89,8 +92,6 @@ export const credit: Check = {
   start: (run) => new CreditPass(run),
 };
 
-const triedRows = 4096;
-
 class CreditPass implements Pass {
   private looked = 0;
   private disagreeing = 0;
@@ -127,7 +128,7 @@ class CreditPass implements Pass {
       if (wrong.length >= Math.min(noticedShare * looked, fewestRows)) for (const row of wrong) rows.push(row);
     }
     this.noticed += rows.length;
-    if (rows.length > 0 && this.searched < 12) {
+    if (rows.length > 0 && this.searched < budgets.searches) {
       this.searched++;
       this.explain(iteration, rows, truth, recorded, slack);
     }
@@ -141,7 +142,7 @@ class CreditPass implements Pass {
     recorded: ArrayLike<number>,
     slack: number,
   ): void {
-    const stride = Math.max(1, Math.ceil(wrong.length / triedRows));
+    const stride = Math.max(1, Math.ceil(wrong.length / budgets.creditRows));
     const rows = wrong.filter((_, i) => i % stride === 0);
     const { rule, earlier } = this;
     const context: CreditRows = { iteration, own: truth, target: recorded, wrong: rows, slack, rule, earlier };
@@ -154,7 +155,7 @@ class CreditPass implements Pass {
     };
     const single = singles.map(trial);
     const explained = rows.filter((_, i) => single.some((one) => one?.match[i] === 2)).length;
-    const both = pairs.map((pair) => (explained < 0.5 * rows.length ? trial(pair) : null));
+    const both = pairs.map((pair) => (explained < limits.most.value * rows.length ? trial(pair) : null));
     this.cover.add(iteration.number, gather(iteration.samples!.column('agent')!, rows), [...single, ...both]);
   }
 
@@ -181,15 +182,18 @@ class CreditPass implements Pass {
       target: 'recorded advantage',
       before: 'recomputed for this row',
       summary: (fit: string) =>
-        `${figure(100 * share)} % of the advantages are not what rewards, values and ends give; ${fit} of those agree with`,
+        `${percent(share)} of the advantages are not what rewards, values and ends give; ${fit} of those agree with`,
       evidence: [{ check: 'credit', measured, expected }],
     });
     for (const explained of found)
-      if (explained.share >= 0.4 && explained.rows >= Math.max(fewestRows, 0.05 * this.cover.rows))
+      if (
+        explained.share >= limits.explainedLeast.value &&
+        explained.rows >= Math.max(fewestRows, limits.creditRows.value * this.cover.rows)
+      )
         findings.push(...foundBy(explained, wording));
       else rest += explained.rows;
     const note =
-      findings.length === 0 || open > 0.5 * this.cover.rows
+      findings.length === 0 || open > limits.most.value * this.cover.rows
         ? 'some advantages are reproduced by no transform that is known'
         : undefined;
     const left = this.cover.left(rest, this.disagreeing, this.looked);

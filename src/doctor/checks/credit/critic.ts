@@ -1,14 +1,17 @@
 /** Whether the critic sees and learns the row's own: its value before the first step, and its target. Values may be in other units, as long as one line maps all of them. */
+
 import { Pairs } from '../../../math/statistics.ts';
+import { budgets } from '../../budgets.ts';
 import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy } from '../../found.ts';
+import { limits } from '../../limits.ts';
 import { cellsOf } from '../../pairing/consensus.ts';
 import { Cover, type Trial, trialOf } from '../../pairing/cover.ts';
-import { Lag, lags } from '../../transforms/credit/lag.ts';
+import { Lag, lags, nearLags } from '../../transforms/credit/lag.ts';
 import { OtherAgent } from '../../transforms/credit/other-agent.ts';
 import { Affine } from '../../transforms/rows/affine.ts';
 import { merge } from '../gradient/wiring.ts';
@@ -27,12 +30,9 @@ export const critic: Check = {
 
 const hypotheses = [
   ...lags.map((lag) => new Lag(lag, 'episode')),
-  ...lags.slice(0, 4).map((lag) => new Lag(lag, 'stream')),
+  ...nearLags.map((lag) => new Lag(lag, 'stream')),
   new OtherAgent(),
 ].map((transform) => ({ cause: 'critic-context-misaligned', transform }));
-
-/** Spreads within which a value lies on the line of another row's: a fit is pulled by the ends of episodes. */
-const onLine = 0.02;
 
 interface Side {
   looked: number;
@@ -55,9 +55,9 @@ const side = (): Side => ({
 
 /** Whether one line maps all rows; a constant says nothing. */
 function judge(line: Pairs, size: number): 'right' | 'wrong' | 'silent' {
-  if (!(line.spreadY > 1e-7 * Math.max(1, Math.abs(size)))) return 'silent';
+  if (!(line.spreadY > limits.criticSilent.value * Math.max(1, Math.abs(size)))) return 'silent';
   const off = Math.sqrt(Math.max(0, 1 - line.correlation ** 2));
-  return off <= 10 * creditTolerance || line.spreadX <= 1e-9 ? 'right' : 'wrong';
+  return off <= limits.lineOff.value * creditTolerance || line.spreadX <= limits.criticStill.value ? 'right' : 'wrong';
 }
 
 class CriticPass implements Pass {
@@ -81,7 +81,7 @@ class CriticPass implements Pass {
     const first = rowsWhere(replays.rows, (i) => before[i] === 1 && own[i] === 1);
     const targets = rowsWhere(replays.rows, (i) => epoch[i] === 0 && own[i] === 1 && weight?.[i] !== 0);
     for (const row of first)
-      if (Math.abs(fresh[row] - old[sample[row]]) <= 1e-4) this.replayed++;
+      if (Math.abs(fresh[row] - old[sample[row]]) <= limits.logp.value) this.replayed++;
       else this.moved++;
     this.compare(iteration, this.value, replays.column('value'), samples.column('value'), first);
     this.compare(iteration, this.target, replays.column('return'), samples.column('return'), targets);
@@ -111,7 +111,7 @@ class CriticPass implements Pass {
       const fit = judge(line, used[list[0]]);
       if (fit === 'right') {
         const key = policy ? policy[list[0]] : 0;
-        const shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, 1e-12);
+        const shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, limits.vanishing.value);
         const found = into.slopes.get(key) ?? [];
         found.push({ slope: line.slope, shift, rows: list.length });
         into.slopes.set(key, found);
@@ -151,13 +151,13 @@ class CriticPass implements Pass {
         const x = gather(vector, samples);
         const line = new Pairs();
         for (let i = 0; i < x.length; i++) if (Number.isFinite(x[i])) line.add(x[i], target[i]);
-        if (line.count < Math.max(fewestRows, 0.3 * list.length) || !(line.correlation > 0)) continue;
+        if (line.count < Math.max(fewestRows, limits.partners.value * list.length) || !(line.correlation > 0)) continue;
         const { slope, intercept, spreadY } = line;
         const mapped = (column: Float64Array) => column.map((value) => slope * value + intercept);
-        const trial = trialOf({ target, before: mapped(own), after: mapped(x) }, onLine * spreadY);
+        const trial = trialOf({ target, before: mapped(own), after: mapped(x) }, limits.onLine.value * spreadY);
         const on = trial.match.filter((match) => match === 2).length;
         // Shifted rows at the ends of episodes have no partner and pull the fit; most must lie on the line.
-        if (on >= 0.8 * line.count && on > (best?.on ?? 0)) best = { on, trial };
+        if (on >= limits.clearly.value * line.count && on > (best?.on ?? 0)) best = { on, trial };
       }
       return best?.trial ?? null;
     });
@@ -183,7 +183,7 @@ class CriticPass implements Pass {
       const [best] = of.cover.explain().found;
       const evidence = [{ check: 'critic', measured, expected }];
       const summary = `The critic's ${what} does not follow the row's own on ${of.wrong} rows`;
-      if (best && best.share >= 0.5) {
+      if (best && best.share >= limits.most.value) {
         const wording = {
           quantity: what === 'value' ? "critic's value" : "critic's target",
           target: 'in the update',
@@ -195,10 +195,10 @@ class CriticPass implements Pass {
         break;
       }
       // Without a transform the value must be compared with the very parameters that made it.
-      if (what === 'target' || this.replayed < 0.9 * (this.replayed + this.moved)) continue;
+      if (what === 'target' || this.replayed < limits.nearlyAll.value * (this.replayed + this.moved)) continue;
       findings.push({
         cause: 'critic-context-misaligned',
-        confidence: Math.min(0.6, confidence(1, of.wrong)),
+        confidence: Math.min(limits.circumstantial.value, confidence(1, of.wrong)),
         agents: [...of.agents].sort((a, b) => a - b),
         onset: of.onset,
         rows: of.wrong,
@@ -215,12 +215,18 @@ class CriticPass implements Pass {
   /** One side in other units than the other, update after update: a normaliser's own drift comes to rest, a missing one does not. */
   private scaled(): Finding[] {
     type Entry = { slope: number; shift: number; rows: number };
-    const steady = (entries: Entry[] | undefined) => (entries ?? []).slice(Math.min(3, (entries ?? []).length >> 1));
+    const steady = (entries: Entry[] | undefined) =>
+      (entries ?? []).slice(Math.min(limits.drift.value, (entries ?? []).length >> 1));
     const off = (entries: Entry[]) =>
       entries.length >= 2 &&
-      entries.every(({ slope, shift }) => Math.abs(Math.log(Math.abs(slope))) > 0.3 || Math.abs(shift) > 1);
+      entries.every(
+        ({ slope, shift }) =>
+          Math.abs(Math.log(Math.abs(slope))) > limits.otherUnits.value || Math.abs(shift) > limits.otherShift.value,
+      );
     const on = (entries: Entry[]) =>
-      entries.every(({ slope, shift }) => Math.abs(slope - 1) < 0.1 && Math.abs(shift) < 0.1);
+      entries.every(
+        ({ slope, shift }) => Math.abs(slope - 1) < limits.sameUnits.value && Math.abs(shift) < limits.sameUnits.value,
+      );
     const findings: Finding[] = [];
     for (const policy of new Set([...this.value.slopes.keys(), ...this.target.slopes.keys()])) {
       const value = steady(this.value.slopes.get(policy));
@@ -231,7 +237,7 @@ class CriticPass implements Pass {
       const rows = entries.reduce((sum, entry) => sum + entry.rows, 0);
       findings.push({
         cause: 'value-scale-mismatch',
-        confidence: Math.min(0.9, confidence(1, rows)),
+        confidence: Math.min(limits.byFit.value, confidence(1, rows)),
         agents: this.run.agentsOf(policy),
         onset: 0,
         rows,
@@ -242,7 +248,7 @@ class CriticPass implements Pass {
         evidence: [
           {
             check: 'critic',
-            measured: { slopes: entries.slice(-5).map(({ slope }) => Number(figure(slope))) },
+            measured: { slopes: entries.slice(-budgets.toldFigures).map(({ slope }) => Number(figure(slope))) },
             expected: { slope: 1 },
           },
         ],

@@ -4,6 +4,7 @@ import { spread } from '../../../math/statistics.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { withAgent } from '../../evidence/keys.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { ProofStore } from '../../found.ts';
@@ -82,7 +83,7 @@ class NormalisationPass implements Pass {
         if (kind !== 'constant') own.proofs[kind].rows(iteration.number, values, centred, raw);
         else if (raw) own.proofs[kind].rows(iteration.number, values, raw, values);
       };
-      if (whole.std <= 1e-6 * Math.max(1e-3, Math.abs(whole.mean))) {
+      if (whole.std <= limits.rounding.value * Math.max(limits.smallScale.value, Math.abs(whole.mean))) {
         // Each agent's credit may have been normalised by itself.
         const cells = cellsOf(list, who, 1).lists.map((cell) => cell.map((row) => sample[row]));
         if (cells.some((rowsOf) => this.varies(iteration, rowsOf))) note('constant');
@@ -92,20 +93,24 @@ class NormalisationPass implements Pass {
         if (beyond(whole.std) && this.rewardsBeyond(iteration)) note('wild');
       } else {
         const inside = (key: (row: number) => number) => {
-          const cells = cellsOf(list, key, 4).lists.map((cell) => spread(gather(used, cell)));
+          const cells = cellsOf(list, key, limits.cellRows.value).lists.map((cell) => spread(gather(used, cell)));
           const right = cells.filter(
-            ({ mean, std }) => Math.abs(mean) <= meanSlack && (Math.abs(std - 1) <= stdSlack || std < 1e-6),
+            ({ mean, std }) =>
+              Math.abs(mean) <= meanSlack && (Math.abs(std - 1) <= stdSlack || std < limits.rounding.value),
           );
-          return cells.length > 0 && right.length >= 0.5 * cells.length;
+          return cells.length > 0 && right.length >= limits.most.value * cells.length;
         };
         const levels = [
           () => 0,
           who,
           (row: number) => minibatch[row],
-          (row: number) => minibatch[row] * 4096 + who(row),
+          (row: number) => withAgent(minibatch[row], who(row)),
         ];
-        const roughly = Math.abs(whole.mean) < 4 * meanSlack && Math.abs(whole.std - 1) < 2.5 * stdSlack;
-        if (roughly || list.length / Math.max(1, cellsOf(list, levels[2], 1).lists.length) < 8) continue;
+        const roughly =
+          Math.abs(whole.mean) < limits.roughlyMean.value * meanSlack &&
+          Math.abs(whole.std - 1) < limits.roughlySpread.value * stdSlack;
+        if (roughly || list.length / Math.max(1, cellsOf(list, levels[2], 1).lists.length) < limits.minibatchRows.value)
+          continue;
         const far = Math.abs(whole.mean) > 1 || Math.abs(Math.log(whole.std)) > Math.log(limits.unnormalised.value);
         if (levels.some(inside)) continue;
         const samplesOf = list.map((row) => sample[row]);
@@ -139,15 +144,15 @@ class NormalisationPass implements Pass {
     let same = 0;
     for (let i = 0; i < used.length; i++) {
       const value = used[i] - mine;
-      if (Math.abs(value - (raw[i] - theirs)) <= 1e-3 * (1 + Math.abs(value))) same++;
+      if (Math.abs(value - (raw[i] - theirs)) <= limits.rawCredit.value * (1 + Math.abs(value))) same++;
     }
-    return same >= 0.9 * used.length;
+    return same >= limits.nearlyAll.value * used.length;
   }
 
   /** Whether the rows' own credit differs; where nothing could be earned, equal advantages are right. */
   private varies(iteration: Iteration, rows: Int32Array): boolean {
     const credit = this.credit(iteration, rows);
-    return !credit || credit.std > 1e-5 * Math.max(1e-3, Math.abs(credit.mean));
+    return !credit || credit.std > limits.equalCredit.value * Math.max(limits.smallScale.value, Math.abs(credit.mean));
   }
 
   /** Mean and spread of the rows' own credit, or null where nothing tells it. */
@@ -212,7 +217,7 @@ class NormalisationPass implements Pass {
     const findings: Finding[] = [];
     const { mean, std } = own.latest;
     const most = (kind: Kind) =>
-      own[kind] > 0 && (own[kind] >= 0.5 * own.updates || (own.onset[kind] > 0 && own[kind] >= 2));
+      own[kind] > 0 && (own[kind] >= limits.most.value * own.updates || (own.onset[kind] > 0 && own[kind] >= 2));
     const add = (cause: string, kind: Kind, transform: Transform | undefined, summary: string, sure = 1) => {
       const quantity = 'advantage in the loss';
       const proof = own.proofs[kind].prove(quantity, quantity, 'as it should be', transform);
@@ -249,13 +254,13 @@ class NormalisationPass implements Pass {
         new Raw(),
         `Normalisation is declared, but advantages enter the loss with mean ${figure(mean)} and spread ${figure(std)}.`,
       );
-    else if (own.wild >= 0.5 * own.updates && own.wild > 0)
+    else if (own.wild >= limits.most.value * own.updates && own.wild > 0)
       add(
         'advantage-not-normalised',
         'wild',
         new Raw(),
         `Advantages enter the loss with a spread of ${figure(std)}: the step follows the scale of the rewards.`,
-        0.8,
+        limits.byScale.value,
       );
     return findings;
   }
@@ -264,5 +269,5 @@ class NormalisationPass implements Pass {
 function oneSign(used: ArrayLike<number>, rows: Int32Array): boolean {
   let positive = 0;
   for (const row of rows) if (used[row] > 0) positive++;
-  return positive >= 0.95 * rows.length || positive <= 0.05 * rows.length;
+  return positive >= limits.oneSign.value * rows.length || rows.length - positive >= limits.oneSign.value * rows.length;
 }

@@ -1,10 +1,12 @@
 /** Whether the advantage that entered the loss is the row's own. Any normalisation is a line through the rows of one batch, agent or minibatch; what lies on no such line was mis-paired. */
 
 import { Pairs, spread } from '../../../math/statistics.ts';
+import { budgets } from '../../budgets.ts';
 import { type Check, creditTolerance, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { type CreditRule, findCreditRule } from '../../credit-rule.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { withAgent, withMinibatch } from '../../evidence/keys.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy } from '../../found.ts';
@@ -24,8 +26,6 @@ export const pairing: Check = {
 
 /** Squashed, ranked or clipped credit still correlates this well with the credit it was made from. */
 const kept = limits.unpaired.value;
-/** Later passes over the batch use the pairing of the first ones. */
-const triedEpochs = 2;
 
 class PairingPass implements Pass {
   private looked = 0;
@@ -50,7 +50,10 @@ class PairingPass implements Pass {
       const sample = replays.column('sample')!;
       const weight = replays.column('weight');
       const { own } = iteration;
-      const tried = rowsWhere(replays.rows, (i) => epoch[i] < triedEpochs && own[i] === 1 && weight?.[i] !== 0);
+      const tried = rowsWhere(
+        replays.rows,
+        (i) => epoch[i] < budgets.pairingEpochs && own[i] === 1 && weight?.[i] !== 0,
+      );
       const used = replays.column('advantage')!;
       const x = new Float64Array(replays.rows).fill(Number.NaN);
       const y = new Float64Array(replays.rows).fill(Number.NaN);
@@ -112,7 +115,7 @@ class PairingPass implements Pass {
       this.wrongAgents.add(agent[sample[row]]);
       this.wrongOnset = Math.min(this.wrongOnset, iteration.number);
     }
-    if (wrong.length > 0 && this.searched < 12) {
+    if (wrong.length > 0 && this.searched < budgets.searches) {
       this.searched++;
       const { earlier, rule } = this;
       search({ iteration, whole: epoch, wrong, identity, reference, earlier, rule }, this.cover);
@@ -132,7 +135,8 @@ class PairingPass implements Pass {
     const rows = inside.length === all.length ? all : inside.map((i) => all[i]);
     const { std, mean, count } = spread(gather(y, rows));
     // A constant column carries no pairing; another check speaks of it.
-    if (count < fewestRows || !(std > 1e-6 * Math.max(1e-3, Math.abs(mean)))) return null;
+    if (count < fewestRows || !(std > limits.rounding.value * Math.max(limits.smallScale.value, Math.abs(mean))))
+      return null;
     const of = (row: number) => (policy ? policy[row] : 0);
     return {
       rows,
@@ -142,9 +146,9 @@ class PairingPass implements Pass {
       clamp,
       levels: [
         of,
-        (row) => of(row) * 4096 + agent[sample[row]],
-        (row) => of(row) * 1e6 + minibatch[row],
-        (row) => (of(row) * 1e6 + minibatch[row]) * 4096 + agent[sample[row]],
+        (row) => withAgent(of(row), agent[sample[row]]),
+        (row) => withMinibatch(of(row), minibatch[row]),
+        (row) => withAgent(withMinibatch(of(row), minibatch[row]), agent[sample[row]]),
       ],
     };
   }
@@ -157,18 +161,24 @@ class PairingPass implements Pass {
   /** Any honest treatment of a credit keeps its order by and large; where used and own credit hardly correlate, the rows are not each other's. */
   private unpaired(): Finding | null {
     const { count, correlation } = this.wrongPairs;
-    if (count < 10 * fewestRows || this.disagreeing < 0.5 * this.looked) return null;
-    if (!(Math.atanh(Math.min(correlation, 0.999999)) + limits.sigmas.value / Math.sqrt(count) < Math.atanh(kept)))
+    if (count < limits.unpairedRows.value * fewestRows || this.disagreeing < limits.most.value * this.looked)
+      return null;
+    if (
+      !(
+        Math.atanh(Math.min(correlation, limits.fullCorrelation.value)) + limits.sigmas.value / Math.sqrt(count) <
+        Math.atanh(kept)
+      )
+    )
       return null;
     return {
       cause: 'advantage-shuffled',
       // Nothing proves a permutation, so this is a candidate and no cause.
-      confidence: 0.3,
+      confidence: limits.candidate.value,
       agents: [...this.wrongAgents].sort((a, b) => a - b),
       onset: this.wrongOnset,
       rows: count,
       before: this.disagreeing / this.looked,
-      summary: `${figure((100 * this.disagreeing) / this.looked)} % of the advantages in the loss are not those of their rows, with which they correlate by only ${figure(correlation)}; no known transform restores them.`,
+      summary: `${percent(this.disagreeing / this.looked)} of the advantages in the loss are not those of their rows, with which they correlate by only ${figure(correlation)}; no known transform restores them.`,
       evidence: [],
     };
   }
@@ -188,19 +198,23 @@ class PairingPass implements Pass {
       target: 'advantage in the loss',
       before: "the row's own, normalised likewise",
       summary: (fit: string) =>
-        `${figure(100 * share)} % of the advantages in the loss are not those of their rows, however they were normalised; ${fit} of them agree with`,
+        `${percent(share)} of the advantages in the loss are not those of their rows, however they were normalised; ${fit} of them agree with`,
       evidence: [{ check: 'pairing', measured, expected }],
     });
     let rest = open;
     for (const explained of found) {
-      if (explained.share < 0.4 || explained.rows < Math.max(fewestRows, 0.1 * this.cover.rows)) rest += explained.rows;
+      if (
+        explained.share < limits.explainedLeast.value ||
+        explained.rows < Math.max(fewestRows, limits.pairingRows.value * this.cover.rows)
+      )
+        rest += explained.rows;
       else if (!findings.some(({ cause }) => cause === explained.hypothesis.cause))
         findings.push(...foundBy(explained, wording));
     }
     const lost = this.unpaired();
     if (findings.length === 0 && lost) findings.push({ ...lost, evidence: [{ check: 'pairing', measured, expected }] });
     const note =
-      open > 0.5 * this.cover.rows
+      open > limits.most.value * this.cover.rows
         ? 'some advantages in the loss are reproduced by no transform that is known'
         : undefined;
     const left = this.cover.left(rest, this.disagreeing, this.looked);

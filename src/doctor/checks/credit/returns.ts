@@ -1,11 +1,13 @@
 /** Whether the return is advantage plus value, or a return of another lambda; anything else belongs to other rows or other values. */
+
 import { Pairs, spread } from '../../../math/statistics.ts';
 import { type Check, confidence, creditTolerance, fewestRows, noticedShare, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { ProofStore } from '../../found.ts';
+import { limits } from '../../limits.ts';
 import { Affine } from '../../transforms/rows/affine.ts';
 
 export const returns: Check = {
@@ -36,14 +38,15 @@ class ReturnsPass implements Pass {
     const value = samples?.column('value');
     if (!samples || !target || !advantage || !value) return;
     const agent = samples.column('agent')!;
-    const slack = creditTolerance * spread(target).std + 2e-6 * spread(value).std + 1e-6;
+    const slack =
+      creditTolerance * spread(target).std + limits.roundedSum.value * spread(value).std + limits.rounding.value;
     const wrong: number[] = [];
     let looked = 0;
     for (let i = 0; i < samples.rows; i++) {
       const gap = Math.abs(target[i] - advantage[i] - value[i]);
       if (!Number.isFinite(gap)) continue;
       looked++;
-      if (gap > slack + 2e-6 * Math.abs(target[i])) wrong.push(i);
+      if (gap > slack + limits.roundedSum.value * Math.abs(target[i])) wrong.push(i);
     }
     this.looked += looked;
     if (wrong.length < Math.max(2, noticedShare * looked) || this.otherLambda(iteration, target, wrong, slack)) return;
@@ -52,11 +55,19 @@ class ReturnsPass implements Pass {
     for (const row of wrong) this.agents.add(agent[row]);
     const line = new Pairs();
     for (const row of wrong) line.add(value[row], target[row] - advantage[row]);
-    if (line.count >= fewestRows && line.correlation ** 2 > 1 - 1e-5 && Math.abs(line.slope - 1) > 0.01) {
+    if (
+      line.count >= fewestRows &&
+      line.correlation ** 2 > 1 - limits.returnLine.value &&
+      Math.abs(line.slope - 1) > limits.returnSlope.value
+    ) {
       this.affine += wrong.length;
       this.slope = line.slope;
-      this.shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, 1e-12);
-    } else if (line.count >= fewestRows && Math.abs(line.slope - 1) <= 0.01 && line.correlation ** 2 > 1 - 1e-5)
+      this.shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, limits.vanishing.value);
+    } else if (
+      line.count >= fewestRows &&
+      Math.abs(line.slope - 1) <= limits.returnSlope.value &&
+      line.correlation ** 2 > 1 - limits.returnLine.value
+    )
       this.affine += wrong.length;
     const plain = Float64Array.from(wrong, (row) => advantage[row] + value[row]);
     const mapped = Float64Array.from(wrong, (row) => advantage[row] + line.slope * value[row] + line.intercept);
@@ -72,7 +83,7 @@ class ReturnsPass implements Pass {
       if (!Number.isFinite(lambda)) continue;
       const truth = iteration.advantages('asRecorded', gamma, lambda)!;
       const right = wrong.filter((row) => !(Math.abs(truth[row] + value[row] - target[row]) > slack)).length;
-      if (right >= 0.98 * wrong.length) return true;
+      if (right >= limits.exactly.value * wrong.length) return true;
     }
     return false;
   }
@@ -83,7 +94,7 @@ class ReturnsPass implements Pass {
     const expected = { share: 0 };
     if (this.looked === 0) return { status: 'not-checked', measured, expected, findings: [] };
     if (this.wrong < fewestRows) return { status: 'pass', measured, expected, findings: [] };
-    const scaled = this.affine >= 0.9 * this.wrong;
+    const scaled = this.affine >= limits.nearlyAll.value * this.wrong;
     const transform = scaled ? new Affine('value', Number(figure(this.slope)), Number(figure(this.shift))) : undefined;
     const finding: Finding = {
       cause: scaled ? 'value-scale-mismatch' : 'return-inconsistent',
@@ -95,7 +106,7 @@ class ReturnsPass implements Pass {
       ...this.proof.prove('return', 'recorded return', 'advantage + value', transform),
       summary: scaled
         ? `Return minus advantage is the value in other units (slope ${figure(this.slope)}) on ${this.wrong} rows.`
-        : `The return is not advantage + value on ${figure(100 * share)} % of the rows.`,
+        : `The return is not advantage + value on ${percent(share)} of the rows.`,
       evidence: [{ check: 'returns', measured, expected }],
     };
     return { status: 'fail', measured, expected, findings: [finding] };

@@ -1,10 +1,12 @@
 /** Whether the stored reward is what the environment paid for the same action. Scaled or clipped rewards are healthy; moved ones are not. */
+
 import { Pairs } from '../../../math/statistics.ts';
-import { type Check, fewestRows, type Pass } from '../../check.ts';
+import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
 import { foundBy } from '../../found.ts';
+import { limits } from '../../limits.ts';
 import { Cover, trialOf } from '../../pairing/cover.ts';
 import { Lag, lags } from '../../transforms/credit/lag.ts';
 
@@ -31,14 +33,15 @@ class RewardsPass implements Pass {
     const reward = samples?.column('reward');
     const paid = samples?.column('env_reward');
     if (!samples || !chains || !reward || !paid) return;
-    const alike = (a: number, b: number) => Math.abs(a - b) <= 1e-5 + 1e-4 * Math.abs(b);
+    const alike = (a: number, b: number) =>
+      Math.abs(a - b) <= limits.sameReward.value + limits.sameRewardRelative.value * Math.abs(b);
     const wrong = rowsWhere(samples.rows, (i) => !alike(reward[i], paid[i]) && !Number.isNaN(reward[i] + paid[i]));
-    if (wrong.length > 0.02 * samples.rows) {
+    if (wrong.length > noticedShare * samples.rows) {
       // A common scale, or a clip, is no fault: rows are compared by it where it fits most of them.
       const line = new Pairs();
       for (let i = 0; i < samples.rows; i++)
         if (paid[i] !== 0 && Number.isFinite(paid[i] + reward[i])) line.add(paid[i], reward[i]);
-      if (line.count > 2 && line.correlation > 0.9) return;
+      if (line.count > 2 && line.correlation > limits.rewardScale.value) return;
     }
     this.looked += samples.rows;
     this.wrong += wrong.length;
@@ -47,7 +50,9 @@ class RewardsPass implements Pass {
     const size = Math.max(...target.map(Math.abs));
     const moved = moves.map((move) => gather(move.apply({ iteration, own: paid })!, wrong));
     const filled = moved.map((column) => column.map((value) => (Number.isNaN(value) ? 0 : value)));
-    const trials = [...moved, ...filled].map((after) => trialOf({ target, before, after }, 1e-5 + 1e-4 * size));
+    const trials = [...moved, ...filled].map((after) =>
+      trialOf({ target, before, after }, limits.sameReward.value + limits.sameRewardRelative.value * size),
+    );
     this.cover.add(iteration.number, gather(samples.column('agent')!, wrong), trials);
   }
 
@@ -64,7 +69,7 @@ class RewardsPass implements Pass {
         note: 'rewards are a scaled form of what was paid',
       };
     const [best] = this.cover.explain().found;
-    if (wrong < fewestRows || !best || best.share < 0.8)
+    if (wrong < fewestRows || !best || best.share < limits.clearly.value)
       return { status: wrong >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
     const wording = {
       quantity: 'reward',

@@ -1,6 +1,7 @@
 /** What a step does to the log-probabilities of its own rows: it must follow their advantages. A policy that only the entropy bonus moves does not. */
 
 import { Pairs, spread } from '../../../math/statistics.ts';
+import { budgets } from '../../budgets.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
@@ -17,12 +18,6 @@ export const direction: Check = {
   causes: ['policy-detached'],
   start: (run) => new DirectionPass(run),
 };
-
-/** Steps per policy and iteration, and rows of each, that are looked at. */
-const triedSteps = 8;
-const triedRows = 256;
-/** A spread estimated from fewer steps is too uncertain to test with. */
-const fewestSteps = 8;
 
 interface Step {
   credit: Pairs;
@@ -70,13 +65,13 @@ class DirectionPass implements Pass {
         latest = key;
         own = steps.get(key);
         const count = taken.get(who) ?? 0;
-        if (!own && count < triedSteps) {
+        if (!own && count < budgets.directionSteps) {
           taken.set(who, count + 1);
           own = { credit: new Pairs(), entropy: new Pairs(), policy: who };
           steps.set(key, own);
         }
       }
-      if (!own || own.credit.count >= triedRows) continue;
+      if (!own || own.credit.count >= budgets.directionRows) continue;
       const change = after[i] - fresh[i];
       const push = this.entropyPush(scores, i, action[sample[i]]);
       if (!Number.isFinite(change + push + advantage[i])) continue;
@@ -85,7 +80,7 @@ class DirectionPass implements Pass {
     }
     for (const [key, { credit, entropy, policy: who }] of steps) {
       const stat = iteration.stats.get(key);
-      if (!stat || credit.count < 16 || !(credit.spreadX > 1e-6)) continue;
+      if (!stat || credit.count < limits.directionRows.value || !(credit.spreadX > limits.movedStep.value)) continue;
       if (!Number.isFinite(credit.correlation + entropy.correlation)) continue;
       const own = this.policies.get(who) ?? { credit: [], entropy: [], rows: 0, freedom: 0, batch: 0 };
       this.policies.set(who, own);
@@ -125,12 +120,12 @@ class DirectionPass implements Pass {
       const surely = ({ std, count }: typeof credit) => (limits.sigmas.value * std) / Math.sqrt(count);
       const follows = push.mean - surely(push) > 0;
       // The data must exclude half of what an honest step would show, not merely fail to show it.
-      const least = 0.5 * Math.sqrt(own.freedom / own.batch);
+      const least = limits.honestShare.value * Math.sqrt(own.freedom / own.batch);
       const credited = credit.mean + surely(credit) > least || credit.mean < limits.against.value;
-      if (credit.count < fewestSteps || !follows || credited) continue;
+      if (credit.count < limits.directionSteps.value || !follows || credited) continue;
       findings.push({
         cause: 'policy-detached',
-        confidence: Math.min(0.85, confidence(1, credit.count)),
+        confidence: Math.min(limits.byDirection.value, confidence(1, credit.count)),
         agents: this.run.agentsOf(policy),
         onset: 0,
         rows: own.rows,

@@ -1,5 +1,6 @@
 /** The gradient of the head's bias recomputed from its rows: the one tensor whose gradient the recording determines. It shows which terms of the loss reach the actor, and with which sign. */
 
+import { budgets } from '../../budgets.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
@@ -24,9 +25,6 @@ export const headGradient: Check = {
 
 type Kind = 'whole' | 'entropyOnly' | 'entropyFlipped' | 'summed' | 'other';
 
-/** Steps per policy and iteration that are recomputed, and rows after which no further one is begun. */
-const triedSteps = 6;
-const triedRows = 1024;
 const slack = limits.headGradient.value;
 
 interface Count {
@@ -90,7 +88,7 @@ class HeadPass implements Pass {
       if (w === 0 || !step) continue;
       if (key !== latest) {
         latest = key;
-        if (!sums.has(key) && (begun.get(step.policy) ?? 0) >= triedRows) wanted.delete(key);
+        if (!sums.has(key) && (begun.get(step.policy) ?? 0) >= budgets.headRows) wanted.delete(key);
       }
       if (!wanted.has(key)) continue;
       begun.set(step.policy, (begun.get(step.policy) ?? 0) + 1);
@@ -133,7 +131,7 @@ class HeadPass implements Pass {
     }
     for (const [key, own] of sums) {
       const step = wanted.get(key)!;
-      if (!own.broken && own.rows >= 4) this.judge(iteration, step, own);
+      if (!own.broken && own.rows >= limits.fewestSteps.value) this.judge(iteration, step, own);
     }
   }
 
@@ -161,11 +159,12 @@ class HeadPass implements Pass {
       const bias = info && this.bias.get(info.policy);
       if (!bias || bias.tensor !== tensor[i]) continue;
       const count = taken.get(info.policy) ?? 0;
-      if (count >= triedSteps) continue;
+      if (count >= budgets.headSteps) continue;
       taken.set(info.policy, count + 1);
       const key = stepKey(epoch[i], minibatch[i], info.policy);
       const norm = whole.get(key);
-      const scale = Number.isFinite(most) && norm !== undefined ? Math.min(1, most / (norm + 1e-6)) : 1;
+      const scale =
+        Number.isFinite(most) && norm !== undefined ? Math.min(1, most / (norm + limits.clipEpsilon.value)) : 1;
       wanted.set(key, { norm: gradient[i], scale, size: bias.size, policy: info.policy });
     }
     return wanted;
@@ -183,7 +182,7 @@ class HeadPass implements Pass {
       for (let i = 0; i < own.push.length; i++) squares += (push * own.push[i] + entropy * own.entropy[i]) ** 2;
       return (Math.sqrt(squares) / own.weight) * step.scale;
     };
-    const noise = 2e-6 * step.scale;
+    const noise = limits.roundedSum.value * step.scale;
     const fits = (value: number) => Math.abs(step.norm - value) <= slack * value + noise;
     const whole = length(1, c);
     const candidates: [Kind, number][] = [
@@ -192,7 +191,7 @@ class HeadPass implements Pass {
       ['summed', whole * own.weight],
     ];
     const apart = (value: number) =>
-      fits(value) && Math.abs(value - whole) > 3 * slack * Math.max(value, whole) + 2 * noise;
+      fits(value) && Math.abs(value - whole) > limits.apartFormulas.value * slack * Math.max(value, whole) + 2 * noise;
     const kind: Kind | null = fits(whole)
       ? fits(candidates[0][1])
         ? null
@@ -220,10 +219,10 @@ class HeadPass implements Pass {
       const add = (kind: Kind, cause: string, transform: Transform, summary: string) => {
         const own = counts.get(kind);
         const since = own && own.onset > 0 ? total - (counts.get('whole')?.count ?? 0) : total;
-        if (!own || own.count < 4 || own.count < 0.6 * since) return;
+        if (!own || own.count < limits.fewestSteps.value || own.count < limits.steadily.value * since) return;
         findings.push({
           cause,
-          confidence: confidence(own.count / since, own.count * 4),
+          confidence: confidence(own.count / since, own.count * limits.perStep.value),
           agents: this.run.agentsOf(policy),
           onset: own.onset,
           rows: own.count,

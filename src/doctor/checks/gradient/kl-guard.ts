@@ -47,7 +47,7 @@ class GuardPass implements Pass {
     }
     for (const [key, own] of taken) {
       this.updates++;
-      if (own.stop < 0 || (Number.isFinite(planned) && planned < 4)) continue;
+      if (own.stop < 0 || (Number.isFinite(planned) && planned < limits.plannedSteps.value)) continue;
       const first = Math.max(2, Number.isFinite(planned) ? limits.guardWindow.value * planned : 2);
       const stat = iteration.stats.get(stepKey(epoch[own.stop], minibatch[own.stop], key));
       const k2 = stat ? stat.k2 : reported ? Math.abs(reported[own.stop]) : Number.NaN;
@@ -76,7 +76,7 @@ class GuardPass implements Pass {
       findings: [
         {
           cause: 'kl-guard-too-tight',
-          confidence: confidence(this.atOnce / this.updates, this.atOnce * 4),
+          confidence: confidence(this.atOnce / this.updates, this.atOnce * limits.perStep.value),
           agents: [],
           onset: this.onset,
           rows: this.rows,

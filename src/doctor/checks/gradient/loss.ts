@@ -65,7 +65,8 @@ class LossPass implements Pass {
     const steps = reportedSteps(iteration);
     if (reported)
       for (const { row, stat } of steps) {
-        if (!Number.isFinite(reported[row]) || !Number.isFinite(stat.loss) || stat.rows < 4) continue;
+        if (!Number.isFinite(reported[row]) || !Number.isFinite(stat.loss) || stat.rows < limits.fewestSteps.value)
+          continue;
         const formula = this.formula(reported[row], stat);
         if (!formula) continue;
         this.steps++;
@@ -94,8 +95,9 @@ class LossPass implements Pass {
 
   /** Which formula gives the reported number; null where several do and the step tells nothing. */
   private formula(reported: number, stat: StepStat): Formula | null {
-    const noise = 2e-5 * stat.meanAbsolute;
-    const fits = (value: number, slack = noise) => Math.abs(reported - value) <= 2e-3 * Math.abs(value) + slack;
+    const noise = limits.lossNoise.value * stat.meanAbsolute;
+    const fits = (value: number, slack = noise) =>
+      Math.abs(reported - value) <= limits.lossRelative.value * Math.abs(value) + slack;
     const healthy = fits(stat.loss) ? 'mean' : fits(stat.unclippedLoss) ? 'unclipped' : null;
     const wrong: Formula[] = [];
     if (fits(-stat.loss) || fits(-stat.unclippedLoss)) wrong.push('negated');
@@ -115,9 +117,10 @@ class LossPass implements Pass {
     if (!reported) return;
     for (const policy of new Set(steps.map(({ stat }) => stat.policy))) {
       const own = steps.filter(
-        ({ row, stat }) => stat.policy === policy && reported[row] > 0 && stat.valueLoss > 0 && stat.rows >= 4,
+        ({ row, stat }) =>
+          stat.policy === policy && reported[row] > 0 && stat.valueLoss > 0 && stat.rows >= limits.fewestSteps.value,
       );
-      if (own.length < 4) continue;
+      if (own.length < limits.fewestSteps.value) continue;
       const varies = (pick: (stat: StepStat) => number) => {
         const quotients = own.map(({ row, stat }) => reported[row] / pick(stat));
         const mean = quotients.reduce((sum, value) => sum + value, 0) / quotients.length;
@@ -125,7 +128,10 @@ class LossPass implements Pass {
       };
       const mean = varies((stat) => stat.valueLoss);
       const outer = varies((stat) => stat.outerValueLoss);
-      if (outer < limits.valueFormula.value && mean > 10 * Math.max(outer, 0.1 * limits.valueFormula.value)) {
+      if (
+        outer < limits.valueFormula.value &&
+        mean > limits.formulaApart.value * Math.max(outer, limits.valueRounding.value * limits.valueFormula.value)
+      ) {
         this.values.outer++;
         this.values.onset = Math.min(this.values.onset, iteration.number);
         this.values.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);
@@ -144,10 +150,10 @@ class LossPass implements Pass {
       for (const [formula, { count }] of counts) measured[`policy ${policy}: ${formula}`] = count;
       findings.push(...this.policy(counts, evidence));
     }
-    if (this.values.outer > 0 && this.values.outer >= this.values.mean * 0.2)
+    if (this.values.outer > 0 && this.values.outer >= this.values.mean * limits.broadcastShare.value)
       findings.push({
         cause: 'broadcast-mismatch',
-        confidence: confidence(1, this.values.outer * 8),
+        confidence: confidence(1, this.values.outer * limits.perUpdate.value),
         agents: [...this.values.policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: this.values.onset,
         rows: this.values.rows,
@@ -167,14 +173,14 @@ class LossPass implements Pass {
     const findings: Finding[] = [];
     for (const formula of ['sum', 'outer', 'negated'] as const) {
       const own = counts.get(formula);
-      if (!own || own.count < 3) continue;
+      if (!own || own.count < limits.fitRows.value) continue;
       // Steps before a late onset are right, and tell nothing against what came later.
       const since = own.onset > 0 ? steps - right : steps;
-      if (own.count < 0.6 * since) continue;
+      if (own.count < limits.steadily.value * since) continue;
       const [cause, transform] = causes[formula]!;
       findings.push({
         cause,
-        confidence: confidence(own.count / since, own.count * 4),
+        confidence: confidence(own.count / since, own.count * limits.perStep.value),
         agents: [...own.policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: own.onset,
         rows: own.rows,
@@ -185,12 +191,18 @@ class LossPass implements Pass {
       });
     }
     const other = counts.get('other');
-    if (findings.length === 0 && other && other.count >= 4 && other.count > 0.5 * steps && this.run.declares('clip'))
+    if (
+      findings.length === 0 &&
+      other &&
+      other.count >= limits.fewestSteps.value &&
+      other.count > limits.most.value * steps &&
+      this.run.declares('clip')
+    )
       findings.push({
         cause: 'metric-misreported',
         reading: 'policy_loss',
         // No formula that is known gives it, so this is a candidate and no cause.
-        confidence: 0.3,
+        confidence: limits.candidate.value,
         agents: [...other.policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: other.onset,
         rows: other.rows,

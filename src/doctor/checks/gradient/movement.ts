@@ -75,7 +75,12 @@ class MovementPass implements Pass {
       }
       own.moved += Math.max(...stats.map((stat) => stat.largestMove));
       if (!only || Number.isFinite(stats[0].after2)) own.measured = true;
-      if (stats.some(({ logCount, entropy }) => !(logCount < 0.01) && !(entropy < 1e-3))) own.undecided = true;
+      if (
+        stats.some(
+          ({ logCount, entropy }) => !(logCount < limits.oneChoice.value) && !(entropy < limits.noEntropy.value),
+        )
+      )
+        own.undecided = true;
       this.direction(iteration, own, stats);
     }
   }
@@ -84,12 +89,19 @@ class MovementPass implements Pass {
   private direction(iteration: Iteration, own: Policy, stats: StepStat[]): void {
     let [sum, count] = [0, 0];
     for (const stat of stats) {
-      const pairs = stat.changePairs.count >= 16 ? stat.changePairs : stat.before ? null : stat.ratioPairs;
-      if (!pairs || pairs.count < 16 || !(pairs.spreadX > 1e-5) || !Number.isFinite(pairs.correlation)) continue;
+      const pairs =
+        stat.changePairs.count >= limits.directionRows.value ? stat.changePairs : stat.before ? null : stat.ratioPairs;
+      if (
+        !pairs ||
+        pairs.count < limits.directionRows.value ||
+        !(pairs.spreadX > limits.movedRows.value) ||
+        !Number.isFinite(pairs.correlation)
+      )
+        continue;
       sum += pairs.correlation * pairs.count;
       count += pairs.count;
     }
-    if (count < 64) return;
+    if (count < limits.directionUpdate.value) return;
     const correlation = sum / count;
     own.against.push({ iteration: iteration.number, correlation, z: correlationZ(correlation, count) });
   }
@@ -133,11 +145,11 @@ class MovementPass implements Pass {
       own.farOnset > 0 ? [...own.iterations].filter((number) => number >= own.farOnset).length : own.updates;
     if (
       (own.far > 0 && own.far >= limits.tooFarShare.value * own.updates) ||
-      (own.farOnset > 0 && own.far >= 3 && own.far >= 0.9 * fromOnset)
+      (own.farOnset > 0 && own.far >= limits.lateUpdates.value && own.far >= limits.nearlyAll.value * fromOnset)
     )
       make(
         'learning-rate-too-large',
-        confidence(1, own.far * 8),
+        confidence(1, own.far * limits.perUpdate.value),
         own.farOnset,
         `k3 exceeds ${tooFar} in ${own.far} of ${own.updates} updates: they overshoot.`,
       );
@@ -146,24 +158,28 @@ class MovementPass implements Pass {
     if (own.measured && own.undecided && whole < invisible)
       make(
         'learning-rate-too-small',
-        confidence(1, own.updates * 8),
+        confidence(1, own.updates * limits.perUpdate.value),
         0,
         `No action's probability moves by more than ${figure(whole)} in the whole run.`,
       );
     const against = own.against.filter(
-      ({ z, correlation }) => z < -limits.sigmas.value && correlation < 0.5 * limits.against.value,
+      ({ z, correlation }) =>
+        z < -limits.sigmas.value && correlation < limits.weaklyAgainst.value * limits.against.value,
     );
     const onset = Math.min(...against.map(({ iteration }) => iteration));
     const since = own.against.filter(({ iteration }) => iteration >= onset);
     // One update may go against its rows by what the ones before it left in the optimiser; only the whole of a run may be so short.
     const fewest = since.length === own.against.length ? 1 : 2;
     if (
-      against.length >= Math.max(fewest, 0.8 * since.length) &&
+      against.length >= Math.max(fewest, limits.clearly.value * since.length) &&
       mean(since.map(({ correlation }) => correlation)) < limits.against.value
     )
       make(
         'advantage-sign-flipped',
-        Math.min(0.95, confidence(against.length / since.length, against.length * 16)),
+        Math.min(
+          limits.byCorrelation.value,
+          confidence(against.length / since.length, against.length * limits.perDirection.value),
+        ),
         onset,
         `Probability flows away from rows with a positive advantage: the correlation is ${figure(mean(since.map(({ correlation }) => correlation)))}.`,
       );

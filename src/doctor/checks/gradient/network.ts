@@ -1,8 +1,9 @@
 /** What the network can express: logits that never leave 0, or a choice that is certain before anything was learnt. Near-uniform choice at the start of a run is healthy. */
 
 import { median, spread } from '../../../math/statistics.ts';
+import { budgets } from '../../budgets.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { limits } from '../../limits.ts';
@@ -22,7 +23,6 @@ export const network: Check = {
 const flatSpread = limits.flatSpread.value;
 /** Entropy below this share of log K is certainty. */
 const certain = limits.certain.value;
-const triedRows = 1024;
 
 interface Policy {
   spreads: number[];
@@ -54,14 +54,14 @@ class NetworkPass implements Pass {
     const scores = new Scores(rows);
     const agent = rows.column('agent')!;
     if (scores.logits && iteration.logCount) {
-      const stride = Math.max(1, Math.floor(rows.rows / triedRows));
+      const stride = Math.max(1, Math.floor(rows.rows / budgets.networkRows));
       const sums = new Map<
         number,
         { spread: number; entropy: number; rows: number; actions: Map<number, number>; shares: number[] }
       >();
       const action = rows.column('action');
       for (let i = 0; i < rows.rows; i += stride) {
-        if (!(iteration.logCount[i] > 0.5)) continue;
+        if (!(iteration.logCount[i] > limits.severalChoices.value)) continue;
         const policy = Math.max(0, this.run.policyOf(agent[i]));
         const own = sums.get(policy) ?? {
           spread: 0,
@@ -126,7 +126,7 @@ class NetworkPass implements Pass {
       const tensor = tensors.column('tensor')!;
       for (let i = 0; i < tensors.rows; i++) {
         const info = this.run.tensors[tensor[i]];
-        if (info?.role !== 'head' || !(info.size >= 8) || !Number.isFinite(delta[i])) continue;
+        if (info?.role !== 'head' || !(info.size >= limits.headSize.value) || !Number.isFinite(delta[i])) continue;
         const own = this.of(info.policy);
         own.headStep.push(delta[i] / Math.sqrt(info.size));
         own.headMost = Math.max(own.headMost, delta[i] / Math.sqrt(info.size));
@@ -161,11 +161,14 @@ class NetworkPass implements Pass {
       const step = median(own.headStep);
       const logits = median(own.logitStep);
       // A logit is a sum over a layer of units, so it moves by more than one parameter does.
-      const squashed = step > 1e-8 && logits < 0.1 * step;
+      const squashed = step > limits.headStep.value && logits < limits.squashed.value * step;
       // A short run is short: even a head that wanders at random goes as far as the root of its steps.
       const taken = own.headStep.length / Math.max(1, own.headTensors.size);
       const wandered = Math.max(step, median(own.rates) || 0) * Math.sqrt(taken);
-      const restless = step > 1e-6 && own.spreads.length >= 2 && own.spreads.at(-1)! < limits.heldFlat.value * wandered;
+      const restless =
+        step > limits.restlessStep.value &&
+        own.spreads.length >= 2 &&
+        own.spreads.at(-1)! < limits.heldFlat.value * wandered;
       // A head that is smaller than a step of its own was thrown back by something else than its steps.
       const clamped = own.headSize < limits.heldFlat.value * Math.min(own.headMost, wandered);
       const later = own.spreads.length > 1 ? own.spreads.slice(1) : own.spreads;
@@ -176,11 +179,14 @@ class NetworkPass implements Pass {
         (squashed ||
           restless ||
           clamped ||
-          (Number.isNaN(step) && own.spreads.length > 1 && own.spreads.at(-1)! < 1e-5))
+          (Number.isNaN(step) && own.spreads.length > 1 && own.spreads.at(-1)! < limits.flatForever.value))
       )
         findings.push({
           cause: 'policy-head-flat',
-          confidence: Math.min(squashed || clamped || own.spreads.length > 2 ? 1 : 0.7, confidence(1, own.rows)),
+          confidence: Math.min(
+            squashed || clamped || own.spreads.length > 2 ? 1 : limits.oneWitness.value,
+            confidence(1, own.rows),
+          ),
           agents,
           onset: 0,
           rows: own.rows,
@@ -196,7 +202,7 @@ class NetworkPass implements Pass {
           onset: 0,
           rows: own.rows,
           before: own.typical[0],
-          summary: `Before anything was learnt the choices of ${name} are certain: the typical entropy is ${figure(100 * own.typical[0])} % of log K.`,
+          summary: `Before anything was learnt the choices of ${name} are certain: the typical entropy is ${percent(own.typical[0])} of log K.`,
           evidence,
         });
     }

@@ -2,7 +2,7 @@
 
 import { median } from '../../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import { type Iteration, policyOfStep, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { limits } from '../../limits.ts';
@@ -93,7 +93,7 @@ class ParametersPass implements Pass {
           (this.bound(iteration, tensor[i], rate[i], info.size, felt) + pulled) * (delta ? Math.sqrt(info.size) : 1);
         const found = delta ? delta[i] : deltaNorm ? deltaNorm[i] : Number.NaN;
         // Single precision cannot change a parameter by less than its own rounding.
-        const floor = 1e-6 * weight * Math.sqrt(info.size);
+        const floor = limits.rounding.value * weight * Math.sqrt(info.size);
         if (found > farAbove * most + floor && !iteration.probed)
           this.jumps.push({ tensor: tensor[i], iteration: iteration.number, ratio: found / most, kind: 'bound' });
       }
@@ -155,7 +155,10 @@ class ParametersPass implements Pass {
     if (known && !iteration.probed && iteration.number <= known.iteration + 1) {
       const jump = Math.abs(norm - known.norm);
       const most = Math.max(deltaNorm, known.deltaNorm);
-      if (Number.isFinite(jump) && jump > limits.triangle.value * most + 1e-5 * Math.max(norm, known.norm))
+      if (
+        Number.isFinite(jump) &&
+        jump > limits.triangle.value * most + limits.jumpFloor.value * Math.max(norm, known.norm)
+      )
         this.jumps.push({ tensor: index, iteration: iteration.number, ratio: jump / most, kind: 'jump' });
     }
     this.tensors.set(index, { norm, deltaNorm, iteration: iteration.number });
@@ -178,7 +181,7 @@ class ParametersPass implements Pass {
     return [
       {
         cause: 'parameters-overwritten',
-        confidence: confidence(1, this.jumps.length * 4),
+        confidence: confidence(1, this.jumps.length * limits.perStep.value),
         agents: [...policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: Math.min(...this.jumps.map(({ iteration }) => iteration)),
         rows: this.jumps.length,
@@ -195,25 +198,25 @@ class ParametersPass implements Pass {
       const name = this.run.policies[policy] ?? `policy ${policy}`;
       const decoupled = median(own.decoupled);
       const coupled = median(own.coupled);
-      const radial = own.radial.length >= 4 ? median(own.radial) : Number.NaN;
+      const radial = own.radial.length >= limits.fewestSteps.value ? median(own.radial) : Number.NaN;
       measured[`${name}.decay_share`] = figure(decoupled);
       measured[`${name}.radial_share`] = figure(radial);
       const shrinks = own.latest < own.first && radial > 0;
       // Inside the optimiser decay shows as steps of full size towards 0; beside it, as a share of the change.
-      const inside = coupled > rules && radial > 0.3;
+      const inside = coupled > rules && radial > limits.coupledRadial.value;
       const beside = decoupled > rules;
-      const unseen = own.decoupled.length === 0 && radial > 0.7;
+      const unseen = own.decoupled.length === 0 && radial > limits.unseenRadial.value;
       if (!shrinks || !(inside || beside || unseen)) continue;
       findings.push({
         cause: 'weight-decay-pull',
-        confidence: unseen ? 0.7 : confidence(1, own.radial.length * 4),
+        confidence: unseen ? limits.oneWitness.value : confidence(1, own.radial.length * limits.perStep.value),
         agents: this.run.agentsOf(policy),
         onset: shrinkingSince(own),
         rows: own.radial.length,
         before: beside ? decoupled : radial,
         summary: beside
-          ? `Weight decay accounts for ${figure(100 * Math.min(1, decoupled))} % of how ${name}'s actor changes, and it shrinks.`
-          : `${figure(100 * radial)} % of how ${name}'s actor changes is shrinking: ${unseen ? 'something' : 'decay, which outweighs the gradient inside the optimiser,'} pulls it to 0.`,
+          ? `Weight decay accounts for ${percent(Math.min(1, decoupled))} of how ${name}'s actor changes, and it shrinks.`
+          : `${percent(radial)} of how ${name}'s actor changes is shrinking: ${unseen ? 'something' : 'decay, which outweighs the gradient inside the optimiser,'} pulls it to 0.`,
         evidence: [],
       });
     }
@@ -225,7 +228,7 @@ class ParametersPass implements Pass {
 function shrinkingSince({ radial, when }: Actor): number {
   let since = when.at(-1) ?? 0;
   for (const number of [...new Set(when)].reverse()) {
-    if (!(median(radial.filter((_, i) => when[i] === number)) > 0.5 * median(radial))) break;
+    if (!(median(radial.filter((_, i) => when[i] === number)) > limits.most.value * median(radial))) break;
     since = number;
   }
   return since;

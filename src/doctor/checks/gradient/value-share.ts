@@ -2,7 +2,7 @@
 
 import { median } from '../../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { limits } from '../../limits.ts';
@@ -43,7 +43,7 @@ class SharePass implements Pass {
     const actors = this.actors(iteration);
     const most = this.run.number('max_grad_norm');
     const epsilon = this.run.optimizer('eps');
-    const eps = typeof epsilon === 'number' ? epsilon : 1e-8;
+    const eps = typeof epsilon === 'number' ? epsilon : limits.usualEpsilon.value;
     for (let i = 0; i < steps.rows; i++) {
       if (!(policyNorm[i] > 0) || !(value[i] > 0)) continue;
       const key = policy ? policy[i] : 0;
@@ -54,9 +54,9 @@ class SharePass implements Pass {
       if (!actor) continue;
       const scale = whole && Number.isFinite(most) ? Math.min(1, most / whole[i]) : 1;
       const entry = actor.gradient / Math.sqrt(actor.size);
-      const free = entry / Math.max(scale, 1e-300);
+      const free = entry / Math.max(scale, limits.smallestScale.value);
       // An epsilon that swallows the free step too is not the critic's doing.
-      own.left.push(free / (free + eps) < 0.5 ? 1 : entry / (entry + eps) / (free / (free + eps)));
+      own.left.push(free / (free + eps) < limits.stepLeft.value ? 1 : entry / (entry + eps) / (free / (free + eps)));
       if (actor.rate > 0) own.steps.push(actor.delta / (actor.rate * Math.sqrt(actor.size)));
     }
   }
@@ -96,15 +96,18 @@ class SharePass implements Pass {
       measured[`${name}.value_over_policy`] = figure(ratio);
       measured[`${name}.step_left`] = figure(left);
       if (!(ratio > outweighs)) continue;
-      if (!(left < 0.5) && !shared) continue;
+      if (!(left < limits.stepLeft.value) && !shared) continue;
       findings.push({
         cause: 'value-loss-dominates',
-        confidence: Math.min(shared && !(left < 0.5) ? 0.7 : 1, confidence(1, own.ratios.length * 4)),
+        confidence: Math.min(
+          shared && !(left < limits.stepLeft.value) ? limits.oneWitness.value : 1,
+          confidence(1, own.ratios.length * limits.perStep.value),
+        ),
         agents: this.run.agentsOf(policy),
         onset: 0,
         rows: own.ratios.length,
         before: ratio,
-        summary: `The critic's gradient is ${figure(ratio)} times the policy's${left < 0.5 ? `; the shared limit leaves the actor ${figure(100 * left)} % of its step` : ', in a trunk that they share'}.`,
+        summary: `The critic's gradient is ${figure(ratio)} times the policy's${left < limits.stepLeft.value ? `; the shared limit leaves the actor ${percent(left)} of its step` : ', in a trunk that they share'}.`,
         evidence: [{ check: 'value-share', measured, expected }],
       });
     }

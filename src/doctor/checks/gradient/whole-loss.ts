@@ -1,6 +1,7 @@
 /** The whole loss as a sum of its parts: it shows the coefficients in use, and the sign of the entropy bonus. */
 
 import { spread } from '../../../math/statistics.ts';
+import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -97,7 +98,7 @@ class WholeLossPass implements Pass {
     entropy: ArrayLike<number>,
   ): { coefficient: number; noise: number; weight: number } | null {
     const declared = this.run.number('value_coefficient');
-    for (const weight of [declared, 0.5, 1, 0.25]) {
+    for (const weight of [declared, ...budgets.valueWeights]) {
       if (!Number.isFinite(weight)) continue;
       const figures = rows
         .map((i) => (policyLoss[i] + weight * valueLoss[i] - whole[i]) / entropy[i])
@@ -106,10 +107,12 @@ class WholeLossPass implements Pass {
       const { mean } = spread(figures);
       const noise = rows.map(
         (i) =>
-          (2e-5 * (Math.abs(policyLoss[i]) + Math.abs(weight * valueLoss[i]) + Math.abs(whole[i]))) /
-          Math.max(1e-6, entropy[i]),
+          (limits.lossNoise.value * (Math.abs(policyLoss[i]) + Math.abs(weight * valueLoss[i]) + Math.abs(whole[i]))) /
+          Math.max(limits.rounding.value, entropy[i]),
       );
-      const exact = figures.every((value, i) => Math.abs(value - mean) <= 0.01 * Math.abs(mean) + noise[i]);
+      const exact = figures.every(
+        (value, i) => Math.abs(value - mean) <= limits.partsExact.value * Math.abs(mean) + noise[i],
+      );
       const most = Math.max(...noise);
       if (exact && ((figures.length >= 2 && Math.abs(mean) > most) || weight === declared))
         return { coefficient: mean, noise: most, weight };
@@ -135,15 +138,16 @@ class WholeLossPass implements Pass {
         note: 'the parts do not add up to the whole loss exactly',
       };
     const findings: Finding[] = [];
-    const least = 1e-5;
-    const flipped = this.found.filter(({ coefficient, noise }) => coefficient < -Math.max(least, noise));
+    const flipped = this.found.filter(
+      ({ coefficient, noise }) => coefficient < -Math.max(limits.leastBonus.value, noise),
+    );
     const evidence = [{ check: 'whole-loss', measured, expected }];
     const transform = new LossIs('negated', 'entropy');
     const proof = new ProofStore();
     for (const { coefficient, parts } of flipped)
       for (const { whole, entropy, rest } of parts)
         proof.step(whole, rest + coefficient * entropy, rest - coefficient * entropy);
-    if (flipped.length > 0 && flipped.length >= 0.1 * this.found.length)
+    if (flipped.length > 0 && flipped.length >= limits.flippedShare.value * this.found.length)
       findings.push({
         cause: 'entropy-sign-flipped',
         confidence: confidence(
@@ -166,14 +170,14 @@ class WholeLossPass implements Pass {
       return (
         !shares ||
         shares.slice(-Math.max(1, shares.length >> 1)).every((share) => share > heldAt) ||
-        !(shares.at(-1)! < shares[0] - 0.1)
+        !(shares.at(-1)! < shares[0] - limits.entropyFell.value)
       );
     });
-    if (held.length > 0 && held.length >= 0.3 * this.found.length)
+    if (held.length > 0 && held.length >= limits.heldShare.value * this.found.length)
       findings.push({
         cause: 'entropy-bonus-dominates',
         confidence: Math.min(
-          0.9,
+          limits.byFit.value,
           confidence(
             1,
             held.reduce((sum, { steps }) => sum + steps, 0),

@@ -53,8 +53,9 @@ class WiringPass implements Pass {
     const { tensors } = iteration;
     this.undecided = new Set();
     for (const stat of iteration.stats.values()) {
-      const alike = stat.ratioPairs.count > 0 && !(stat.ratioPairs.spreadY > 1e-6);
-      if (!(stat.logCount < 0.01) && !(stat.entropy < 1e-3) && !alike) this.undecided.add(stat.policy);
+      const alike = stat.ratioPairs.count > 0 && !(stat.ratioPairs.spreadY > limits.rounding.value);
+      if (!(stat.logCount < limits.oneChoice.value) && !(stat.entropy < limits.noEntropy.value) && !alike)
+        this.undecided.add(stat.policy);
     }
     const blind = iteration.stats.size === 0;
     const gradient = tensors?.column('grad_norm');
@@ -72,7 +73,7 @@ class WiringPass implements Pass {
     for (let i = 0; i < tensors.rows; i++) {
       const info = this.run.tensors[tensor[i]];
       if (!info || !Number.isFinite(gradient[i]) || !Number.isFinite(delta[i])) continue;
-      const key = stepKey(epoch[i], minibatch[i], info.policy) * 8 + roles.indexOf(info.role);
+      const key = stepKey(epoch[i], minibatch[i], info.policy) * roles.length + roles.indexOf(info.role);
       const own = steps.get(key) ?? {
         gradient: 0,
         delta: 0,
@@ -94,7 +95,10 @@ class WiringPass implements Pass {
   /** Where nearly all rows are clipped, no gradient is what the clip is for; and rows that all did the same earn nothing over one another. */
   private matters(iteration: Iteration, own: { key: number; policy: number }): boolean {
     const stat = iteration.stats.get(own.key);
-    return this.undecided.has(own.policy) && !(stat && (stat.clipBinding > 0.5 || stat.meanAbsolute < 1e-6));
+    return (
+      this.undecided.has(own.policy) &&
+      !(stat && (stat.clipBinding > limits.most.value || stat.meanAbsolute < limits.rounding.value))
+    );
   }
 
   private step(
@@ -162,10 +166,11 @@ class WiringPass implements Pass {
     const all = (own: Role | undefined, kind: 'still' | 'none') =>
       own !== undefined &&
       own[kind] >= 2 &&
-      (own[kind] >= 0.9 * own.steps || (own.onset[kind] > 0 && own[kind] >= 0.2 * own.steps));
+      (own[kind] >= limits.nearlyAll.value * own.steps ||
+        (own.onset[kind] > 0 && own[kind] >= limits.lateSteps.value * own.steps));
     const make = (cause: string, own: Role, kind: 'still' | 'none', summary: string): Finding => ({
       cause,
-      confidence: confidence(1, own[kind] * 4),
+      confidence: confidence(1, own[kind] * limits.perStep.value),
       agents,
       onset: own.onset[kind],
       rows: own[kind],

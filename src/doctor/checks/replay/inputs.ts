@@ -94,10 +94,10 @@ class InputsPass implements Pass {
       measured[`${name}.input_size`] = figure(size);
       measured[`${name}.first_over_next_gradient`] = figure(ratio);
       measured[`${name}.first_layer_alive`] = figure(alive);
-      if (!(size > large) || !(ratio < dead || alive < 0.5)) continue;
+      if (!(size > large) || !(ratio < dead || alive < limits.aliveShare.value)) continue;
       findings.push({
         cause: 'input-saturated',
-        confidence: confidence(1, Math.max(own.ratio.length, own.alive.length) * 4),
+        confidence: confidence(1, Math.max(own.ratio.length, own.alive.length) * limits.perStep.value),
         agents: this.run.agentsOf(policy),
         onset: 0,
         rows: Math.max(own.ratio.length, own.alive.length),

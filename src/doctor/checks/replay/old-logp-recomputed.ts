@@ -1,9 +1,11 @@
 /** Whether old_logp in the loss follows the current policy. A ratio of 1 is only suspicious where the policy has moved since sampling. */
+
 import { type Check, confidence, fewestRows, logpTolerance, type Pass } from '../../check.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather } from '../../evidence/rows.ts';
 import { ProofStore } from '../../found.ts';
+import { limits } from '../../limits.ts';
 import { NewForOld } from '../../transforms/rows/new-for-old.ts';
 
 export const oldLogpRecomputed: Check = {
@@ -48,7 +50,7 @@ class OldLogpPass implements Pass {
       }
       own.moved++;
       this.moved++;
-      if (Math.abs(fresh[i] - used[i]) > Math.min(1e-5, 0.02 * gap)) continue;
+      if (Math.abs(fresh[i] - used[i]) > Math.min(limits.replayExact.value, limits.replayRelated.value * gap)) continue;
       own.following++;
       this.following++;
       this.onset = Math.min(this.onset, iteration.number);
@@ -70,7 +72,7 @@ class OldLogpPass implements Pass {
         note: 'the policy did not visibly move within an update',
       };
     const affected = [...this.agents].filter(
-      ([, { moved, following }]) => following >= 0.5 * moved && following >= fewestRows,
+      ([, { moved, following }]) => following >= limits.most.value * moved && following >= fewestRows,
     );
     if (affected.length === 0) return { status: 'pass', measured, expected, findings: [] };
     const moved = affected.reduce((sum, [, own]) => sum + own.moved, 0);

@@ -1,13 +1,18 @@
 /** Whether the policy itself, run again on what the agents saw, gives the log-probabilities that were stored. What it runs is prepared before the checks, because models run asynchronously. */
+import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, fewestRows, noticedShare, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather } from '../../evidence/rows.ts';
 import { ProofStore } from '../../found.ts';
+import { limits } from '../../limits.ts';
 import { Snapshot } from '../../transforms/replay/snapshot.ts';
 
-/** Another runtime sums in another order; what another policy gives is far beyond it. */
-export const replayTolerance = 2e-3;
+const { policyReplay: apart, policyReplayRelative: relative } = limits;
+
+/** Whether a log-probability is what the policy gives when it is run again. */
+export const replays = (logp: number, given: number): boolean =>
+  logp === given || Math.abs(logp - given) <= apart.value * (1 + relative.value * Math.abs(given));
 
 export const policyReplay: Check = {
   id: 'policy-replay',
@@ -47,7 +52,7 @@ class PolicyReplayPass implements Pass {
       cells.set(agent[i], cell);
       cell.looked++;
       const gap = Math.abs(own - stored[i]);
-      if (gap <= replayTolerance * (1 + 0.1 * Math.abs(own)) || own === stored[i]) continue;
+      if (replays(stored[i], own)) continue;
       if (Number.isFinite(gap)) this.largest = Math.max(this.largest, gap);
       cell.off.push(i);
     }
@@ -71,12 +76,11 @@ class PolicyReplayPass implements Pass {
       tally.onset = Math.min(tally.onset, iteration.number);
       tally.proof.rows(iteration.number, gather(stored, off), gather(replayed!.own, off), gather(given, off));
     };
-    const agreeing = (values: ArrayLike<number>) =>
-      off.filter((i) => Math.abs(values[i] - stored[i]) <= replayTolerance * (1 + 0.1 * Math.abs(stored[i]))).length;
+    const agreeing = (values: ArrayLike<number>) => off.filter((i) => replays(values[i], stored[i])).length;
     let best: { key: string; rows: number; logp: ArrayLike<number> } | null = null;
     for (const { key, logp } of replayed!.others) {
       const rows = agreeing(logp);
-      if (rows > 0.8 * off.length && (!best || rows > best.rows)) best = { key, rows, logp };
+      if (rows > limits.clearly.value * off.length && (!best || rows > best.rows)) best = { key, rows, logp };
     }
     if (best) {
       note(best.key, best.rows, best.logp);
@@ -84,11 +88,8 @@ class PolicyReplayPass implements Pass {
     }
     const fresh = replayed!.fresh;
     const none = new Float64Array(stored.length).fill(Number.NaN);
-    const updated = fresh
-      ? off.filter((i) => Math.abs(fresh[i] - replayed!.own[i]) <= replayTolerance * (1 + 0.1 * Math.abs(fresh[i])))
-          .length
-      : 0;
-    if (updated > 0.8 * off.length) note('old', updated, none);
+    const updated = fresh ? off.filter((i) => replays(replayed!.own[i], fresh[i])).length : 0;
+    if (updated > limits.clearly.value * off.length) note('old', updated, none);
     else this.unexplained += off.length;
   }
 
@@ -100,8 +101,8 @@ class PolicyReplayPass implements Pass {
       share: figure(share),
       largest: figure(this.largest),
     };
-    const expected = { share: 0, tolerance: replayTolerance };
-    const note = [...this.sentences].slice(0, 3).join('; ');
+    const expected = { share: 0, tolerance: apart.value };
+    const note = [...this.sentences].slice(0, budgets.toldSentences).join('; ');
     if (this.looked === 0)
       return {
         status: 'not-checked',
@@ -132,7 +133,7 @@ class PolicyReplayPass implements Pass {
     const transform = new Snapshot(
       kind === 'earlier' ? { before: Number(from) } : kind === 'other' ? { policy: name } : {},
     );
-    const rows = `${figure(100 * share)} % of the rows`;
+    const rows = `${percent(share)} of the rows`;
     const summary =
       kind === 'old'
         ? `Run again on the same rows, the policy that sampled gives the update's log-probabilities, and not the stored ones on ${rows}.`

@@ -1,9 +1,11 @@
 /** Before a policy's first step of an iteration, new_logp must equal old_logp. Rows that disagree are explained by the transform that makes them agree. */
+import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy } from '../../found.ts';
+import { limits } from '../../limits.ts';
 import { Cover, type Hypothesis, type Match, type Trial } from '../../pairing/cover.ts';
 import { resolution, Scores } from '../../pairing/scoring.ts';
 import { Composed } from '../../transforms/composed.ts';
@@ -72,10 +74,9 @@ const hypotheses: readonly ReplayHypothesis[] = [
   })),
 ];
 
-/** Nats between a row's number and what a transform gives: as exact as single precision, or a share of how far the row is off. */
-const agreement = { exact: 1e-5, related: 0.02, most: 1e-4 };
-/** Rows per iteration that the transforms are tried on. */
-const triedRows = 2048;
+/** What half precision adds to the distance of two numbers that are the same: such columns are compared as exactly as they were kept. */
+const halfPrecision = (step: number, value: number) =>
+  step > limits.halfPrecision.value ? limits.halfSteps.value * step * (1 + Math.abs(value)) : 0;
 
 export const replay: Check = {
   id: 'replay',
@@ -126,8 +127,7 @@ class ReplayPass implements Pass {
       resolution(stored),
       sampled.logits ? resolution(sampled.logits.values) : 0,
     );
-    // Half-precision columns are compared as exactly as they were kept.
-    const tolerance = (value: number) => Math.max(logpTolerance, step > 1e-6 ? 8 * step * (1 + Math.abs(value)) : 0);
+    const tolerance = (value: number) => Math.max(logpTolerance, halfPrecision(step, value));
     const rows: ReplayRow[] = [];
     const cells = new Map<number, { looked: number; disagreeing: number }>();
     let latest = Number.NaN;
@@ -184,13 +184,12 @@ class ReplayPass implements Pass {
     policy: ArrayLike<number> | null,
     step: number,
   ): void {
-    const { exact, related, most } = agreement;
+    const { replayExact: exact, replayRelated: related } = limits;
     const close = (a: number, b: number, gap: number) =>
       a === b ||
-      Math.abs(a - b) <=
-        Math.min(most, Math.max(exact, related * gap)) + (step > 1e-6 ? 8 * step * (1 + Math.abs(a)) : 0);
+      Math.abs(a - b) <= Math.min(logpTolerance, Math.max(exact.value, related.value * gap)) + halfPrecision(step, a);
     const rows = new ReplayRows(iteration, close);
-    const stride = Math.max(1, Math.ceil(noticed.length / triedRows));
+    const stride = Math.max(1, Math.ceil(noticed.length / budgets.replayRows));
     const tried = noticed.filter((_, i) => i % stride === 0);
     const foreign = (row: ReplayRow) => {
       const own = this.run.policyOf(agent[row.sample]);
@@ -252,7 +251,7 @@ class ReplayPass implements Pass {
     const evidence = [{ check: 'replay', measured, expected }];
     for (const explained of found) {
       const { rows } = explained;
-      if (rows < Math.min(fewestRows, this.cover.rows) || rows < 0.03 * this.cover.rows) {
+      if (rows < Math.min(fewestRows, this.cover.rows) || rows < limits.replayShare.value * this.cover.rows) {
         rest += rows;
         continue;
       }
@@ -267,7 +266,7 @@ class ReplayPass implements Pass {
       });
       findings.push(...foundBy(explained, wording));
     }
-    if (findings.length === 0 || open > 0.5 * this.cover.rows) {
+    if (findings.length === 0 || open > limits.most.value * this.cover.rows) {
       const noise = this.noise(share, evidence);
       if (noise) {
         findings.push(noise);
@@ -285,7 +284,8 @@ class ReplayPass implements Pass {
     const mean = sum / count;
     const variance = squares / count - mean * mean;
     const error = Math.sqrt(variance / count);
-    if (Math.abs(mean + variance / 2) > Math.max(4 * error, 0.5 * variance)) return null;
+    if (Math.abs(mean + variance / 2) > Math.max(limits.sigmas.value * error, limits.most.value * variance))
+      return null;
     return {
       cause: 'stochastic-forward',
       confidence: confidence(1, count),
@@ -311,8 +311,6 @@ class ReplayPass implements Pass {
   }
 }
 
-const percent = (share: number) => `${figure(100 * share)} %`;
-
 const blank = (tried: readonly ReplayRow[]): Trial => ({
   match: new Uint8Array(tried.length),
   target: Float64Array.from(tried, ({ fresh }) => fresh),
@@ -322,7 +320,7 @@ const blank = (tried: readonly ReplayRow[]): Trial => ({
 
 /** A trial by hypothesis. Two faults at once are tried only where no single one explains half of the rows. */
 function tryAll(rows: ReplayRows, tried: readonly ReplayRow[]): (Trial | null)[] {
-  const stride = Math.max(1, Math.floor(tried.length / 96));
+  const stride = Math.max(1, Math.floor(tried.length / budgets.fitRows));
   const few = tried.filter((row, i) => i % stride === 0 && Number.isFinite(rows.at(row).ownLogp));
   const single = singles.map(({ transform }) => {
     const fitted = transform.fitted ? transform.fitted(rows, few) : transform;
@@ -330,7 +328,8 @@ function tryAll(rows: ReplayRows, tried: readonly ReplayRow[]): (Trial | null)[]
   });
   const explained = tried.filter((_, i) => single.some((trial) => trial?.match[i] === 2)).length;
   const both = besideTemperature.map(({ transform }) => {
-    const divisor = explained < 0.5 * tried.length ? fitTemperature(rows, few, 'update', transform) : null;
+    const divisor =
+      explained < limits.most.value * tried.length ? fitTemperature(rows, few, 'update', transform) : null;
     return divisor === null ? null : tryOne(rows, tried, new Composed([transform, new Temperature('update', divisor)]));
   });
   return [...single, ...both];

@@ -1,7 +1,10 @@
 /** Rows that no decision made: after an episode's end, at a repeated step, or with nothing to choose from. They matter only where they enter the loss. */
+
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { withAgent } from '../../evidence/keys.ts';
+import { limits } from '../../limits.ts';
 import { Scores } from '../../pairing/scoring.ts';
 import { LeftOut } from '../../transforms/rows/left-out.ts';
 
@@ -38,7 +41,7 @@ class RowsPass implements Pass {
     const episode = samples.column('episode')!;
     const agent = samples.column('agent')!;
     const t = samples.column('t')!;
-    const key = (row: number) => episode[row] * 4096 + agent[row];
+    const key = (row: number) => withAgent(episode[row], agent[row]);
     const wrong = new Uint8Array(rows);
     const after = new Uint8Array(rows);
     const now = new Set<number>();
@@ -61,7 +64,13 @@ class RowsPass implements Pass {
         if (before >= 0 && !after[before]) ends.add(t[before]);
         real[row] = before >= 0 && after[before] ? real[before] : before;
         const last = real[row];
-        if (last >= 0 && action && action[last] === action[row] && Math.abs(old[last] - old[row]) < 1e-5) this.copies++;
+        if (
+          last >= 0 &&
+          action &&
+          action[last] === action[row] &&
+          Math.abs(old[last] - old[row]) < limits.replayExact.value
+        )
+          this.copies++;
       }
       if (before >= 0 && t[before] === t[row]) {
         wrong[row] = 1;
@@ -148,16 +157,16 @@ class RowsPass implements Pass {
     const expected = { after_an_end: 0, repeated_steps: 0, in_the_loss: 0 };
     if (this.looked === 0) return { status: 'not-checked', measured, expected, findings: [] };
     const counted = this.replayed ? this.used : this.phantom;
-    if (counted < fewestRows || counted < 0.001 * this.looked)
+    if (counted < fewestRows || counted < limits.phantomShare.value * this.looked)
       // Rows that no decision made and no loss used do no harm.
       return { status: counted >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
     const padding =
-      this.blank >= 0.5 * this.phantom ||
-      this.padded >= 0.5 * this.phantom ||
-      this.copies >= 0.95 * Math.max(1, this.afterEnd);
+      this.blank >= limits.most.value * this.phantom ||
+      this.padded >= limits.most.value * this.phantom ||
+      this.copies >= limits.copiedRows.value * Math.max(1, this.afterEnd);
     const finding: Finding = {
       cause: padding ? 'padding-trained' : 'phantom-steps',
-      confidence: Math.min(this.replayed ? 1 : 0.6, confidence(1, counted)),
+      confidence: Math.min(this.replayed ? 1 : limits.circumstantial.value, confidence(1, counted)),
       agents: [...this.agents].sort((a, b) => a - b),
       onset: this.onset,
       rows: counted,

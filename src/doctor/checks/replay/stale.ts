@@ -1,9 +1,12 @@
 /** Whether rows of earlier iterations enter an update, as declared by source_iteration or as seen by rows that repeat. */
-import { type Check, confidence, fewestRows, logpTolerance, type Pass } from '../../check.ts';
+
+import { type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../../check.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { withAgent } from '../../evidence/keys.ts';
 import { gather, type Numbers, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
+import { limits } from '../../limits.ts';
 import { cellsOf } from '../../pairing/consensus.ts';
 import { RowsOfIteration } from '../../transforms/rows/rows-of-iteration.ts';
 
@@ -46,7 +49,7 @@ class StalePass implements Pass {
     if (replays) this.replays(iteration);
     const agent = samples.column('agent')!;
     const again = this.repeats(iteration);
-    if (again > 0.02 * samples.rows) {
+    if (again > noticedShare * samples.rows) {
       this.repeated += again;
       this.onset = Math.min(this.onset, iteration.number);
     }
@@ -67,7 +70,7 @@ class StalePass implements Pass {
     let again = 0;
     for (const row of chains.order) {
       if (chains.previous[row] >= 0 && chains.next[row] >= 0) continue;
-      const key = episode[row] * 4096 + agent[row];
+      const key = withAgent(episode[row], agent[row]);
       if (chains.next[row] < 0) reached.set(key, t[row]);
       const before = chains.previous[row] < 0 ? this.reached.get(key) : undefined;
       for (let later = row; before !== undefined && later >= 0 && t[later] <= before; later = chains.next[later]) {
@@ -105,7 +108,7 @@ class StalePass implements Pass {
 
   /** The earlier iteration that stored this log-probability at the same place, of all rows or of the agent's. */
   private found(logp: number, row: number, agent: number, place: number): Kept | undefined {
-    const same = (value: number | undefined) => value !== undefined && Math.abs(value - logp) < 1e-6;
+    const same = (value: number | undefined) => value !== undefined && Math.abs(value - logp) < limits.rounding.value;
     return this.earlier.find((kept) => same(kept.old[row]) || same(kept.byAgent.get(agent)?.[place]));
   }
 

@@ -1,5 +1,7 @@
 /** Values in other units than the rewards: credit is linear in them, so it is the rewards' part + a times the values' part + b times that of a constant, with a and b by least squares. */
+
 import { advantages, flow } from '../../../math/advantages.ts';
+import { limits } from '../../limits.ts';
 import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
@@ -31,7 +33,7 @@ export class AffineValues implements CreditTransform {
       cy += constants[i] * y;
     }
     const determinant = vv * cc - vc * vc;
-    if (!(Math.abs(determinant) > 1e-12 * vv * cc)) return null;
+    if (!(Math.abs(determinant) > limits.vanishing.value * vv * cc)) return null;
     const a = (vy * cc - cy * vc) / determinant;
     const b = (cy * vv - vy * vc) / determinant;
     return base.map((part, i) => part + a * values[i] + b * constants[i]);

@@ -1,6 +1,8 @@
 /** One number for all rows. */
+
 import { median } from '../../../math/statistics.ts';
 import { gather } from '../../evidence/rows.ts';
+import { limits } from '../../limits.ts';
 import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
@@ -9,7 +11,7 @@ export class Constant implements CreditTransform {
 
   /** A constant is exact. */
   get strictness(): number {
-    return 1e-6;
+    return limits.constantStrictness.value;
   }
 
   apply({ own, target, wrong }: CreditRows): Float64Array {

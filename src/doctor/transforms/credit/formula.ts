@@ -48,7 +48,7 @@ export class Formula implements CreditTransform {
     if (exact.length < limits.formulaExact.value * used.length) return null;
     const [a] = found;
     // The declared one, or a multiple of it: normalised or negated advantages follow the same formula.
-    const same = found.every((at, i) => i === 4 || near(at, i === 3 ? declared[3] : a * declared[i]));
+    const same = [0, 1, 2].every((i) => near(found[i], a * declared[i])) && near(found[3], declared[3]);
     if (this.next === 'episode' ? same : !(near(a, 1) && near(found[2], -1))) return null;
     const [r, next, own, carried, constant] = found.map((at) => Number(at.toPrecision(6)));
     return new Formula(this.next, [r, next, own, carried, constant], declared, terminations);
@@ -123,7 +123,7 @@ function crosses({ iteration }: CreditRows, rows: readonly number[]): boolean {
   return (
     agent !== undefined &&
     agent !== null &&
-    rows.filter((row) => agent[row] !== agent[row + 1]).length >= 0.5 * rows.length
+    rows.filter((row) => agent[row] !== agent[row + 1]).length >= limits.most.value * rows.length
   );
 }
 
@@ -133,7 +133,7 @@ const names = ['r', 'V(next)', 'V', 'A(next)', ''];
 function written(coefficients: Coefficients): string {
   const parts = coefficients.flatMap((coefficient, i) => {
     const size = Number(Math.abs(coefficient).toPrecision(4));
-    if (!(size > 1e-4)) return [];
+    if (!(size > limits.writtenTerm.value)) return [];
     const term = names[i] === '' ? `${size}` : size === 1 ? names[i] : `${size} ${names[i]}`;
     return [`${coefficient < 0 ? '- ' : '+ '}${term}`];
   });

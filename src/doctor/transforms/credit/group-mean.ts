@@ -1,5 +1,7 @@
 /** A mean taken out by action, by place in the row's list or by group; with `scaled`, each group was given its own scale too. */
+
 import { type Grouping, groupKeys } from '../../evidence/groups.ts';
+import { limits } from '../../limits.ts';
 import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
@@ -35,8 +37,6 @@ export class GroupMean implements CreditTransform {
   }
 }
 
-const fewestInGroup = 6;
-
 function groupOffsets(
   keys: Float64Array,
   own: ArrayLike<number>,
@@ -54,7 +54,7 @@ function groupOffsets(
   if (byGroup.size < 2) return null;
   const middle = new Map<number, number>();
   for (const [key, gaps] of byGroup) {
-    if (gaps.length < fewestInGroup) continue;
+    if (gaps.length < limits.groupRows.value) continue;
     gaps.sort((a, b) => a - b);
     middle.set(key, gaps[gaps.length >> 1]);
   }

@@ -1,5 +1,7 @@
 /** Each row uses the number of the row `steps` later in its chain; earlier where negative. */
+
 import { lagged } from '../../../math/chains.ts';
+import { budgets } from '../../budgets.ts';
 import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
@@ -32,4 +34,6 @@ export class Lag implements CreditTransform {
   }
 }
 
-export const lags = [-1, 1, -2, 2, -3, 3, -4, 4] as const;
+export const { lags } = budgets;
+/** Those that are tried where each costs a pass over the episodes. */
+export const nearLags = lags.slice(0, budgets.nearLags);

@@ -1,16 +1,14 @@
 /** Each row uses the number of another agent at the same (episode, t). Each agent may take another's at its own distance, so there are as many ways as other agents. */
+import { budgets } from '../../budgets.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
-
-/** In a larger crowd a neighbour is found by chance. */
-const mostAgents = 8;
 
 export class OtherAgent implements CreditTransform {
   readonly id = 'other-agent';
 
   ways({ iteration, own }: Pick<CreditRows, 'iteration' | 'own'>): Float64Array[] {
-    const shifts = Math.min(mostAgents, iteration.run.agentCount) - 1;
+    const shifts = Math.min(budgets.agents, iteration.run.agentCount) - 1;
     return Array.from({ length: Math.max(0, shifts) }, (_, i) => swapped(iteration, own, i + 1));
   }
 

@@ -1,4 +1,5 @@
 /** Each row uses the credit of some row of the batch: the one that comes nearest. It proves something only where it comes far nearer than chance would. */
+import { limits } from '../../limits.ts';
 import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
@@ -7,7 +8,7 @@ export class Permutation implements CreditTransform {
 
   /** Some row of a large batch is always near. */
   get strictness(): number {
-    return 0.01;
+    return limits.permutedStrictness.value;
   }
 
   apply({ own, target }: CreditRows): Float64Array {

@@ -1,4 +1,5 @@
 /** Only the first K candidates of every row, whatever its own number. */
+import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRow, ReplayRows, ReplayTransform, View } from './replay-rows.ts';
@@ -33,7 +34,7 @@ export class FirstK implements ReplayTransform {
     }
     const longest = Math.max(0, ...few.map(counts));
     let best: FirstK | null = null;
-    let most = 0.5 * few.length;
+    let most = limits.most.value * few.length;
     for (let count = 1; count < longest; count++) {
       const cut = new FirstK(count);
       const explained = few.filter((row) => {

@@ -1,4 +1,5 @@
 /** The candidate list of another row. */
+import { budgets } from '../../budgets.ts';
 import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
@@ -13,9 +14,6 @@ const texts: Readonly<Record<ListOwner, readonly [en: string, zh: string]>> = {
   'neighbouring-step': ['list of a neighbouring step within (episode, agent)', '同一回合和智能体内相邻步的列表'],
   'any-row': ['list of another row of the batch', '批次中另一行的列表'],
 };
-
-/** How many steps away a neighbour may be. */
-const reach = 4;
 
 export class ListOf implements ReplayTransform {
   readonly id = 'list-of';
@@ -48,7 +46,8 @@ export class ListOf implements ReplayTransform {
     if (this.row === 'stored-after') return sample + 1 < iteration.samples!.rows ? [sample + 1] : [];
     const found: number[] = [];
     for (const link of chains ? [chains.next, chains.previous] : [])
-      for (let row = link[sample], steps = 0; row >= 0 && steps < reach; row = link[row], steps++) found.push(row);
+      for (let row = link[sample], steps = 0; row >= 0 && steps < budgets.listReach; row = link[row], steps++)
+        found.push(row);
     return found;
   }
 

@@ -1,4 +1,5 @@
 /** What was stored as old_logp in place of the log-probability of the action. */
+import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
 import { nearest } from '../credit/permutation.ts';
 import { type Language, told } from '../transform.ts';
@@ -15,9 +16,6 @@ const texts: Readonly<Record<StoredAs, readonly [en: string, zh: string]>> = {
   'other-number': ['old_logp is no number that is known', 'old_logp 是一个来历不明的数'],
 };
 
-/** Two stored numbers that are the same but for single precision. */
-const sameNumber = 1e-6;
-
 export class OldLogp implements ReplayTransform {
   readonly id = 'old-logp';
 
@@ -31,7 +29,7 @@ export class OldLogp implements ReplayTransform {
     const { used, stored, action } = rows.row;
     if (this.is === 'zero') return used === 0 && rows.ownLogp !== 0 ? 2 : 0;
     if (this.is === 'other-row')
-      return !rows.agrees(stored, used) && Math.abs(this.score(rows) - used) <= sameNumber ? 2 : 0;
+      return !rows.agrees(stored, used) && Math.abs(this.score(rows) - used) <= limits.rounding.value ? 2 : 0;
     if (!rows.freshIsOwn) return 0;
     if (this.is === 'other-number') return action >= 0 ? 2 : 0;
     return rows.agrees(this.score(rows), used) ? 2 : 0;

@@ -1,4 +1,5 @@
 /** The row's candidates in another order, so that the action points at another of them. */
+import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform, View } from './replay-rows.ts';
@@ -27,7 +28,7 @@ export class Order implements ReplayTransform {
     if (!rows.canScore || rows.own.count < 2) return 0;
     // The entropy of a list does not depend on its order.
     const { entropy, fresh } = rows.row;
-    if (Number.isFinite(entropy) && Math.abs(entropy - rows.own.entropy) > entropyTolerance) return 0;
+    if (Number.isFinite(entropy) && Math.abs(entropy - rows.own.entropy) > limits.sameEntropy.value) return 0;
     const view = this.alter(rows.view, rows);
     return view && rows.agrees(rows.score(view), fresh) ? 2 : 0;
   }
@@ -78,4 +79,3 @@ export class Order implements ReplayTransform {
 }
 
 /** Nats between two entropies that are the same, as reported in single precision. */
-const entropyTolerance = 1e-3;

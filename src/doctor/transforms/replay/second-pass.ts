@@ -1,10 +1,8 @@
 /** Nothing undoes noise: a second forward pass with nothing changed gives other numbers. */
+import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
 import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
-
-/** A second pass that differs by less, beside how far the row is off, does not account for it. */
-const noticeable = 0.1;
 
 export class SecondPass implements ReplayTransform {
   readonly id = 'second-pass';
@@ -16,7 +14,7 @@ export class SecondPass implements ReplayTransform {
   match(rows: ReplayRows): Match {
     const { again, fresh, used } = rows.row;
     if (!Number.isFinite(again) || rows.agrees(again, fresh)) return 0;
-    return Math.abs(again - fresh) > noticeable * Math.abs(fresh - used) ? 2 : 0;
+    return Math.abs(again - fresh) > limits.secondPass.value * Math.abs(fresh - used) ? 2 : 0;
   }
 
   describe(language: Language): string {

@@ -1,7 +1,8 @@
 /** Without a recorded list: ids that two lists share must have the same logits in the update as in sampling. */
+import { limits } from '../../limits.ts';
 import type { ReplayRows } from './replay-rows.ts';
 
-const same = 1e-4;
+const same = limits.logp.value;
 
 /** Whether the update's logits are those of the ids that `id` names, as far as the row's own list names them too. */
 export function sharesLogits({ sampled, replayed, row }: ReplayRows, id: (candidate: number) => number): boolean {

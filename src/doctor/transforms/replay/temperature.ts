@@ -1,5 +1,7 @@
 /** The logits of one pass divided by another temperature. */
+import { budgets } from '../../budgets.ts';
 import { figure } from '../../diagnosis.ts';
+import { limits } from '../../limits.ts';
 import { type Language, type Transform, told } from '../transform.ts';
 import type { ReplayRow, ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 
@@ -46,7 +48,7 @@ export function fitTemperature(
     const target = of === 'update' ? row.fresh : row.used;
     return Number.isFinite(target) && (of === 'update' ? rows.usedIsOwn : rows.freshIsOwn);
   });
-  if (usable.length < 3) return null;
+  if (usable.length < limits.fitRows.value) return null;
   const error = (log: number) => {
     const gaps = usable.map((row) => {
       rows.at(row);
@@ -60,18 +62,19 @@ export function fitTemperature(
   };
   let best = 0;
   let least = Number.POSITIVE_INFINITY;
-  for (let log = -4; log <= 4; log += 0.1) {
+  const { reach, step, halvings } = budgets.temperatures;
+  for (let log: number = -reach; log <= reach; log += step) {
     const found = error(log);
     if (found < least) [best, least] = [log, found];
   }
-  let [low, high] = [best - 0.1, best + 0.1];
+  let [low, high] = [best - step, best + step];
   const golden = (Math.sqrt(5) - 1) / 2;
-  for (let k = 0; k < 45; k++) {
+  for (let k = 0; k < halvings; k++) {
     const a = high - golden * (high - low);
     const b = low + golden * (high - low);
     if (error(a) < error(b)) high = b;
     else low = a;
   }
   const log = (low + high) / 2;
-  return Math.abs(log) < 1e-3 ? null : Math.exp(log) * rows.at(usable[0]).view.temperature;
+  return Math.abs(log) < limits.sameTemperature.value ? null : Math.exp(log) * rows.at(usable[0]).view.temperature;
 }

@@ -1,0 +1,53 @@
+/** How much the doctor looks at. Larger budgets take longer and see rarer faults; none of them decides what a number means. */
+export const budgets = {
+  /** Disagreeing rows of an iteration that the transforms of a check are tried on. */
+  creditRows: 4096,
+  pairingRows: 8192,
+  replayRows: 2048,
+  /** Rows of them that a parameter is fitted to. */
+  fitRows: 96,
+  /** Iterations whose rows are searched; the others are only counted. */
+  searches: 12,
+  /** Passes over the batch whose pairing is looked at: later ones use that of the first. */
+  pairingEpochs: 2,
+  /** Steps of a policy in an iteration, and rows of each, whose direction is looked at. */
+  directionSteps: 8,
+  directionRows: 256,
+  /** Steps of a policy in an iteration whose gradient is recomputed, and rows after which no further one is begun. */
+  headSteps: 6,
+  headRows: 1024,
+  /** Rows of an iteration whose logits are looked at. */
+  networkRows: 1024,
+  /** Rows that all iterations together may give to a cover, and the share of an iteration's that a transform must explain for its columns to be kept. */
+  coverRows: 60_000,
+  coverKept: 0.05,
+  /** Steps kept as a proof. */
+  proofSteps: 1200,
+  /** Pairs of rows that a line is laid through, at strides that visit all rows. */
+  lines: 24,
+  lineStrides: [7919, 104729],
+  /** Share of a cell on a line from which no better one is looked for. */
+  lineEnough: 0.97,
+  /** Steps by which a number may be early or late, nearest first, and how many of them are tried where each costs a pass over the episodes. */
+  lags: [-1, 1, -2, 2, -3, 3, -4, 4],
+  nearLags: 4,
+  /** Steps away that a candidate list is looked for. */
+  listReach: 4,
+  /** Agents among which another one's row is looked for: in a larger crowd a neighbour is found by chance. */
+  agents: 8,
+  /** Numbers of a column that its precision is read off. */
+  precisionNumbers: 200,
+  /** Logarithms of temperatures: how far, in which steps, and how often the best is halved towards. */
+  temperatures: { reach: 4, step: 0.1, halvings: 45 },
+  /** Discounts and lambdas that are tried where the declared ones do not fit, the usual ones first, and how the best is refined. */
+  gammas: [0.99, 0.95, 0.9, 0.98, 0.995, 0.997, 0.999, 1, 0.97, 0.8, 0.5, 0],
+  lambdas: [0.95, 0.9, 0.97, 0.98, 0.99, 1, 0.92, 0.8, 0.5, 0],
+  refinement: { first: 0.05, last: 1e-6, moves: 8 },
+  /** Weights of the value loss that are tried beside the declared one. */
+  valueWeights: [0.5, 1, 0.25],
+  /** Snapshots of a policy before the present one that are run. */
+  snapshots: 3,
+  /** Figures, and sentences, of a finding that are told. */
+  toldFigures: 5,
+  toldSentences: 3,
+} as const;

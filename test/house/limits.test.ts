@@ -1,0 +1,104 @@
+/** Numbers that decide between verdicts have one place. A literal in a check or transform is refused unless it is arithmetic or named below with its reason. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { limits, topics } from '../../src/doctor/limits.ts';
+
+const rooms = ['checks', 'transforms', 'pairing'];
+const files = ['check.ts', 'credit-rule.ts', 'explain.ts', 'found.ts', 'optimiser-bound.ts', 'proof.ts', 'verdict.ts'];
+
+/** Literals that decide nothing, by file. */
+const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'transforms/replay/temperature.ts': { '5': 'the golden ratio' },
+  'pairing/cover.ts': { '1024': 'the first size of a growing array' },
+  'pairing/scoring.ts': {
+    '32': 'the first size of growing buffers',
+    '4': 'bytes of a single-precision number',
+    '23': 'bits of its fraction',
+    '0x7fffff': 'the mask of its fraction',
+    '16': 'bits that half precision leaves at 0, and numbers that tell a format',
+    '12': 'the fewest of these bits: bfloat16 and half precision leave more',
+  },
+  'pairing/search.ts': { '3': 'levels of normalisation that are not by agent and minibatch at once' },
+  'optimiser-bound.ts': { '0.9': "Adam's default", '0.999': "Adam's default" },
+};
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sources(path);
+    return path.endsWith('.ts') && !path.endsWith('.test.ts') ? [path] : [];
+  });
+}
+
+/** Numbers other than 0, 1 and 2 in a file, except indices and digits of a text. */
+function literals(path: string, text: string): { line: number; text: string }[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const found: { line: number; text: string }[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isNumericLiteral(node) && !['0', '1', '2'].includes(node.text) && !isFormal(node))
+      found.push({ line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1, text: node.getText() });
+    node.forEachChild(visit);
+  };
+  visit(source);
+  return found;
+}
+
+function isFormal(node: ts.NumericLiteral): boolean {
+  const { parent } = node;
+  if (ts.isElementAccessExpression(parent)) return parent.argumentExpression === node;
+  if (ts.isLiteralTypeNode(parent)) return true;
+  return ts.isCallExpression(parent) && /\.to(Precision|Fixed)$/.test(parent.expression.getText());
+}
+
+const root = join(import.meta.dirname, '../../src/doctor');
+
+describe('limits of verdicts', () => {
+  it('stand in limits.ts, and nowhere in the checks', () => {
+    const paths = [...rooms.flatMap((room) => sources(join(root, room))), ...files.map((file) => join(root, file))];
+    expect(paths.length).toBeGreaterThan(60);
+    const refused = paths.flatMap((path) => {
+      const name = path.slice(root.length + 1);
+      return literals(path, readFileSync(path, 'utf8'))
+        .filter(({ text }) => !(text in (allowed[name] ?? {})))
+        .map(({ line, text }) => `${name}:${line}: ${text} belongs in limits.ts with its reason, or in budgets.ts`);
+    });
+    expect(refused).toEqual([]);
+  });
+
+  it('are found by the parser, wherever they stand', () => {
+    const found = literals(
+      'a.ts',
+      'const a = b[3] + Number(c.toFixed(4)); if (a > -0.05 || a >= 5e-4) run(7, { x: 12 });',
+    );
+    expect(found.map(({ text }) => text)).toEqual(['0.05', '5e-4', '7', '12']);
+  });
+
+  it('allow nothing that is no longer there', () => {
+    for (const [name, texts] of Object.entries(allowed)) {
+      const there = new Set(literals(name, readFileSync(join(root, name), 'utf8')).map(({ text }) => text));
+      expect(
+        Object.keys(texts).filter((text) => !there.has(text)),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  it('have one name each, a reason, and a use', () => {
+    const names = Object.values(topics).flatMap((table) => Object.keys(table));
+    expect(new Set(names).size).toBe(names.length);
+    const text = sources(join(root, '..'))
+      .filter((path) => !path.includes('doctor/limits/'))
+      .map((path) => readFileSync(path, 'utf8'))
+      .join('\n');
+    const used = new Set(Array.from(text.matchAll(/limits\.(\w+)/g), ([, name]) => name));
+    for (const [, list] of text.matchAll(/const \{([^}]*)\} = limits;/g))
+      for (const part of list.split(',')) used.add(part.split(':')[0].trim());
+    expect(names.filter((name) => !used.has(name))).toEqual([]);
+    for (const [name, { what, why }] of Object.entries(limits)) {
+      expect(what.length, name).toBeGreaterThan(3);
+      expect(why.length, name).toBeGreaterThan(9);
+    }
+  });
+});
