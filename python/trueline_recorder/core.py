@@ -22,8 +22,7 @@ from .matching import IDENTITY, SECOND, RowIndex, joined_columns
 from .oddities import Oddity, odd_axes, odd_shapes
 from .progress import RAW_ROWS, PolicyProgress, Progress, Step
 from .rollout import caught_logits
-from .snapshots import export_actor
-from .store import Store
+from .store import Store, export_actor
 from .tensors import added
 from .trouble import Notices, guarded, warn
 from .watching import Watching

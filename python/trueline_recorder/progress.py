@@ -15,10 +15,11 @@ RAW_ROWS = 8192
 class Step:
     """One optimiser step of one policy while its parts come in: rows, measurements and reports, in any order."""
 
-    __slots__ = ("again", "epoch", "minibatch", "parts", "replays", "report", "tensors")
+    __slots__ = ("again", "epoch", "micro", "minibatch", "parts", "replays", "report", "tensors")
 
     def __init__(self, epoch: int, minibatch: int) -> None:
         self.epoch, self.minibatch = epoch, minibatch
+        self.micro = 0  # the present slice of the step, where gradients are gathered
         self.parts: Tuple[Any, ...] = ()
         self.replays: List[Union[Chunk, Callable[[], Chunk]]] = []
         self.again: List[Tuple[Chunk, Callable[[], Any], Any]] = []
@@ -43,14 +44,18 @@ class PolicyProgress:
 
     def epoch_of(self, rows: np.ndarray, known: int) -> bool:
         """Whether these rows begin an epoch, because one of them has been used in this one."""
-        most = int(rows.max()) + 1
-        if most > len(self.seen):
-            self.seen = np.concatenate([self.seen, np.zeros(max(most, known) - len(self.seen), bool)])
-        again = bool(self.seen[rows].any())
+        again = bool(self.seen[rows[rows < len(self.seen)]].any())
         if again:
             self.seen[:] = False
-        self.seen[rows] = True
+        self.mark(rows, known)
         return again
+
+    def mark(self, rows: np.ndarray, known: int) -> None:
+        """These rows have been used in this epoch."""
+        most = int(rows.max(initial=-1)) + 1
+        if most > len(self.seen):
+            self.seen = np.concatenate([self.seen, np.zeros(max(most, known) - len(self.seen), bool)])
+        self.seen[rows] = True
 
 
 class Progress:

@@ -12,18 +12,18 @@ import numpy as np
 from .again import TWICE
 from .agents import Agents
 from .arrays import Array, on_cpu, per_row, to_numpy
-from .chunks import make_chunk, plain_number
-from .core import Core
+from .chunks import make_chunk
 from .oddities import odd_axes, odd_rows, odd_shapes
 from .progress import Progress
 from .rollout import PLACING, last_step, place_rows
 from .tables import known_columns
 from .tensors import Supply, Tensor, roles_of
+from .tokens.replays import Tokens
 from .trouble import guarded
 from .watching import as_optimizers, describe_optimizer
 
 
-class Recorder(Core):
+class Recorder(Tokens):
     """Writes a recording of a training run into the folder `path`.
 
     gamma, lam      discount and GAE's lambda, as the trainer uses them
@@ -34,6 +34,12 @@ class Recorder(Core):
     first, every    rows and tensors are kept for the first iterations and then for every so-many-th; `recording` tells which
     overwrite       replaces a recording that is already there; otherwise the constructor refuses
     strict          raises errors instead of warning, for tests of your own
+
+    For language models:
+    responses_kept  responses of an iteration whose tokens are kept, in whole groups
+    control         a function that scores ids (rows, places) without padding, and gives logits or log-probabilities: the model itself, often.
+                    It is called in evaluation mode for `control_kept` of them, which tells a fault from the noise of half precision
+    rank, ranks     of distributed training: every rank records a part of its own, and all are read together
 
     Mistakes in the constructor and in `watch` are raised at once, before any training time is spent.
     """
@@ -55,14 +61,21 @@ class Recorder(Core):
         agent_settings: Optional[Sequence[Mapping[str, Any]]] = None,
         overwrite: bool = False,
         strict: bool = False,
+        responses_kept: int = 64,
+        control: Optional[Callable[[Any], Any]] = None,
+        control_kept: int = 8,
+        rank: Optional[int] = None,
+        ranks: int = 1,
     ) -> None:
         declared = dict(settings or {})
         for key, value in (("gamma", gamma), ("lambda", lam)):
             if value is not None:
                 declared[key] = float(value)
-        folder = os.fspath(path)
+        folder = os.fspath(path) if rank is None else os.path.join(path, f"rank-{rank:04d}")
+        self._responses_kept, self._control, self._control_kept = int(responses_kept), control, int(control_kept)
+        self._rank, self._ranks, self._actors = rank, int(ranks), []
         manifest: Dict[str, Any] = {
-            "name": name or os.path.basename(os.path.normpath(folder)),
+            "name": name or os.path.basename(os.path.normpath(path)),
             "algorithm": algorithm,
             **({} if seed is None else {"seed": int(seed)}),
             "agents": [],
@@ -114,7 +127,9 @@ class Recorder(Core):
         for tensor in watch.tensors:
             about = {"name": tensor.name, "policy": known, "role": tensor.role, "size": tensor.parameter.numel()}
             self._manifest["tensors"].append(about)
-        if given is None:
+        if hasattr(actor, "modules"):
+            self._actors.append(actor)
+        if given is None and self._batch is None:
             self._watching.tap(known, actor, head)
             self._listen()
         for agent in agents or ():
@@ -216,11 +231,19 @@ class Recorder(Core):
                         called at once and again after the step, without gradients and with the random state put back, for the
                         first few minibatches of an iteration that is kept
         new_neglogp, old_neglogp  minus the log-probabilities, where the trainer keeps those
+
+        Tokens of a language model: `response` instead of `sample`, counted in this iteration's responses, one per row of new_logp
+        (responses, places), the first place that of `responses(token=...)` or `start`; or, packed, `response` and `t` for every entry. All
+        calls until `optimizer.step()` are micro-batches of one step. new_logp is the tensor that the loss is made of, before backward();
+        `logits` (before temperature) are looked at and let go.
         """
         if self.iteration < 0:
             self._begin(None)
         self._progress.updated = True
         own = self._policy(policy)
+        if "response" in columns:
+            self._replay_tokens(own, epoch, minibatch, columns, again)
+            return
         if not self.recording:
             # Epochs are told apart by their rows in the iterations that are kept; the others follow the same plan.
             if (epoch, minibatch) == own.told == (None, None) and 0 < own.replayed < len(own.plan):
@@ -285,61 +308,5 @@ class Recorder(Core):
             report.update(iteration=self.iteration, epoch=step.epoch, minibatch=step.minibatch, policy=own.index)
             self._store.add("steps", report)
 
-    @guarded
-    def episodes(self, *, agent: Array = None, episode: Array = None, return_: Array = None, **columns: Array) -> None:
-        """Results of episodes, one row per agent and episode. Where `samples` counts episodes itself and knows the rewards this is
-        done already, until the first call of this."""
-        if not self._own_episodes:
-            self._own_episodes = True
-            self._store.drop("episodes")
-        given = {**columns, **({} if return_ is None else {"return_": return_})}
-        known = known_columns("episodes", given)
-        if "return" not in known:
-            raise ValueError("episodes() needs return_=: the sum of the agent's rewards")
-        returns = to_numpy(known["return"])
-        lead = returns.shape if returns.ndim > 0 else (1,)
-        known["return"] = returns
-        known["agent"] = self._agents.column(agent, lead)
-        if episode is None:
-            episode = self._next_episode + np.arange(returns.size).reshape(lead)
-            self._next_episode += returns.size
-        known["episode"] = episode
-        known.setdefault("iteration", max(0, self.iteration))
-        self._store.hold("episodes", make_chunk("episodes", known, lead, None))
-
-    @guarded
-    def count(self, name: str, value: Any, agent: Union[str, int, None] = None) -> None:
-        """A named count at this iteration, of one agent or of each: updates.policy, buffer.real, early_return.<where> ..."""
-        self._counted.add(name)
-        values = to_numpy(value).reshape(-1)
-        who = range(len(self.agents)) if agent is None else [self._agents.index(agent)]
-        for place, index in enumerate(who):
-            number = float(values[place if len(values) > 1 else 0])
-            row = {"iteration": max(0, self.iteration), "agent": index, "name": name, "value": number}
-            self._store.add("counters", row)
-
-    @guarded
-    def scalar(
-        self, name: str, value: Any, *, step: Optional[float] = None, policy: Any = None, agent: Any = None
-    ) -> None:
-        """A named number of a module or a log."""
-        number = float(plain_number(value))
-        row: Dict[str, Any] = {"name": name, "value": number, "iteration": max(0, self.iteration)}
-        if step is not None:
-            row["step"] = float(step)
-        if policy is not None:
-            row["policy"] = self._policy(policy).index
-        if agent is not None:
-            row["agent"] = self._agents.index(agent)
-        self._store.add("scalars", row)
-
-    @guarded
-    def flush(self) -> None:
-        """Writes what is held. Done by itself at the end of iterations, every few seconds, and when much has gathered."""
-        self._store.flush()
-
     def __enter__(self) -> Recorder:
         return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()

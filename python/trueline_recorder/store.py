@@ -7,7 +7,9 @@ import json
 import math
 import os
 import shutil
+import sys
 import time
+import warnings
 from typing import Any, Callable, Dict, List, Mapping
 
 import numpy as np
@@ -128,3 +130,32 @@ def as_json(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, (str, int, bool, type(None))) else str(value)
+
+
+def export_actor(store: Store, name: str, actor: Any, chunk: Chunk) -> None:
+    """Writes policies/<name>.onnx unless it is there. Raises where the actor cannot be exported; its mode is as it was."""
+    path = os.path.join(store.path, "policies", f"{name}.onnx")
+    if os.path.exists(path):
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    torch = sys.modules["torch"]
+    training = actor.training
+    try:
+        obs = chunk["obs"]
+        if isinstance(obs, (int, tuple)):
+            raise ValueError("observations have different lengths")
+        parameter = next(actor.parameters())
+        example = torch.as_tensor(obs[:1], dtype=parameter.dtype, device=parameter.device)
+        options: Dict[str, Any] = {"dynamo": False} if "dynamo" in torch.onnx.export.__code__.co_varnames else {}
+        axes = {"obs": {0: "rows"}, "logits": {0: "rows"}}
+        actor.eval()
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            store.replace(
+                path,
+                lambda file: torch.onnx.export(
+                    actor, example, file, input_names=["obs"], output_names=["logits"], dynamic_axes=axes, **options
+                ),
+            )
+    finally:
+        actor.train(training)

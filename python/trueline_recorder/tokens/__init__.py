@@ -1,0 +1,1 @@
+"""Language models: a token is a decision, a response is an episode."""

@@ -1,0 +1,113 @@
+"""Log-probabilities at both temperatures, entropy and kept mass from logits, and the clean passes. Few rows at a time: a vocabulary is wide."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from ..arrays import to_numpy
+
+#: Entries of logits that are turned into float32 at once.
+AT_ONCE = 1 << 24
+#: Tokens that are looked at first for top-p; where they do not reach it, all are sorted.
+TOP = 512
+
+
+class Support(NamedTuple):
+    """How tokens were drawn: temperature, and what top-k, top-p and min-p leave."""
+
+    temperature: float
+    top_p: float
+    top_k: int
+    min_p: float
+
+    @property
+    def cuts(self) -> bool:
+        return self.top_p < 1 or self.top_k > 0 or self.min_p > 0
+
+
+def score(logits: Any, token: np.ndarray, support: Support) -> Dict[str, np.ndarray]:
+    """logp_plain, logp_tempered, entropy, and kept_mass where something is cut: one entry per row of `logits` (rows, vocabulary)."""
+    torch = sys.modules["torch"]
+    chosen = torch.as_tensor(token, dtype=torch.long, device=logits.device)
+    parts: Dict[str, List[Any]] = {}
+    step = max(1, AT_ONCE // max(1, logits.shape[-1]))
+    with torch.no_grad():
+        for begin in range(0, len(logits), step):
+            scores = logits[begin : begin + step].detach().float()
+            picked = scores.gather(1, chosen[begin : begin + step, None]).squeeze(1)
+            found = {"logp_plain": picked - scores.logsumexp(1)}
+            if support.temperature != 1:
+                scores = scores / support.temperature
+                picked = picked / support.temperature
+            total = scores.logsumexp(1, keepdim=True)
+            found["logp_tempered"] = picked - total.squeeze(1)
+            probabilities = (scores - total).exp()
+            found["entropy"] = total.squeeze(1) - (probabilities * scores).sum(1)
+            if support.cuts:
+                found["kept_mass"] = kept_mass(probabilities, support)
+            for name, values in found.items():
+                parts.setdefault(name, []).append(values.cpu())
+    return {name: torch.cat(values).numpy() for name, values in parts.items()}
+
+
+def kept_mass(probabilities: Any, support: Support) -> Any:
+    """The probability that top-k, then top-p among what is left, then min-p keep, in every row."""
+    torch = sys.modules["torch"]
+    width = probabilities.shape[1]
+    most = min(width, support.top_k or width)
+    values = probabilities.topk(min(most, TOP), 1).values
+    if support.top_k == 0 and most > TOP and support.top_p < 1 and bool((values.sum(1) < support.top_p).any()):
+        values = probabilities.sort(1, descending=True).values
+    if support.top_k == 0 and support.top_p >= 1:
+        values = probabilities
+    kept = torch.ones_like(values, dtype=torch.bool)
+    if support.top_p < 1:
+        whole = values.sum(1, keepdim=True) if support.top_k else 1.0
+        before = (values.cumsum(1) - values) / whole
+        kept &= before < support.top_p
+    if support.min_p > 0:
+        kept &= values >= support.min_p * probabilities.max(1, keepdim=True).values
+    return (values * kept).sum(1)
+
+
+@contextlib.contextmanager
+def evaluation(modules: Sequence[Any]) -> Iterator[None]:
+    """Every submodule in evaluation mode, then in the mode that it was in, one by one."""
+    torch = sys.modules["torch"]
+    parts = [part for module in modules if hasattr(module, "modules") for part in module.modules()]
+    modes = [part.training for part in parts]
+    try:
+        for part in parts:
+            part.training = False
+        with torch.no_grad(), torch.random.fork_rng():
+            yield
+    finally:
+        for part, mode in zip(parts, modes):
+            part.training = mode
+
+
+def clean_pass(
+    score_ids: Callable[[Any], Any], ids: np.ndarray, copies: int, temperature: float, device: Optional[Any]
+) -> np.ndarray:
+    """The log-probability of every id but the first, in a batch of `copies` of one sequence that holds no padding."""
+    torch = sys.modules["torch"]
+    batch = torch.as_tensor(ids, dtype=torch.long, device=device).unsqueeze(0).repeat(copies, 1)
+    result = score_ids(batch)
+    result = getattr(result, "logits", result)
+    result = result[0] if isinstance(result, tuple) else result
+    if result.dim() == 2:  # log-probabilities already
+        first = result[0]
+        return to_numpy(first[-(len(ids) - 1) :])
+    found = []
+    step = max(1, AT_ONCE // result.shape[-1])
+    for begin in range(0, len(ids) - 1, step):
+        scores = result[0, begin : min(begin + step, len(ids) - 1)].float()
+        if temperature != 1:
+            scores = scores / temperature
+        picked = scores.gather(1, batch[0, begin + 1 : begin + 1 + len(scores), None]).squeeze(1)
+        found.append((picked - scores.logsumexp(1)).cpu())
+    return torch.cat(found).numpy()
