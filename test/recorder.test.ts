@@ -92,8 +92,8 @@ print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
 
   const lint = findVenv('lint');
   it.skipIf(!lint).each([
-    ['formatted', ['ruff', 'format', '--check', 'python', 'examples/pytorch', 'bench/recorder']],
-    ['linted', ['ruff', 'check', 'python', 'examples/pytorch', 'bench/recorder']],
+    ['formatted', ['ruff', 'format', '--check', 'python', 'examples/pytorch', 'bench/recorder', 'bench/tokens']],
+    ['linted', ['ruff', 'check', 'python', 'examples/pytorch', 'bench/recorder', 'bench/tokens']],
     ['type-checked', ['mypy', '--config-file', 'python/pyproject.toml', 'python/trueline_recorder']],
   ])('is %s', (_, [tool, ...args]) => {
     const config = tool === 'ruff' ? [args[0], '--config', 'python/pyproject.toml', ...args.slice(1)] : args;

@@ -103,11 +103,16 @@ class Update:
             value = program.forward(program.critic, rows)[:, :-1, 0].float()
             wanted = spread(rows, found["return"], responses)
             loss = loss + 0.5 * (((value - wanted) ** 2) * rows.mask).sum() / max(1, sum(self.trained[i] for i in step))
-        self.backward(loss)
+        loss.backward()
+        self.note(rows, new.detach(), old)
         return float(loss.detach())
 
-    def backward(self, loss):
-        loss.backward()
+    def note(self, rows, new, old):
+        """What is logged of a step: how far the policy has moved, and how much of it the clip holds back."""
+        ratio = self.ratio(rows, new, old, rows.mask)
+        outside = (ratio < 1 - self.options.clip_low) | (ratio > 1 + self.options.clip_high)
+        moved = (ratio - 1 - (new - old)) * rows.mask
+        self.seen += torch.stack([moved.sum(), (outside * rows.mask).sum(), rows.mask.sum()])
 
     def run(self, responses, found):
         options, program = self.options, self.program
@@ -122,6 +127,7 @@ class Update:
                 step = order[begin : begin + size]
                 slice_size = -(-len(step) // options.accumulation)
                 program.optimizer.zero_grad()
+                self.seen = torch.zeros(3)
                 loss = sum(
                     self.micro(responses, found, step[at : at + slice_size], step)
                     for at in range(0, len(step), slice_size)
@@ -129,4 +135,11 @@ class Update:
                 norm = torch.nn.utils.clip_grad_norm_(program.trainable(), 1.0)
                 program.optimizer.step()
                 if program.recorder:
-                    program.recorder.step(loss=loss, grad_norm=norm, groups_dropped=self.dropped)
+                    moved, clipped, tokens = self.seen.tolist()
+                    program.recorder.step(
+                        loss=loss,
+                        grad_norm=norm,
+                        groups_dropped=self.dropped,
+                        approx_kl=moved / max(1, tokens),
+                        clip_fraction=clipped / max(1, tokens),
+                    )
