@@ -1,4 +1,4 @@
-"""Records a training run for `trueline diagnose`: five lines in a PyTorch loop, or one argument in Stable-Baselines3.
+"""Records a training run for `trueline diagnose`: five lines in a PyTorch loop, one argument in Stable-Baselines3, one call in TRL.
 
     from trueline_recorder import Recorder
 
@@ -25,9 +25,10 @@ Python 3.9 or later, and numpy; torch is used where the caller uses it.
 """
 
 from .adapters.sb3 import sb3_callback
+from .adapters.trl import trl_trainer
 from .core import __version__
 from .recorder import Recorder
 from .tables import TABLES
 from .trouble import RecorderWarning
 
-__all__ = ["TABLES", "Recorder", "RecorderWarning", "__version__", "sb3_callback"]
+__all__ = ["TABLES", "Recorder", "RecorderWarning", "__version__", "sb3_callback", "trl_trainer"]
