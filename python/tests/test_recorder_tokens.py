@@ -162,7 +162,7 @@ class Loss(TokenCase):
 
     def coef(self):
         rows, replays = table(self.path, "samples"), table(self.path, "replays")
-        place = {s: c for s, c in zip(replays["sample"], replays["coef"])}
+        place = dict(zip(replays["sample"], replays["coef"]))
         return {(rows["episode"][s], rows["t"][s]): value for s, value in place.items()}
 
     def wanted(self, total=10.0):

@@ -81,7 +81,7 @@ def run(name, out, change=None, **more):
         }
         options = config(**{**common, **RUNS[name], **more})
         data = Dataset.from_dict({"prompt": [f"{a}+{b * 37}=" for a in range(10) for b in range(4)]})
-        trainer = trl_trainer(base, out, strict=True, overwrite=True)(
+        trainer = trl_trainer(base, out, strict=True, overwrite=True, control_kept=32)(
             model=folder, reward_funcs=reward, args=options, train_dataset=data, processing_class=tokens
         )
         if change is not None:
