@@ -9,6 +9,7 @@ import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { verdictSentence } from '../report/verdict.ts';
 import { print, wholeNumber } from './common/options.ts';
+import { noProject } from './common/project.ts';
 import { examine, writePage } from './diagnose.ts';
 import { trainAndShow } from './train.ts';
 
@@ -71,11 +72,10 @@ async function run(name: string, options: { seed: number; out: string }, paint: 
     evaluate: 1000,
     fault,
   });
-  const silenced = { ids: [], reasons: {}, given: false };
-  const examined = await examine(await openRecording(folder), { only: [] }, silenced);
+  const examined = await examine(await openRecording(folder), { only: [] }, noProject);
   const width = process.stdout.columns ?? 100;
   print(`\n${diagnosisText(examined.diagnosis, paint, { pictures: examined.pictures, width })}`);
-  await writePage(folder, examined, { only: [], ignore: [], html: page }, silenced);
+  await writePage(folder, examined, { only: [], ignore: [], html: page }, noProject);
   const returns = result?.last?.returns.map(({ mean }) => number(mean)).join(', ') ?? '';
   return { returns, verdict: verdictSentence(examined.diagnosis).split('. ')[0].replace(/\.$/, ''), page };
 }

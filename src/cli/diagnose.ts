@@ -13,10 +13,10 @@ import { diagnosisPage } from '../report/pages/page.ts';
 import { Gatherer } from '../report/pictures/gather.ts';
 import type { Pictures } from '../report/pictures/picture.ts';
 import { style, wantsColour } from '../report/style.ts';
-import { type Accepted, accepted } from './common/accepted.ts';
 import { follow } from './common/follow.ts';
-import { exitStatus, json, maxSize, print, wholeNumber } from './common/options.ts';
+import { exitStatus, json, list, maxSize, print, quoted, wholeNumber } from './common/options.ts';
 import { progress } from './common/progress.ts';
+import { type Project, readProject } from './common/project.ts';
 import { diagnoseRuns } from './diagnose-runs.ts';
 import { addLogOptions, type LogFlags, logOptions } from './import.ts';
 
@@ -30,8 +30,6 @@ export interface DiagnoseFlags extends LogFlags {
   follow?: boolean;
   patience: number;
 }
-
-const list = (item: string, items: string[]) => [...items, item];
 
 export function diagnoseCommand(): Command {
   const command = new Command('diagnose')
@@ -48,16 +46,19 @@ export function diagnoseCommand(): Command {
     .option('--only <check>', 'run only this check; may be repeated', list, [])
     .option('--agent <name>', 'name only causes that concern this agent')
     .option('--ignore <cause>', 'a cause that is accepted; it is shown as ignored; may be repeated', list, [])
-    .option('--config <file>', 'accepted causes from this file, in place of trueline.json or trueline.yaml')
+    .option(
+      '--config <file>',
+      "the project's file, in place of trueline.yaml: accepted causes, settings that are meant",
+    )
     .addOption(maxSize())
     .addHelpText(
       'after',
       '\nExamples:\n  $ trueline diagnose examples/echo\n  $ trueline diagnose examples/echo --html report.html\n\nExit status: 0 healthy, 1 faulty or unexplained, 2 bad input, 3 not enough evidence.\n',
     )
     .action(async (path: string, flags: DiagnoseFlags) => {
-      const silenced = await accepted(path, flags);
+      const project = await readProject(path, flags);
       if (flags.follow) {
-        process.exitCode = exitStatusOf(await follow(path, flags, silenced));
+        process.exitCode = exitStatusOf(await follow(path, flags, project));
         return;
       }
       const opened = await openRecordingOrLog(path, logOptions(flags)).catch((error: unknown) => {
@@ -65,15 +66,15 @@ export function diagnoseCommand(): Command {
         throw error;
       });
       if (!opened) {
-        await diagnoseRuns(path, flags, silenced.ids);
+        await diagnoseRuns(path, flags, project.ids);
         process.exitCode = exitStatus.notEnough;
         return;
       }
       const { recording, imported } = opened;
       if (imported && !flags.json) print(`${logText(imported, style(wantsColour(process.stdout, process.env)))}\n`);
-      const examined = await examine(recording, flags, silenced);
+      const examined = await examine(recording, flags, project);
       show(examined, flags);
-      if (flags.html !== undefined) await writePage(path, examined, flags, silenced);
+      if (flags.html !== undefined) await writePage(path, examined, flags, project);
       process.exitCode = exitStatusOf(examined.diagnosis);
     });
 }
@@ -89,18 +90,19 @@ export interface Examined {
 
 /** Diagnoses with progress, and gathers what the report draws where it draws anything. */
 export async function examine(
-  recording: Recording,
+  opened: Recording,
   flags: Pick<DiagnoseFlags, 'only' | 'agent' | 'json' | 'html'>,
-  silenced: Accepted,
+  project: Project,
   unfinished = false,
 ): Promise<Examined> {
+  const recording = opened.declaring(project.settings);
   const bar = progress('diagnosing');
   const gatherer = flags.json && flags.html === undefined ? null : new Gatherer();
   let last = -1;
   const options: DiagnoseOptions = {
     ...(flags.only.length > 0 ? { only: flags.only } : {}),
     ...(flags.agent === undefined ? {} : { agent: flags.agent }),
-    ignore: silenced.ids,
+    ignore: project.ids,
     progress: bar.update,
     watch: (iteration) => {
       last = iteration.number;
@@ -113,7 +115,7 @@ export async function examine(
   try {
     const diagnosis = await diagnose(recording, options);
     const reasons = Object.fromEntries(
-      (diagnosis.ignored ?? []).flatMap(({ id }) => (silenced.reasons[id] ? [[id, silenced.reasons[id]]] : [])),
+      (diagnosis.ignored ?? []).flatMap(({ id }) => (project.reasons[id] ? [[id, project.reasons[id]]] : [])),
     );
     if (Object.keys(reasons).length > 0) diagnosis.reasons = reasons;
     const pictures = await gatherer?.finish(recording, diagnosis);
@@ -137,14 +139,14 @@ export async function writePage(
   path: string,
   { recording, diagnosis, pictures }: Examined,
   flags: Pick<DiagnoseFlags, 'only' | 'agent' | 'ignore' | 'html' | 'json'>,
-  silenced: Accepted,
+  project: Project,
 ): Promise<void> {
   const file = flags.html!;
   const options = [
     ...flags.only.map((check) => `--only ${quoted(check)}`),
     ...(flags.agent === undefined ? [] : [`--agent ${quoted(flags.agent)}`]),
     ...flags.ignore.map((cause) => `--ignore ${quoted(cause)}`),
-    ...(silenced.file && silenced.given ? [`--config ${quoted(silenced.file)}`] : []),
+    ...(project.file && project.given ? [`--config ${quoted(project.file)}`] : []),
     `--html ${quoted(file)}`,
   ];
   const command = `trueline diagnose ${[quoted(path), ...options].join(' ')}`;
@@ -158,8 +160,6 @@ export async function writePage(
   await writeWhole(file, [new TextEncoder().encode(page)]);
   if (!flags.json) print(`\nThe report is in ${file}.`);
 }
-
-const quoted = (text: string) => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 export function exitStatusOf(diagnosis: Diagnosis): number {
   const { good, faulty, notEnough } = exitStatus;

@@ -17,6 +17,7 @@ const commands: Record<string, () => Promise<Command>> = {
   worker: async () => (await import('./sweep/worker.ts')).workerCommand(),
   compare: async () => (await import('./compare.ts')).compareCommand(),
   export: async () => (await import('./export.ts')).exportCommand(),
+  check: async () => (await import('./check/command.ts')).checkCommand(),
   diagnose: async () => (await import('./diagnose.ts')).diagnoseCommand(),
   explain: async () => (await import('./explain.ts')).explainCommand(),
   zoo: async () => (await import('./zoo/zoo.ts')).zooCommand(),

@@ -14,9 +14,11 @@ const tensor = z.looseObject({
   size: z.int().min(0).optional(),
 });
 
-/** What a recorder says of itself: whether it had to stop before the run did, and what it warned of. */
+/** What a recorder says of itself: whether it had to stop before the run did, what it warned of, and where the program calls it. */
 const recorder = z.looseObject({
   stopped: z.looseObject({ iteration: z.int().min(0), reason: z.string() }).optional(),
+  /** FILE:LINE of the program's first call of each of its functions. */
+  calls: z.record(z.string(), z.string()).optional(),
   warnings: z.array(z.looseObject({ iteration: z.int().min(0), text: z.string() })).optional(),
 });
 

@@ -29,6 +29,14 @@ async function zipped(store: WritableStore): Promise<Recording> {
 }
 
 describe('a recording', () => {
+  it('can be held to settings that are meant, and keeps its own beside them', async () => {
+    const store = memoryStore('run');
+    await (await RecordingWriter.create(store, { ...manifest, settings: { gamma: 0.9, clip: 0.2 } })).close();
+    const recording = await Recording.open(store);
+    expect(recording.declaring({ gamma: 0.99 }).manifest.settings).toEqual({ gamma: 0.99, clip: 0.2 });
+    expect(recording.manifest.settings).toEqual({ gamma: 0.9, clip: 0.2 });
+  });
+
   it.each(encodings)(
     'comes back exactly as it was written: $encoding, compressed $compress, and from a zip of it',
     async (options) => {

@@ -88,6 +88,12 @@ export class Recording {
     return new Recording(store.name, manifest, store, files, snapshots, budget, ranks);
   }
 
+  /** The same rows under settings that are meant, whatever the manifest says of them. */
+  declaring(settings: Readonly<Record<string, unknown>>): Recording {
+    const manifest = { ...this.manifest, settings: { ...this.manifest.settings, ...settings } };
+    return new Recording(this.name, manifest, this.store, this.files, this.snapshots, this.budget);
+  }
+
   /** Names of the tables there are: first those of the format, in its order, then unknown ones. */
   get tables(): string[] {
     const known = tables.map(({ name }) => name);

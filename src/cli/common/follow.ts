@@ -10,13 +10,13 @@ import { number } from '../../report/number.ts';
 import { style, wantsColour } from '../../report/style.ts';
 import { verdictSentence } from '../../report/verdict.ts';
 import { type DiagnoseFlags, type Examined, examine, writePage } from '../diagnose.ts';
-import type { Accepted } from './accepted.ts';
 import { print } from './options.ts';
+import type { Project } from './project.ts';
 
 /** Milliseconds between two looks at the folder. */
 const pause = 1000;
 
-export async function follow(path: string, flags: DiagnoseFlags, silenced: Accepted): Promise<Diagnosis> {
+export async function follow(path: string, flags: DiagnoseFlags, project: Project): Promise<Diagnosis> {
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isDirectory())
     throw new BadInput('is no folder; only a run that is written into a folder can be followed', { file: path });
@@ -44,10 +44,10 @@ export async function follow(path: string, flags: DiagnoseFlags, silenced: Accep
       if (state.text !== seen && state.tables > 0) {
         seen = state.text;
         grown = performance.now();
-        latest = (await attempt(path, flags, silenced)) ?? latest;
+        latest = (await attempt(path, flags, project)) ?? latest;
         if (latest) {
           say(latest);
-          if (flags.html !== undefined) await writePage(path, latest, { ...flags, json: true }, silenced);
+          if (flags.html !== undefined) await writePage(path, latest, { ...flags, json: true }, project);
         }
       }
       const over = latest?.recording.manifest.ended !== undefined || performance.now() - grown > patience;
@@ -68,9 +68,9 @@ export async function follow(path: string, flags: DiagnoseFlags, silenced: Accep
     process.off('SIGTERM', onSignal);
   }
   // Nothing more is written, so the last iteration is whole too; what cannot be read now is the user's to know.
-  latest = await examine(await openRecording(path, flags), flags, silenced);
+  latest = await examine(await openRecording(path, flags), flags, project);
   say(latest);
-  if (flags.html !== undefined) await writePage(path, latest, { ...flags, json: true }, silenced);
+  if (flags.html !== undefined) await writePage(path, latest, { ...flags, json: true }, project);
   if (!flags.json) {
     const width = process.stdout.columns ?? 100;
     print(`\n${diagnosisText(latest.diagnosis, paint, { pictures: latest.pictures, width })}`);
@@ -91,10 +91,10 @@ async function signature(path: string): Promise<{ text: string; tables: number }
 }
 
 /** A file that another program is writing may be cut off just now; the next look will find it whole. */
-async function attempt(path: string, flags: DiagnoseFlags, silenced: Accepted): Promise<Examined | undefined> {
+async function attempt(path: string, flags: DiagnoseFlags, project: Project): Promise<Examined | undefined> {
   try {
     const recording = await openRecording(path, flags);
-    return await examine(recording, flags, silenced, recording.manifest.ended === undefined);
+    return await examine(recording, flags, project, recording.manifest.ended === undefined);
   } catch (error) {
     if (error instanceof BadInput && error.place.file !== undefined) return undefined;
     throw error;

@@ -23,6 +23,12 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** For an option that may be repeated. */
+export const list = (item: string, items: string[]) => [...items, item];
+
+/** As a shell takes it for one word. */
+export const quoted = (text: string) => (/^[\w./@:+#-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
 /** What stands between commas. */
 export const words = (list: string) => list.split(',').map((word) => word.trim());
 

@@ -16,6 +16,9 @@ import type { WritableStore } from '../source.ts';
 
 export const lockFile = '.trueline-lock';
 
+/** Milliseconds of silence after which an owner on another machine is gone. */
+const believed = 60_000;
+
 const ownerSchema = z.object({
   host: z.string(),
   process: z.int().min(1),
@@ -41,7 +44,7 @@ export interface ClaimOptions {
 }
 
 export async function claimFolder(folder: string, options: ClaimOptions = {}): Promise<Claim> {
-  const { silence = 60_000, beat = 5000, onWait } = options;
+  const { silence = believed, beat = 5000, onWait } = options;
   await makeFolder(folder);
   const file = join(folder, lockFile);
   const own: Owner = { host: hostname(), process: process.pid, began: began(process.pid), token: randomUUID() };
@@ -84,6 +87,16 @@ export async function claimFolder(folder: string, options: ClaimOptions = {}): P
       if (read(file)?.token === own.token) await unlink(file).catch(() => undefined);
     },
   };
+}
+
+/** Whether a program is writing there now, as far as can be told without waiting for a sign of life. */
+export async function isBeingWritten(folder: string): Promise<boolean> {
+  const file = join(folder, lockFile);
+  const owner = read(file);
+  if (!owner) return false;
+  if (owner.host === hostname()) return !(await isGone(owner, file, 0));
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs < believed;
 }
 
 /** False where there is one already. */

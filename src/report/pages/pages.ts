@@ -1,4 +1,5 @@
 /** Pages of docs/ that are made from the program's own tables, so that they cannot differ from it. */
+import { checkJsonSchema } from '../../cli/check/result.ts';
 import { causes } from '../../doctor/causes.ts';
 import { type Limit, topics } from '../../doctor/limits.ts';
 import { faults } from '../../faults/index.ts';
@@ -27,6 +28,7 @@ export function generatedPages(): Page[] {
       )}\n`,
     })),
     { path: 'docs/causes/README.md', text: causesPage() },
+    { path: 'docs/check.schema.json', text: `${JSON.stringify(checkJsonSchema(), null, 2)}\n` },
   ];
 }
 
