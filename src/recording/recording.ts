@@ -91,7 +91,7 @@ export class Recording {
   /** The same rows under settings that are meant, whatever the manifest says of them. */
   declaring(settings: Readonly<Record<string, unknown>>): Recording {
     const manifest = { ...this.manifest, settings: { ...this.manifest.settings, ...settings } };
-    return new Recording(this.name, manifest, this.store, this.files, this.snapshots, this.budget);
+    return new Recording(this.name, manifest, this.store, this.files, this.snapshots, this.budget, this.ranks);
   }
 
   /** Names of the tables there are: first those of the format, in its order, then unknown ones. */
