@@ -104,7 +104,7 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
     if (fallen && !seen.has('entropy-at-log-k'))
       rule(`${entropy.series.name} falls`, 'entropy-bonus-dominates', 'policy-head-flat');
     if (entropy.least > 0.1 * entropy.values[0])
-      rule(`${told(entropy.series.name, entropy.median)} is far from 0`, 'policy-collapsed', 'entropy-sign-flipped');
+      rule(`${told(entropy.series.name, entropy.median)} is far from 0`, 'policy-collapsed');
   }
   const explained = owner.get('explained_variance', 10);
   if (explained && explained.median > 0.5)
@@ -114,7 +114,7 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
       'value-scale-mismatch',
     );
   const spreads = owner.get('advantage_std');
-  if (spreads && spreads.low > 1e-6)
+  if (spreads && spreads.low > 1e-6 && !seen.has('advantage-one-sided'))
     rule(`${told(spreads.series.name, spreads.median)} is not 0`, 'advantage-degenerate');
   if (!seen.has('non-finite')) rule('every logged loss, KL and entropy is a finite number', 'non-finite');
   if (kl && clip && trusted && clip.median > 0.01)

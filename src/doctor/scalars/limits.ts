@@ -30,6 +30,12 @@ export const logLimits = {
     'nats of an update that nobody sees',
     'A thousandth of the usual band of 0.01 to 0.03.',
   ),
+  tinyRate: limit(
+    'definition',
+    1e-7,
+    'learning rate that moves nothing',
+    'Adam moves a weight by about the rate: in a million steps by less than it was initialised to.',
+  ),
   highKl: limit('definition', 0.3, 'nats of a policy that is far away', 'Ten times the usual band, as for rows.'),
   highClip: limit('definition', 0.6, 'share of clipped rows', 'More than half, beyond what one step too many gives.'),
   ratioOff: limit('definition', 0.2, 'distance of a mean ratio from 1', 'A mean ratio is 1 up to noise.'),

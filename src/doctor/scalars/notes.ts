@@ -17,9 +17,14 @@ export function notes(views: readonly View[], owners: readonly Owner[], updates:
       'The entropy is 0 from the first update on: there was nothing to choose, or the policy had collapsed before the log begins.',
     );
   const { kl } = first;
-  const zero = kl?.share((value) => Math.abs(value) < 10 * logLimits.zeroKl.value) === 1;
+  if (kl && !kl.tells(logLimits.zeroKl.value) && kl.least === 0)
+    out.push(
+      `${kl.series.name} is written with a fixed number of decimals: its 0 is anything below ${figure(kl.series.rounding)}, so the log does not tell whether it is exactly 0. Print more digits, or log to a file.`,
+    );
+  const exact = kl?.tells(logLimits.zeroKl.value) ? kl : undefined;
+  const zero = exact?.share((value) => Math.abs(value) < 10 * logLimits.zeroKl.value) === 1;
   if (zero && first.stepsPerBatch === 1)
-    out.push(`${kl.series.name} is 0, as it must be with one optimiser step per batch.`);
+    out.push(`${exact.series.name} is 0, as it must be with one optimiser step per batch.`);
   else if (zero && Number.isNaN(first.stepsPerBatch))
     out.push(
       'A KL of 0 is healthy with one optimiser step per batch; the log does not say how many there are. If there is one: --setting epochs=1 --setting minibatches=1.',
@@ -28,6 +33,11 @@ export function notes(views: readonly View[], owners: readonly Owner[], updates:
   if (kl && negative > 0)
     out.push(
       `${kl.series.name} is negative in ${negative} of ${kl.count} updates, which no KL is: it is the mean of old minus new log-probability, an unbiased and noisy estimate. The mean of ratio - 1 - log ratio is never negative.`,
+    );
+  const spreads = first.owner.get('advantage_std');
+  if (spreads && (spreads.median > 10 || (spreads.median > 1e-6 && spreads.median < 0.1)))
+    out.push(
+      `${spreads.series.name} has a median of ${figure(spreads.median)}: if these are the advantages that enter the loss, they are not normalised, and the step follows the scale of the rewards.`,
     );
   const gradient = first.owner.get('grad_norm', enough);
   const bound = first.run.number('max_grad_norm');

@@ -13,6 +13,8 @@ export interface Series {
   agent: number;
   step: number[];
   value: number[];
+  /** What a zero of a column with a fixed number of decimals may stand for; 0 where it is one. */
+  rounding: number;
 }
 
 /** Figures of one owner, by metric. */
@@ -66,6 +68,11 @@ export class Figures {
     this.high = this.count > 0 ? quantile(this.values, 0.95) : Number.NaN;
     this.least = this.values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
     this.greatest = this.values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  }
+
+  /** Whether numbers as small as this can be told from 0. */
+  tells(size: number): boolean {
+    return this.series.rounding <= size;
   }
 
   share(test: (value: number) => boolean): number {
@@ -148,6 +155,9 @@ export async function readOwners(recording: Recording, run: Run): Promise<ReadLo
     });
   }
   const declared = (run.manifest as { metrics?: Record<string, string> }).metrics ?? {};
+  const rounding = new Map(
+    Object.entries((run.manifest.log as { rounding?: Record<string, number> } | undefined)?.rounding ?? {}),
+  );
   const mapped = new Map(Object.entries(declared).filter(([, metric]) => typeof metric === 'string'));
   const byAgent = new Map<number, Map<string, Series>>();
   const unknown = new Map<string, string[]>();
@@ -159,7 +169,12 @@ export async function readOwners(recording: Recording, run: Run): Promise<ReadLo
     const series = new Map<string, Series>();
     rows.forEach((row, i) => {
       if (row.used && row.metric !== null && !series.has(row.metric))
-        series.set(row.metric, { ...own[i], metric: row.metric, value: own[i].value.map((value) => row.sign * value) });
+        series.set(row.metric, {
+          ...own[i],
+          metric: row.metric,
+          value: own[i].value.map((value) => row.sign * value),
+          rounding: rounding.get(row.name) ?? 0,
+        });
     });
     byAgent.set(who, series);
   }

@@ -7,6 +7,11 @@ import { codec } from './codec.ts';
 const longestLine = 2 ** 24;
 
 export async function* lines(source: ByteSource, budget: Budget): AsyncGenerator<string> {
+  for await (const block of blocksOfLines(source, budget)) yield* block;
+}
+
+/** The same, so many lines at a time as one piece of the file holds: a wait for every line would take longer than reading it. */
+export async function* blocksOfLines(source: ByteSource, budget: Budget): AsyncGenerator<string[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const packed = source.name.endsWith('.gz');
   // Pieces of a line that has not ended yet; joined once, when it does.
@@ -29,11 +34,12 @@ export async function* lines(source: ByteSource, budget: Budget): AsyncGenerator
       budget.claim(source.name, size, source);
       const parts = decode(piece).split('\n');
       const last = parts.pop() as string;
-      for (const part of parts) {
-        line++;
-        yield open.length > 0 ? open.join('') + part : part;
+      if (parts.length > 0) {
+        line += parts.length;
+        parts[0] = open.join('') + parts[0];
         open = [];
         length = 0;
+        yield parts;
       }
       open.push(last);
       length += last.length;
@@ -44,7 +50,7 @@ export async function* lines(source: ByteSource, budget: Budget): AsyncGenerator
     throw error instanceof BadInput ? error.within({ file: source.name }) : error;
   }
   const rest = open.join('') + decode();
-  if (rest !== '') yield rest;
+  if (rest !== '') yield [rest];
 }
 
 async function* pieces(source: ByteSource): AsyncGenerator<Uint8Array> {

@@ -42,7 +42,7 @@ const oneEach: readonly (readonly [Kind, RegExp])[] = [
 ];
 /** Files that lie beside logs and are none. */
 const notLogs =
-  /(^|\/)(\.|node_modules\/|__pycache__\/)|(^|\/)(package(-lock)?|tsconfig|config|params|args|hparams|metadata|wandb-metadata|wandb-summary|run_config|eval_config|requirements|tokenizer(_config)?|special_tokens_map|vocab|generation_config|adapter_config|variant)\.json$|(^|\/)debug(-internal|-core)?\.log$/i;
+  /(^|\/)(\.|node_modules\/|__pycache__\/)|(^|\/)(package(-lock)?|tsconfig|config|params|args|hparams|metadata|wandb-metadata|wandb-summary|run_config|eval_config|requirements|tokenizer(_config)?|special_tokens_map|vocab|generation_config|adapter_config|variant|[^/]+\.schema)\.json$|(^|\/)debug(-internal|-core)?\.log$/i;
 
 const folderOf = (path: string) => path.split('/').slice(0, -1).join('/');
 const single = (name: string, kind: Kind, files: string[]): LogSource => ({
@@ -148,7 +148,8 @@ export async function kindOf(store: Store, path: string): Promise<Kind> {
       { file: source.name },
     );
   const start = new TextDecoder().decode(head).trimStart();
-  if (/^[[{]/.test(start) && !/^\[(INFO|DEBUG|WARN|\d)/i.test(start)) return 'json';
+  // A bracket is also how programs begin what they print: [INFO], [12:03], [update 7].
+  if (/^(\{|\[\s*[[{"\]])/.test(start)) return 'json';
   if (/\.(log|out)$/i.test(path) || /^.*step:\d+ - /.test(start) || /^\s*(-{5,}|#{5,}|\|)/m.test(start))
     return 'console';
   return /^[^\n]*[,;\t]/.test(start) && !/^[^\n]*[:=]\s*[-\d.]/.test(start)

@@ -34,6 +34,8 @@ export interface ImportedLog {
   notices: string[];
   manifest: Manifest;
   log: Log;
+  /** Reads the same again into another log; `pause` is awaited before every piece of a file. */
+  reread(log: Log, pause: () => Promise<void>): Promise<void>;
 }
 
 /** One file as a store of its own, by its own name and not by where it lies: what is made of it is the same everywhere. */
@@ -79,6 +81,10 @@ export async function readLog(store: Store, source: LogSource, options: LogOptio
     const why = log.notices.length > 0 ? `: ${log.notices.join('; ')}` : '; was it written by another program?';
     throw new BadInput(`holds no scalars${why}`, { file: store.name });
   }
+  if (log.thinned)
+    log.notices.push(
+      `${store.name}: of ${log.read.toLocaleString('en-US')} numbers ${log.rows.toLocaleString('en-US')} are looked at, evenly along every column, and every column's first that is not finite; \`trueline import\` keeps all`,
+    );
   const mapped = parseMaps(options.map ?? [], log.names);
   const columns = recognise(log.names, (name) => log.valuesOf(name), mapped);
   const agents = [...new Set(columns.flatMap(({ agent }) => agent ?? []))].sort((a, b) =>
@@ -91,30 +97,72 @@ export async function readLog(store: Store, source: LogSource, options: LogOptio
     ...(agents.length > 0 ? { agents: agents.map((name) => ({ name })) } : {}),
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
     ...(mapped.size > 0 ? { metrics: Object.fromEntries(mapped) } : {}),
-    log: { kind: kindNames[kind], files, notices: log.notices },
+    log: {
+      kind: kindNames[kind],
+      files,
+      notices: log.notices,
+      ...(log.rounding.size > 0 ? { rounding: Object.fromEntries(log.rounding) } : {}),
+    },
   };
   return {
     name: source.name === '' ? store.name : `${store.name}/${source.name}`,
     kind: kindNames[kind],
     files,
-    rows: log.rows,
+    rows: log.read,
     columns,
     notices: log.notices,
     manifest,
     log,
+    reread: (other, pause) => readFiles(pausing(store, pause), source, other, options),
   };
 }
 
+/** A store whose files wait before every read. */
+function pausing(store: Store, pause: () => Promise<void>): Store {
+  return {
+    ...store,
+    list: () => store.list(),
+    open: async (path) => {
+      const source = await store.open(path);
+      return {
+        name: source.name,
+        size: source.size,
+        read: async (start, end) => {
+          await pause();
+          return source.read(start, end);
+        },
+      };
+    },
+  };
+}
+
+/** Every number of the log; one that did not fit in memory is read again, piece by piece. */
 export async function writeLog(
   imported: ImportedLog,
   store: WritableStore,
   options: WriterOptions = {},
 ): Promise<void> {
-  const { log, columns, manifest } = imported;
-  const writer = await RecordingWriter.create(store, manifest, options);
+  const writer = await RecordingWriter.create(store, imported.manifest, options);
+  if (imported.log.thinned) {
+    const piece = new Log(true);
+    const write = async () => {
+      await append(writer, imported, piece);
+      piece.empty();
+    };
+    await imported.reread(piece, async () => {
+      if (piece.rows >= rowsPerChunk) await write();
+    });
+    await write();
+  } else await append(writer, imported, imported.log);
+  await writer.close();
+}
+
+const rowsPerChunk = 1 << 20;
+
+/** The rows that `log` holds; its names are those of the imported log, in the same order. */
+async function append(writer: RecordingWriter, { manifest, columns }: ImportedLog, log: Log): Promise<void> {
   const agents = (manifest.agents ?? []).map(({ name }) => name);
   const agentOf = columns.map(({ agent }) => (agent === null ? Number.NaN : agents.indexOf(agent)));
-  const rowsPerChunk = 1 << 20;
   for (let from = 0; from < log.rows; from += rowsPerChunk) {
     const to = Math.min(log.rows, from + rowsPerChunk);
     const part = (values: Float64Array) => values.slice(from, to);
@@ -127,12 +175,14 @@ export async function writeLog(
       ...(agents.length > 0 ? { agent: Float64Array.from(names, (at) => agentOf[at]) } : {}),
     });
   }
-  await writer.close();
 }
 
+/** What is kept in memory of the log, as a recording. */
 export async function logRecording(imported: ImportedLog): Promise<Recording> {
   const store = memoryStore(imported.name);
-  await writeLog(imported, store);
+  const writer = await RecordingWriter.create(store, imported.manifest);
+  await append(writer, imported, imported.log);
+  await writer.close();
   return Recording.open(store);
 }
 

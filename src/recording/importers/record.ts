@@ -25,12 +25,34 @@ export function addRow(row: Row, log: Log, line: number): void {
   addWithin(row, log, { prefix: '', step: line, stepped: false, time: Number.NaN, depth: 0 });
 }
 
+interface KnownColumns {
+  step: number;
+  time: number;
+  owner: number;
+}
+
+/** Records of one log have the same names again and again; what those are is found once. */
+const knownColumns = new Map<string, KnownColumns>();
+const mostKnown = 256;
+
+function columnsOf(keys: readonly string[]): KnownColumns {
+  const key = keys.join('\n');
+  let found = knownColumns.get(key);
+  if (!found) {
+    if (knownColumns.size >= mostKnown) knownColumns.clear();
+    found = { step: stepColumn(keys), time: timeColumn(keys), owner: ownerColumn(keys) };
+    knownColumns.set(key, found);
+  }
+  return found;
+}
+
 function addWithin(row: Row, log: Log, within: Within): void {
   const keys = Object.keys(row);
-  const found = within.stepped ? -1 : stepColumn(keys);
-  const [step, time] = [found, timeColumn(keys)].map((at) => (at < 0 ? undefined : keys[at]));
+  const columns = columnsOf(keys);
+  const step = within.stepped || columns.step < 0 ? undefined : keys[columns.step];
+  const time = columns.time < 0 ? undefined : keys[columns.time];
   const own = step === undefined ? undefined : toNumber(row[step]);
-  const owner = ownerColumn(keys);
+  const { owner } = columns;
   const who = owner < 0 ? undefined : row[keys[owner]];
   const named = typeof who === 'string' || (typeof who === 'number' && Number.isInteger(who));
   const here: Within = {

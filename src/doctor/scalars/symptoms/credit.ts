@@ -11,7 +11,7 @@ const flat: Symptom = {
   find({ owner }) {
     const spreads = owner.get('advantage_std', 3);
     const none = (value: number) => Math.abs(value) < 1e-8;
-    if (spreads && spreads.share(none) >= 0.9)
+    if (spreads?.tells(0) && spreads.share(none) >= 0.9)
       return found(
         spreads,
         spreads.onset(none),
@@ -89,17 +89,21 @@ const falling: Symptom = {
   find({ returns }) {
     if (!returns || returns.count < logLimits.updates.value) return undefined;
     const range = returns.greatest - returns.least;
-    const gap = mean(returns.early) - mean(returns.late);
+    // A policy that is pushed the wrong way is at its worst within a few updates: then only the first ones were better, and the rest goes down to the end.
+    const first = returns.values.slice(0, 3);
+    const atOnce = returns.trend < -logLimits.fall.value && Math.max(...returns.late) < Math.min(...first);
+    const early = atOnce ? first : returns.early;
+    const gap = mean(early) - mean(returns.late);
     // Worse than at the very start, and never better in between.
     const later = Math.max(...returns.smooth.slice(2));
-    if (returns.rise >= -logLimits.fall.value || gap <= 0.3 * range || later > Math.max(...returns.early))
-      return undefined;
-    const sentence = `${returns.series.name} falls from ${figure(mean(returns.early))} to ${figure(mean(returns.late))}, below where it began`;
+    const falls = atOnce || returns.rise < -logLimits.fall.value;
+    if (!falls || gap <= 0.3 * range || later > Math.max(...early)) return undefined;
+    const sentence = `${returns.series.name} falls from ${figure(mean(early))} to ${figure(mean(returns.late))}, below where it began`;
     return found(
       returns,
-      returns.onset((value) => value < mean(returns.early) - 0.3 * range),
+      returns.onset((value) => value < mean(early) - 0.3 * range),
       sentence,
-      { early: figure(mean(returns.early)), late: figure(mean(returns.late)) },
+      { early: figure(mean(early)), late: figure(mean(returns.late)) },
       { rises: true },
     );
   },

@@ -29,7 +29,7 @@ const atLogK: Symptom = {
     const choices = Math.round(Math.exp(before));
     const still =
       view.stepsPerBatch !== 1 &&
-      view.kl !== undefined &&
+      view.kl?.tells(logLimits.tinyKl.value) === true &&
       median(view.kl.values.map(Math.abs)) < logLimits.tinyKl.value;
     const near =
       choices >= 2 &&
@@ -51,7 +51,7 @@ const atLogK: Symptom = {
     const logged = view.owner.get('entropy_coefficient', 1)?.median ?? 0;
     const strong = view.run.number('entropy_coefficient') >= 0.05 || logged >= 0.05;
     return {
-      'entropy-bonus-dominates': strong ? 0.3 : 0.15,
+      'entropy-bonus-dominates': strong ? 0.3 : 0.18,
       'policy-head-flat': 0.15,
       'num-actions-defaulted': 0.08,
       'advantage-shuffled': 0.06,

@@ -22,7 +22,7 @@ const learningRateZero: Symptom = {
     const rate = owner.get('learning_rate', 3);
     const share = rate?.share((value) => value === 0) ?? 0;
     // A rate that is annealed ends at 0.
-    if (!rate || share < 0.5) return undefined;
+    if (!rate || share < 0.5 || !rate.tells(0)) return undefined;
     const onset = rate.onset((value) => value === 0);
     return found(
       rate,
@@ -41,7 +41,8 @@ const gradientZero: Symptom = {
   looksFor: 'a gradient of 0',
   find({ owner, nothingToChoose }) {
     const gradient = owner.get('policy_grad_norm', 3) ?? owner.get('grad_norm', 3);
-    if (nothingToChoose || !gradient || gradient.share((value) => Math.abs(value) < 1e-12) < 0.9) return undefined;
+    if (nothingToChoose || !gradient?.tells(0) || gradient.share((value) => Math.abs(value) < 1e-12) < 0.9)
+      return undefined;
     const onset = gradient.onset((value) => value === 0);
     const sentence = `${gradient.series.name} is 0: no gradient reaches what it measures`;
     return found(gradient, onset, sentence, { median: figure(gradient.median) }, { above: 0 });
@@ -55,24 +56,36 @@ const klZero: Symptom = {
   looksFor: 'a KL that is exactly 0 in every update',
   find(view) {
     const { kl, clip } = view;
-    if (view.nothingToChoose || !kl || view.stepsPerBatch === 1) return undefined;
+    if (view.nothingToChoose || !kl?.tells(logLimits.zeroKl.value) || view.stepsPerBatch === 1) return undefined;
+    const { zeroKl } = logLimits;
     const size = median(kl.values.map(Math.abs));
-    const none =
-      size < logLimits.zeroKl.value && kl.share((value) => Math.abs(value) < 10 * logLimits.zeroKl.value) >= 0.95;
-    if (!none || (clip !== undefined && clip.high > 0)) return undefined;
-    const sentence = `${kl.series.name} is 0 in every one of ${kl.count} updates (median ${figure(size)})`;
-    return found(
-      kl,
-      kl.onset(() => true),
-      sentence,
-      { median: figure(size), updates: kl.count },
-      { above: 0 },
-    );
+    const throughout = size < zeroKl.value && kl.share((value) => Math.abs(value) < 10 * zeroKl.value) >= 0.95;
+    if (throughout && !(clip !== undefined && clip.high > 0)) {
+      const sentence = `${kl.series.name} is 0 in every one of ${kl.count} updates (median ${figure(size)})`;
+      return found(
+        kl,
+        kl.onset(() => true),
+        sentence,
+        { median: figure(size), updates: kl.count },
+        { above: 0 },
+      );
+    }
+    // Once it moved: then what is 0 from some update on is no question of how many steps a batch has.
+    const since = 1 + kl.values.findLastIndex((value) => Math.abs(value) >= zeroKl.value);
+    const updates = kl.count - since;
+    if (since === 0 || updates < Math.max(logLimits.updates.value / 2, 0.4 * kl.count)) return undefined;
+    if (clip?.values.slice(Math.ceil((since / kl.count) * clip.count)).some((value) => value > 0)) return undefined;
+    const step = kl.steps[since];
+    const sentence = `${kl.series.name} is 0 in the last ${updates} of ${kl.count} updates, and was not before`;
+    return found(kl, Number.isFinite(step) ? step : since, sentence, { updates, before: since }, { above: 0 });
   },
   suggests(view, seen) {
+    // Parameters that are not numbers give a policy that no longer changes.
+    if (seen.has('non-finite')) return {};
     if (seen.has('learning-rate-zero')) return { 'learning-rate-too-small': most };
     if (seen.has('gradient-zero')) return { 'policy-detached': 0.4, 'advantage-degenerate': 0.15 };
     const rate = view.owner.get('learning_rate', 3);
+    if (rate?.tells(0) && rate.median < logLimits.tinyRate.value) return { ...still, 'learning-rate-too-small': 0.45 };
     if (!view.moves) return rate && rate.median >= 1e-4 ? { ...still, 'learning-rate-too-small': 0.05 } : still;
     const known = view.stepsPerBatch > 1;
     // One step per batch gives exactly this in a healthy run, and then the returns may well rise.
@@ -83,13 +96,41 @@ const klZero: Symptom = {
   },
 };
 
+const ratioOne: Symptom = {
+  id: 'ratio-exactly-one',
+  reads: ['ratio'],
+  looksFor: 'a ratio that is exactly 1 in every update',
+  find(view) {
+    const ratio = view.owner.get('ratio', 3);
+    // Where there is a KL, it says the same more exactly.
+    if (view.kl || view.nothingToChoose || view.stepsPerBatch === 1 || !ratio) return undefined;
+    if (ratio.share((value) => Math.abs(value - 1) < logLimits.zeroKl.value) < 0.95) return undefined;
+    const sentence = `${ratio.series.name} is exactly 1 in every one of ${ratio.count} updates`;
+    return found(
+      ratio,
+      ratio.onset(() => true),
+      sentence,
+      { median: 1, updates: ratio.count },
+      { is: 'about 1' },
+    );
+  },
+  suggests: klZero.suggests,
+};
+
 const klTiny: Symptom = {
   id: 'kl-tiny',
   reads: ['kl', 'kl_k1'],
   looksFor: 'a KL so small that updates barely move the policy',
   find(view) {
     const { kl, clip } = view;
-    if (view.nothingToChoose || !kl || kl.count < 5 || view.stepsPerBatch === 1 || klZero.find(view)) return undefined;
+    if (
+      view.nothingToChoose ||
+      !kl?.tells(logLimits.tinyKl.value) ||
+      kl.count < 5 ||
+      view.stepsPerBatch === 1 ||
+      klZero.find(view)
+    )
+      return undefined;
     const size = median(kl.values.map(Math.abs));
     if (size >= logLimits.tinyKl.value || (clip !== undefined && clip.high > 0) || view.improved) return undefined;
     const sentence = `${kl.series.name} has a median of ${figure(size)}: updates barely move the policy`;
@@ -101,11 +142,12 @@ const klTiny: Symptom = {
       { usual: '1e-4 to 0.03' },
     );
   },
-  suggests: (_, seen): Weights =>
+  suggests: (view, seen): Weights =>
     seen.has('learning-rate-zero')
       ? { 'learning-rate-too-small': most }
       : {
-          'learning-rate-too-small': 0.35,
+          // A rate that is usual elsewhere is not what keeps the policy where it is.
+          'learning-rate-too-small': (view.owner.get('learning_rate', 3)?.median ?? 0) >= 1e-4 ? 0.12 : 0.35,
           'old-logp-recomputed': 0.1,
           'kl-guard-too-tight': 0.1,
           'value-loss-dominates': 0.08,
@@ -135,4 +177,11 @@ const stopsAtOnce: Symptom = {
       : { 'kl-guard-too-tight': 0.45 },
 };
 
-export const stillSymptoms: readonly Symptom[] = [learningRateZero, gradientZero, klZero, klTiny, stopsAtOnce];
+export const stillSymptoms: readonly Symptom[] = [
+  learningRateZero,
+  gradientZero,
+  klZero,
+  ratioOne,
+  klTiny,
+  stopsAtOnce,
+];

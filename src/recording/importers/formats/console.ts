@@ -1,10 +1,10 @@
 /** What programs print while they train: Stable-Baselines3's tables, rsl_rl's blocks, verl's and TRL's lines, `name: number` in any prose. A name that comes again begins the next record. */
 import { BadInput } from '../../bad-input.ts';
-import { lines } from '../../files/text-lines.ts';
+import { blocksOfLines } from '../../files/text-lines.ts';
 import type { Budget, ByteSource } from '../../source.ts';
 import { type Log, toNumber } from '../log.ts';
 import { addRow, type Row } from '../record.ts';
-import { parseLogLine } from './json-log.ts';
+import { parseLogLine, verlPairs } from './json-log.ts';
 
 const cell = /^\s*[|│]\s*(.*?)\s*[|│]\s*(.*?)\s*[|│]\s*$/;
 const number = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|[-+]?inf(?:inity)?`;
@@ -13,34 +13,52 @@ const pair = new RegExp(
   String.raw`([A-Za-z\u3400-\u9fff][\w./() \u3400-\u9fff-]{0,60}?)\s*[:=：]\s*(${number})(?![\w.:/-])`,
   'gi',
 );
+/** A name and a number in two columns, as tables without rules have them. */
+const columns = new RegExp(String.raw`^\s*([A-Za-z\u3400-\u9fff]\S*(?: \S+){0,5}?)\s{2,}(${number})\s*$`, 'i');
 /** "Learning iteration 12/1500", "Epoch 3", "[update 7]". */
 const heading = /\b(iteration|iter|epoch|step|update|episode)\s*[#:]?\s*(\d+)\s*(?:\/\s*\d+|\]|:|,|-|$)/i;
 
 /** Escape sequences that colour a terminal. */
-const colours = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
+const escapeCode = String.fromCharCode(27);
+const colours = new RegExp(`${escapeCode}\\[[\\d;]*m`, 'g');
 
 export async function readConsole(source: ByteSource, log: Log, budget: Budget): Promise<void> {
   const records = new Records(log);
   let group = '';
-  for await (const raw of lines(source, budget)) {
-    const line = raw.replace(/\r$/, '').replace(colours, '');
-    const row = cell.exec(line);
-    if (row) {
-      if (row[2] === '' && row[1].endsWith('/')) group = row[1];
-      else records.add(`${/^\s*[|│]\s{2,}/.test(line) ? group : ''}${row[1]}`, toNumber(row[2]));
-      continue;
+  for await (const block of blocksOfLines(source, budget)) {
+    for (const raw of block) {
+      const plain = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+      const line = plain.includes(escapeCode) ? plain.replace(colours, '') : plain;
+      const row = cell.exec(line);
+      if (row) {
+        if (row[2] === '' && row[1].endsWith('/')) group = row[1];
+        else records.add(`${/^\s*[|│]\s{2,}/.test(line) ? group : ''}${row[1]}`, row[2]);
+        continue;
+      }
+      group = '';
+      const verl = verlPairs(line);
+      if (verl) {
+        records.end();
+        for (const [name, value] of verl) records.add(name, value);
+        records.end();
+        continue;
+      }
+      const whole = parseLogLine(line.trim());
+      if (whole) {
+        records.end();
+        records.whole(whole);
+        continue;
+      }
+      const lone = columns.exec(line);
+      if (lone) {
+        records.add(lone[1], lone[2]);
+        continue;
+      }
+      const began = heading.exec(line);
+      if (began && !/^\s*[:=]/.test(line.slice(began.index + began[1].length)))
+        records.begin(began[1].toLowerCase(), Number(began[2]));
+      for (const match of line.matchAll(pair)) records.add(match[1].trim(), match[2]);
     }
-    group = '';
-    const whole = parseLogLine(line.trim());
-    if (whole) {
-      records.end();
-      records.whole(whole);
-      continue;
-    }
-    const began = heading.exec(line);
-    if (began && !new RegExp(`${began[1]}\\s*[:=]`, 'i').test(line))
-      records.begin(began[1].toLowerCase(), Number(began[2]));
-    for (const match of line.matchAll(pair)) records.add(match[1].trim(), toNumber(match[2]));
   }
   records.end();
   if (records.count === 0)
@@ -51,6 +69,8 @@ export async function readConsole(source: ByteSource, log: Log, budget: Budget):
 class Records {
   count = 0;
   private row: Row = Object.create(null);
+  /** How the numbers were written. */
+  private texts = new Map<string, string>();
 
   constructor(private readonly log: Log) {}
 
@@ -59,10 +79,12 @@ class Records {
     this.row[name] = value;
   }
 
-  add(name: string, value: number | undefined): void {
+  add(name: string, text: string): void {
+    const value = toNumber(text);
     if (value === undefined || name === '') return;
     if (Object.hasOwn(this.row, name)) this.end();
     this.row[name] = value;
+    if (value === 0) this.texts.set(name, text);
   }
 
   whole(row: Row): void {
@@ -71,7 +93,11 @@ class Records {
 
   /** A record that is a heading alone says nothing. */
   end(): void {
-    if (Object.keys(this.row).length > 1) addRow(this.row, this.log, ++this.count);
+    if (Object.keys(this.row).length > 1) {
+      addRow(this.row, this.log, ++this.count);
+      for (const [name, text] of this.texts) if (this.log.has(name)) this.log.written(this.log.at(name), 0, text);
+    }
     this.row = Object.create(null);
+    this.texts.clear();
   }
 }

@@ -1,6 +1,6 @@
 /** Tables with a header: commas, tabs, semicolons, bars or blanks; quotes, CRLF, comments, a byte order mark, rows that are too short or too long; one column a figure or one row a figure. An empty cell is a number that was not logged, never zero or NaN. */
 import { BadInput } from '../../bad-input.ts';
-import { lines } from '../../files/text-lines.ts';
+import { blocksOfLines } from '../../files/text-lines.ts';
 import type { Budget, ByteSource } from '../../source.ts';
 import { type Log, SeveralRuns, toNumber } from '../log.ts';
 import { nameColumn, ownerColumn, runColumn, stepColumn, timeColumn } from '../steps.ts';
@@ -40,45 +40,46 @@ export function splitCells(line: string, delimiter: string): string[] | undefine
   }
 }
 
-interface TableRow {
-  line: number;
-  cells: string[];
-  delimiter: string;
-}
-
-async function* rows(source: ByteSource, budget: Budget): AsyncGenerator<TableRow> {
-  let delimiter = '';
+/** Puts lines together to rows: a quoted cell may go over several of them. */
+class Rows {
+  delimiter = '';
+  /** The line at which the last row began, from 1. */
+  began = 0;
+  private line = 0;
   // Pieces of a cell that goes over several lines; joined once, when its quote closes.
-  let open: string[] = [];
-  let length = 0;
-  let began = 0;
-  let line = 0;
-  for await (const raw of lines(source, budget)) {
-    line++;
-    const text = raw.replace(/\r$/, '');
-    if (open.length === 0) {
-      began = line;
+  private open: string[] = [];
+  private length = 0;
+
+  constructor(private readonly file: string) {}
+
+  /** The cells of a row that ends with this line; undefined where none does. */
+  next(raw: string): string[] | undefined {
+    this.line++;
+    const text = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    const inside = this.open.length > 0;
+    if (!inside) {
+      this.began = this.line;
       // Programs put remarks before the header (Monitor's first line) and between rows; blank lines mean nothing.
-      if (text.trim() === '' || text.startsWith('#')) continue;
-      delimiter ||= sniff(text);
+      if (text.trim() === '' || text.startsWith('#')) return undefined;
+      this.delimiter ||= sniff(text);
     }
-    if (open.length > 0 ? !closes(text) : splitCells(text, delimiter) === undefined) {
-      open.push(text);
-      length += text.length;
-      if (length > longestCell) break;
-      continue;
+    const cells =
+      inside && !closes(text) ? undefined : splitCells(inside ? [...this.open, text].join('\n') : text, this.delimiter);
+    if (cells) {
+      this.open = [];
+      this.length = 0;
+      return cells;
     }
-    const cells = splitCells(open.length > 0 ? [...open, text].join('\n') : text, delimiter);
-    if (!cells) {
-      open.push(text);
-      length += text.length;
-      continue;
-    }
-    open = [];
-    length = 0;
-    yield { line: began, cells, delimiter };
+    this.open.push(text);
+    this.length += text.length;
+    if (this.length > longestCell) this.end();
+    return undefined;
   }
-  if (open.length > 0) throw new BadInput(`a quote that opens in line ${began} is never closed`, { file: source.name });
+
+  end(): void {
+    if (this.open.length > 0)
+      throw new BadInput(`a quote that opens in line ${this.began} is never closed`, { file: this.file });
+  }
 }
 
 /** Whether a line holds an odd number of quotes, and so closes a cell that is open. */
@@ -96,44 +97,92 @@ function sniff(header: string): string {
 
 /** `run` chooses among the runs of a table that holds several. */
 export async function readCsv(source: ByteSource, log: Log, budget: Budget, run?: string): Promise<void> {
-  let header: string[] | undefined;
-  let columns: Columns | undefined;
-  let [short, long, words, count] = [0, 0, 0, 0];
-  const runs = new Set<string>();
-  for await (const { line, cells, delimiter } of rows(source, budget)) {
-    if (!header) {
-      header = checkedHeader(cells, line, source.name);
-      columns = chooseColumns(header, source.name, run);
-      continue;
-    }
-    count++;
-    if (cells.length < header.length) short++;
-    if (cells.length > header.length) long++;
-    const { step, time, owner, name, runs: runAt, values } = columns!;
-    const number = (cell: string) => toNumber(delimiter === ';' ? decimalComma(cell) : cell);
-    const at = (column: number) => (column < 0 ? Number.NaN : (number(cells[column] ?? '') ?? Number.NaN));
-    if (runAt >= 0) {
-      const own = (cells[runAt] ?? '').trim();
-      if (runs.size < 1000) runs.add(own);
-      if (run !== undefined && own !== run) continue;
-    }
-    const prefix = owner < 0 ? '' : ownerPrefix((cells[owner] ?? '').trim());
-    for (const value of values) {
-      const cell = cells[value.at];
-      if (cell === undefined || cell.trim() === '') continue;
-      const found = number(cell);
-      if (found === undefined) words++;
-      else log.add(prefix + (name < 0 ? value.name : (cells[name] ?? '').trim()), found, at(step), at(time));
+  const rows = new Rows(source.name);
+  let table: Table | undefined;
+  for await (const block of blocksOfLines(source, budget)) {
+    for (const line of block) {
+      const cells = rows.next(line);
+      if (!cells) continue;
+      if (table) table.add(cells);
+      else table = new Table(checkedHeader(cells, rows.began, source.name), rows.delimiter, source.name, log, run);
     }
   }
-  if (!header) throw new BadInput('is empty; a line of column names was expected', { file: source.name });
-  if (count === 0) throw new BadInput('has a line of column names and no rows', { file: source.name });
-  if (run === undefined && runs.size > 1) throw new SeveralRuns([...runs], source.name);
-  if (run !== undefined && columns!.runs >= 0 && !runs.has(run)) throw noSuchRun(run, [...runs], source.name);
-  const say = (what: string) => log.notices.push(`${source.name}: ${what}`);
-  if (short > 0) say(`${short} of ${count} rows are shorter than the header; their missing cells count as not logged`);
-  if (long > 0) say(`${long} of ${count} rows are longer than the header; their extra cells are left out`);
-  if (words > 0) say(`${words} cells hold words instead of numbers and are left out`);
+  rows.end();
+  if (!table) throw new BadInput('is empty; a line of column names was expected', { file: source.name });
+  table.end();
+}
+
+/** A table whose header is known: adds its rows to a log. */
+class Table {
+  private readonly columns: Columns;
+  /** Per column of figures its number in the log, where the header alone names it; -1 until the first figure comes. */
+  private readonly ids: Int32Array;
+  private readonly runs = new Set<string>();
+  private short = 0;
+  private long = 0;
+  private words = 0;
+  private count = 0;
+
+  constructor(
+    private readonly header: readonly string[],
+    private readonly delimiter: string,
+    private readonly file: string,
+    private readonly log: Log,
+    private readonly run: string | undefined,
+  ) {
+    this.columns = chooseColumns(header, file, run);
+    this.ids = new Int32Array(this.columns.values.length).fill(-1);
+  }
+
+  add(cells: readonly string[]): void {
+    const { log, ids, run } = this;
+    this.count++;
+    if (cells.length < this.header.length) this.short++;
+    if (cells.length > this.header.length) this.long++;
+    const { owner, name, runs, values } = this.columns;
+    if (runs >= 0) {
+      const own = (cells[runs] ?? '').trim();
+      if (this.runs.size < 1000) this.runs.add(own);
+      if (run !== undefined && own !== run) return;
+    }
+    const step = this.at(cells, this.columns.step);
+    const time = this.at(cells, this.columns.time);
+    const prefix = owner < 0 ? '' : ownerPrefix((cells[owner] ?? '').trim());
+    for (let i = 0; i < values.length; i++) {
+      const cell = cells[values[i].at];
+      if (cell === undefined || cell === '') continue;
+      const found = this.number(cell);
+      if (found === undefined) {
+        if (cell.trim() !== '') this.words++;
+        continue;
+      }
+      let id = ids[i];
+      if (name >= 0 || owner >= 0) id = log.at(prefix + (name < 0 ? values[i].name : (cells[name] ?? '').trim()));
+      else if (id < 0) id = ids[i] = log.at(values[i].name);
+      log.put(id, found, step, time);
+      if (found === 0) log.written(id, found, cell);
+    }
+  }
+
+  end(): void {
+    const { run, runs, short, long, words, count, file } = this;
+    if (count === 0) throw new BadInput('has a line of column names and no rows', { file });
+    if (run === undefined && runs.size > 1) throw new SeveralRuns([...runs], file);
+    if (run !== undefined && this.columns.runs >= 0 && !runs.has(run)) throw noSuchRun(run, [...runs], file);
+    const say = (what: string) => this.log.notices.push(`${file}: ${what}`);
+    if (short > 0)
+      say(`${short} of ${count} rows are shorter than the header; their missing cells count as not logged`);
+    if (long > 0) say(`${long} of ${count} rows are longer than the header; their extra cells are left out`);
+    if (words > 0) say(`${words} cells hold words instead of numbers and are left out`);
+  }
+
+  private number(cell: string): number | undefined {
+    return toNumber(this.delimiter === ';' ? decimalComma(cell) : cell);
+  }
+
+  private at(cells: readonly string[], column: number): number {
+    return column < 0 ? Number.NaN : (this.number(cells[column] ?? '') ?? Number.NaN);
+  }
 }
 
 /** Where semicolons part the cells, a comma may part the digits. */
@@ -183,7 +232,7 @@ interface Columns {
 const monitorNames: Record<string, string> = { r: 'episode_return', l: 'episode_length', t: 'time_elapsed' };
 
 /** Weights & Biases' exports call a column "run - metric"; TensorBoard's downloads call theirs Value and put the tag into the file's name. */
-function chooseColumns(header: string[], file: string, run: string | undefined): Columns {
+function chooseColumns(header: readonly string[], file: string, run: string | undefined): Columns {
   const exportedRuns = new Set(header.flatMap((name) => exported(name)?.run ?? []));
   if (run !== undefined && exportedRuns.size > 0 && !exportedRuns.has(run))
     throw noSuchRun(run, [...exportedRuns], file);

@@ -1,7 +1,7 @@
 /** Logs that are JSON: one object per line (or a Python dictionary as TRL prints it, or verl's console lines), or one value of any nesting: lists of records, records of lists, runs of updates of epochs. */
 import { BadInput } from '../../bad-input.ts';
 import { parsePythonJson } from '../../files/json.ts';
-import { lines } from '../../files/text-lines.ts';
+import { blocksOfLines } from '../../files/text-lines.ts';
 import type { Budget, ByteSource } from '../../source.ts';
 import { type Log, toNumber } from '../log.ts';
 import { addRow, declare, isRow, type Row } from '../record.ts';
@@ -18,21 +18,23 @@ export async function readJsonLog(source: ByteSource, log: Log, budget: Budget):
   let rows = 0;
   let last = false;
   let first: Row | undefined;
-  for await (const line of lines(source, budget)) {
-    const text = line.trim();
-    if (text === '') continue;
-    const row = parseLogLine(text);
-    last = row === undefined;
-    // One object alone may be a whole log; that is known when the second line comes, or none.
-    if (row && rows === 0) first = row;
-    if (row) {
-      if (rows === 1) addRow(first!, log, 1);
-      if (++rows > 1) addRow(row, log, rows);
-    } else others++;
-    // An object that is spread over many lines is no log of lines.
-    if (rows === 0 && others === 1 && /^[[{]/.test(text)) {
-      readValue(await readWhole(source), log, source.name, false);
-      return;
+  for await (const block of blocksOfLines(source, budget)) {
+    for (const line of block) {
+      const text = line.trim();
+      if (text === '') continue;
+      const row = parseLogLine(text);
+      last = row === undefined;
+      // One object alone may be a whole log; that is known when the second line comes, or none.
+      if (row && rows === 0) first = row;
+      if (row) {
+        if (rows === 1) addRow(first!, log, 1);
+        if (++rows > 1) addRow(row, log, rows);
+      } else others++;
+      // An object that is spread over many lines is no log of lines.
+      if (rows === 0 && others === 1 && /^[[{]/.test(text)) {
+        readValue(await readWhole(source), log, source.name, false);
+        return;
+      }
     }
   }
   if (rows === 0)
@@ -55,13 +57,17 @@ export function parseLogLine(text: string): Row | undefined {
     }
     return undefined;
   }
+  const pairs = verlPairs(text)?.map(([name, value]) => [name, toNumber(value)] as const);
+  return pairs && Object.fromEntries(pairs.filter(([name, value]) => name !== '' && value !== undefined));
+}
+
+/** `step:3 - actor/ppo_kl:0.001 - ...`, as verl prints it: names and numbers as they are written. */
+export function verlPairs(text: string): [name: string, value: string][] | undefined {
   const console = /(?:^|\s)(step:\d+ - .*)$/.exec(text);
-  if (!console) return undefined;
-  const pairs = console[1].split(' - ').map((part) => {
+  return console?.[1].split(' - ').map((part) => {
     const colon = part.lastIndexOf(':');
-    return [part.slice(0, colon).trim(), toNumber(part.slice(colon + 1))] as const;
+    return [part.slice(0, colon).trim(), part.slice(colon + 1)];
   });
-  return Object.fromEntries(pairs.filter(([name, value]) => name !== '' && value !== undefined));
 }
 
 const pythonWords: Record<string, string> = { nan: 'NaN', inf: 'Infinity', None: 'null', True: 'true', False: 'false' };

@@ -61,6 +61,8 @@ export function float64(bytes: Uint8Array, index = 0): number {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getFloat64(8 * index, true);
 }
 
+const decoder = new TextDecoder();
+
 export function text(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
+  return decoder.decode(bytes);
 }

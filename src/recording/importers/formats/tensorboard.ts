@@ -13,34 +13,35 @@ const windowSize = 1 << 22;
 /** `prefix` goes before every tag. */
 export async function readEvents(source: ByteSource, log: Log, prefix = ''): Promise<void> {
   const window = new Window(source);
+  const plain = new PlainEvents(log, prefix);
   const say = (what: string) => log.notices.push(`${source.name}: ${what}`);
   let at = 0;
   let damaged = 0;
   let records = 0;
+  const kept = () => `the ${records.toLocaleString('en-US')} records before are kept`;
   while (at < source.size) {
-    const kept = `the ${records.toLocaleString('en-US')} records before are kept`;
     if (source.size - at < 12) {
-      say(`the file is cut off inside a record at byte ${at}; ${kept}`);
+      say(`the file is cut off inside a record at byte ${at}; ${kept()}`);
       break;
     }
-    const head = await window.read(at, at + 12);
+    const head = window.held(at, at + 12) ?? (await window.read(at, at + 12));
     const view = new DataView(head.buffer, head.byteOffset, 12);
     const length = view.getUint32(0, true) + view.getUint32(4, true) * 2 ** 32;
     if (view.getUint32(8, true) !== maskedCrc32c(head.subarray(0, 8))) {
       if (records === 0 && at === 0) say('is no event file, or its first bytes are damaged; nothing was read from it');
-      else say(`the checksum of a record's length does not match at byte ${at}: the file is damaged; ${kept}`);
+      else say(`the checksum of a record's length does not match at byte ${at}: the file is damaged; ${kept()}`);
       break;
     }
     const next = at + 16 + length;
     if (next > source.size) {
-      say(`the file is cut off inside a record at byte ${at}; ${kept}`);
+      say(`the file is cut off inside a record at byte ${at}; ${kept()}`);
       break;
     }
     if (length <= longest) {
-      const body = await window.read(at + 12, next);
+      const body = window.held(at + 12, next) ?? (await window.read(at + 12, next));
       const data = body.subarray(0, length);
       const crc = new DataView(body.buffer, body.byteOffset + length, 4).getUint32(0, true);
-      if (crc !== maskedCrc32c(data) || !event(data, log, prefix)) damaged++;
+      if (crc !== maskedCrc32c(data) || !(plain.add(data) || event(data, log, prefix))) damaged++;
       else records++;
     }
     at = next;
@@ -58,13 +59,90 @@ class Window {
 
   constructor(private readonly source: ByteSource) {}
 
-  async read(start: number, end: number): Promise<Uint8Array> {
-    if (start < this.from || end > this.from + this.bytes.length) {
-      this.from = start;
-      this.bytes = await this.source.read(start, Math.min(this.source.size, Math.max(end, start + windowSize)));
-    }
+  /** Without a wait, which for every record would take longer than reading it; undefined where the range is not here. */
+  held(start: number, end: number): Uint8Array | undefined {
+    if (start < this.from || end > this.from + this.bytes.length) return undefined;
     return this.bytes.subarray(start - this.from, end - this.from);
   }
+
+  async read(start: number, end: number): Promise<Uint8Array> {
+    this.from = start;
+    this.bytes = await this.source.read(start, Math.min(this.source.size, Math.max(end, start + windowSize)));
+    return this.bytes.subarray(0, end - start);
+  }
+}
+
+/** The shape that nearly every record of a scalar has (time, step, one tag with one simple value), read without making an object. */
+class PlainEvents {
+  /** Tags by a number made of their bytes. */
+  private readonly tags = new Map<number, { bytes: Uint8Array; id: number }[]>();
+  private readonly scratch = new DataView(new ArrayBuffer(8));
+  private at = 0;
+
+  constructor(
+    private readonly log: Log,
+    private readonly prefix: string,
+  ) {}
+
+  /** False where the record has any other shape; nothing is added then. */
+  add(data: Uint8Array): boolean {
+    const { length } = data;
+    this.at = 0;
+    if (length < 16 || data[this.at++] !== 0x09) return false;
+    const time = this.float(data, 8);
+    let step = 0;
+    if (data[this.at] === 0x10) {
+      this.at++;
+      step = this.varint(data);
+      if (step < 0) return false;
+    }
+    if (!this.holdsTheRest(data, 0x2a) || !this.holdsTheRest(data, 0x0a) || data[this.at++] !== 0x0a) return false;
+    const size = this.varint(data);
+    const from = this.at;
+    this.at += size;
+    if (size < 0 || this.at + 5 !== length || data[this.at++] !== 0x15) return false;
+    this.log.put(this.tag(data.subarray(from, from + size)), this.float(data, 4), step, time);
+    return true;
+  }
+
+  /** A field whose bytes reach to the end of the record. */
+  private holdsTheRest(data: Uint8Array, tag: number): boolean {
+    return data[this.at++] === tag && this.varint(data) === data.length - this.at;
+  }
+
+  /** At most 28 bits; -1 where there are more. */
+  private varint(data: Uint8Array): number {
+    let value = 0;
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = data[this.at++];
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+    return -1;
+  }
+
+  private float(data: Uint8Array, bytes: 4 | 8): number {
+    for (let i = 0; i < bytes; i++) this.scratch.setUint8(i, data[this.at++]);
+    return bytes === 8 ? this.scratch.getFloat64(0, true) : this.scratch.getFloat32(0, true);
+  }
+
+  private tag(bytes: Uint8Array): number {
+    let hash = 0;
+    for (let i = 0; i < bytes.length; i++) hash = (Math.imul(hash, 31) + bytes[i]) | 0;
+    const alike = this.tags.get(hash);
+    const known = alike?.find((other) => same(other.bytes, bytes));
+    if (known) return known.id;
+    const added = { bytes: bytes.slice(), id: this.log.at(this.prefix + text(bytes)) };
+    if (alike) alike.push(added);
+    else this.tags.set(hash, [added]);
+    return added.id;
+  }
+}
+
+function same(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** False where the message is damaged. */
