@@ -11,17 +11,22 @@ from tape import Tape
 
 def settings(program):
     c = program.c
+    # Somebody who declares little still says what is out of the ordinary.
+    unusual = {
+        **({"advantage_normalisation": "none"} if c["normalisation"] == "none" else {}),
+        **({"loss_reduction": "sum"} if c["reduction"] == "sum" else {}),
+        **({"value_normalisation": "popart"} if c["values"] == "popart" else {}),
+        **({"advantages_recomputed": "epoch"} if c["advantages"] == "recomputed" else {}),
+    }
     if c["declared"] == "few":
-        # Somebody who declares little still says what is out of the ordinary.
-        unusual = {"advantage_normalisation": "none"} if c["normalisation"] == "none" else {}
-        return {**unusual, **({"loss_reduction": "sum"} if c["reduction"] == "sum" else {})}
+        return unusual
     return {
+        **unusual,
         "clip": CLIP, "epochs": program.epochs, "minibatches": program.parts, "value_coefficient": VALUE,
         **({"entropy_coefficient": {"constant": ENTROPY, "none": 0.0}[c["entropy"]]} if c["entropy"] != "scheduled" else {}),
         **({"max_grad_norm": NORM} if c["gradients"] == "norm" else {}),
         **({"target_kl": TARGET} if c["target"] == "stop" else {}),
         "advantage_normalisation": c["normalisation"],
-        **({"loss_reduction": "sum"} if c["reduction"] == "sum" else {}),
         **({"advantage_estimator": "n-step", "n_steps": N} if c["credit"] == "n-step" else {}),
     }
 

@@ -29,8 +29,9 @@ class Recorder(Tokens):
     gamma, lam      discount and GAE's lambda, as the trainer uses them
     agents          names of the agents, in the order of the `agent` column; one unnamed agent without it
     settings        what else the trainer was told: clip, epochs, minibatches, entropy_coefficient, value_coefficient,
-                    max_grad_norm, target_kl, advantage_normalisation ("batch", "minibatch", "none") ... What is not declared is
-                    not compared. Learning rate and optimiser are read from the optimiser.
+                    max_grad_norm, target_kl, advantage_normalisation ("batch", "minibatch", "centred", "none"), and customs such as
+                    advantage_estimator "n-step" with n_steps, advantages_recomputed "epoch", value_normalisation "popart",
+                    loss_reduction "sum" ... What is not declared is not compared. Learning rate and optimiser are read from the optimiser.
     first, every    rows and tensors are kept for the first iterations and then for every so-many-th; `recording` tells which
     overwrite       replaces a recording that is already there; otherwise the constructor refuses
     strict          raises errors instead of warning, for tests of your own

@@ -42,6 +42,8 @@ export const budgets = {
   /** Discounts and lambdas that are tried where the declared ones do not fit, the usual ones first, and how the best is refined. */
   gammas: [0.99, 0.95, 0.9, 0.98, 0.995, 0.997, 0.999, 1, 0.97, 0.8, 0.5, 0],
   lambdas: [0.95, 0.9, 0.97, 0.98, 0.99, 1, 0.92, 0.8, 0.5, 0],
+  /** Steps that returns may look ahead where no lambda is declared. */
+  creditSteps: 20,
   refinement: { first: 0.05, last: 1e-6, moves: 8 },
   /** Weights of the value loss that are tried beside the declared one. */
   valueWeights: [0.5, 1, 0.25],

@@ -1,6 +1,6 @@
 /** The discount and lambda under which recorded advantages come out right. Declared ones are tried first; others are searched only where those fail. */
 
-import type { EndRule } from '../math/advantages.ts';
+import type { CreditFigures, EndRule } from '../math/advantages.ts';
 import { spread } from '../math/statistics.ts';
 import { budgets } from './budgets.ts';
 import { creditTolerance } from './check.ts';
@@ -9,9 +9,7 @@ import type { Run } from './evidence/run.ts';
 import { limits } from './limits.ts';
 import { misreadings } from './transforms/credit/ends.ts';
 
-export interface CreditRule {
-  gamma: number;
-  lambda: number;
+export interface CreditRule extends CreditFigures {
   /** Whether the figures are the declared ones. */
   declared: boolean;
 }
@@ -25,11 +23,11 @@ export function recomputedAdvantages(iteration: Iteration): ArrayLike<number> | 
   const rule = credit && (rules.get(run) ?? findCreditRule(run, iteration, ['asRecorded', ...misreadings]));
   if (!rule) return null;
   rules.set(run, rule);
-  return iteration.advantages('asRecorded', rule.gamma, rule.lambda);
+  return iteration.advantages('asRecorded', rule);
 }
 
 /** How far apart two advantages of this iteration may be and still be the same. */
-export function creditSlack(iteration: Iteration, truth: ArrayLike<number>): number {
+export function creditSlack(iteration: Iteration, truth: ArrayLike<number>, figures: CreditFigures): number {
   const { std } = spread(truth);
   let largest = 0;
   const { credit } = iteration;
@@ -38,7 +36,21 @@ export function creditSlack(iteration: Iteration, truth: ArrayLike<number>): num
       const size = Math.abs(column[i]);
       if (size > largest && Number.isFinite(size)) largest = size;
     }
-  return creditTolerance * (std || 0) + limits.roundedSum.value * largest + limits.smallestCredit.value;
+  const grain = creditGrain(iteration);
+  const narrow = grain > 0 ? roundings(figures) * grain * largest : 0;
+  return creditTolerance * (std || 0) + limits.roundedSum.value * largest + narrow + limits.smallestCredit.value;
+}
+
+/** Relative rounding of what credit is made of; 0 where all of it is in single precision. */
+export function creditGrain({ samples }: Iteration): number {
+  return Math.max(...['reward', 'value', 'next_value', 'advantage'].map((name) => samples?.grain(name) ?? 0));
+}
+
+/** A sum of numbers that were rounded one by one, each weighing less than the one before: four standard deviations of it, in roundings of the largest. */
+function roundings({ gamma, lambda, steps }: CreditFigures): number {
+  const fades = (gamma * lambda) ** 2;
+  const terms = steps ?? 1 / (1 - Math.min(fades, limits.longestFade.value));
+  return limits.sigmas.value * Math.sqrt(terms);
 }
 
 /** Share of the known rows in which both agree. */
@@ -54,21 +66,23 @@ export function agreement(a: ArrayLike<number>, b: ArrayLike<number>, slack: num
   return known > 0 ? same / known : 0;
 }
 
-const { gammas, lambdas, refinement } = budgets;
+const { gammas, lambdas, refinement, creditSteps } = budgets;
 
 /** Fits to one iteration's recorded advantages; without any it falls back on what is declared. */
 export function findCreditRule(run: Run, iteration: Iteration, rules: readonly EndRule[]): CreditRule | null {
   const gamma = run.number('gamma');
   const lambda = run.number('lambda');
-  const declared = { gamma, lambda, declared: true };
+  const steps = declaredSteps(run);
+  const declared = { gamma, lambda, ...(steps ? { steps } : {}), declared: true };
   const recorded = iteration.samples?.column('advantage');
-  const known = Number.isFinite(gamma) && Number.isFinite(lambda);
+  const known = Number.isFinite(gamma) && (Number.isFinite(lambda) || steps !== null);
   if (!recorded) return known ? declared : null;
-  const share = (g: number, l: number, rule: EndRule = 'asRecorded') => {
-    const truth = iteration.advantages(rule, g, l)!;
-    return agreement(truth, recorded, creditSlack(iteration, truth));
+  const fits = (figures: CreditFigures, rule: EndRule) => {
+    const truth = iteration.advantages(rule, figures)!;
+    return agreement(truth, recorded, creditSlack(iteration, truth, figures));
   };
-  if (known && share(gamma, lambda) >= limits.exactly.value) return declared;
+  const share = (g: number, l: number, rule: EndRule = 'asRecorded') => fits({ gamma: g, lambda: l }, rule);
+  if (known && fits(declared, 'asRecorded') >= limits.exactly.value) return declared;
   let best = { share: 0, gamma: known ? gamma : gammas[0], lambda: known ? lambda : lambdas[0] };
   for (const rule of rules) {
     for (const g of Number.isFinite(gamma) ? [gamma, ...gammas] : gammas)
@@ -80,12 +94,23 @@ export function findCreditRule(run: Run, iteration: Iteration, rules: readonly E
     if (rule === 'asRecorded') {
       const refined = refine(iteration, recorded, best.gamma, best.lambda);
       if (share(refined.gamma, refined.lambda) >= limits.exactly.value) return { ...refined, declared: false };
+      // A lambda that is declared speaks against returns of so many steps.
+      for (const g of Number.isNaN(lambda) ? (Number.isFinite(gamma) ? [gamma] : gammas) : [])
+        for (let n = 2; n <= creditSteps; n++)
+          if (fits({ gamma: g, lambda, steps: n }, rule) >= limits.exactly.value)
+            return { gamma: g, lambda, steps: n, declared: false };
     }
     // Ends are only misread under figures that somebody declared or that fit exactly.
     if (known) break;
   }
   if (known && best.share < limits.exactly.value) return declared;
   return { gamma: best.gamma, lambda: best.lambda, declared: best.gamma === gamma && best.lambda === lambda };
+}
+
+/** Steps that the settings say returns look ahead, or null. */
+function declaredSteps(run: Run): number | null {
+  const steps = run.number('n_steps');
+  return run.text('advantage_estimator') === 'n-step' && steps >= 1 ? steps : null;
 }
 
 /** Coordinate search on the median error. */
@@ -96,7 +121,7 @@ function refine(
   lambda: number,
 ): { gamma: number; lambda: number } {
   const error = (g: number, l: number) => {
-    const truth = iteration.advantages('asRecorded', g, l)!;
+    const truth = iteration.advantages('asRecorded', { gamma: g, lambda: l })!;
     let sum = 0;
     let count = 0;
     for (let i = 0; i < truth.length; i++) {

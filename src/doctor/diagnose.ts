@@ -119,9 +119,12 @@ function sort(run: Run, examined: readonly Examined[], agent: number, ignore: re
     named: certain.filter((entry) => !silenced(entry)),
     ignored: certain.filter(silenced),
     unsure: ranked.filter(({ finding }) => finding.confidence < sure).map(({ finding }) => finding),
-    remarks: rank(
-      findings.filter((finding) => isRemark(run, examined, finding) && !ignore.includes(finding.cause)),
-    ).map(({ finding }) => remarkOf(finding)),
+    remarks: [
+      ...rank(findings.filter((finding) => isRemark(run, examined, finding) && !ignore.includes(finding.cause))).map(
+        ({ finding }) => remarkOf(finding),
+      ),
+      ...examined.flatMap(({ outcome }) => outcome?.remarks ?? []),
+    ],
   };
 }
 

@@ -138,6 +138,8 @@ export interface Outcome {
   measured: Figures;
   expected: Figures;
   findings: Finding[];
+  /** Customs of the program that were recognised. */
+  remarks?: Remark[];
   open?: Open;
   note?: string;
 }

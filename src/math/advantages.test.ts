@@ -14,13 +14,21 @@ const inputs: CreditInputs = {
 };
 const gamma = 0.5;
 const lambda = 0.5;
-const credit = (rule: EndRule) => [...advantages(inputs, flow(inputs, rule), gamma, lambda, new Float64Array(4))];
+const credit = (rule: EndRule) => [...advantages(inputs, flow(inputs, rule), { gamma, lambda }, new Float64Array(4))];
 
 describe('generalised advantage estimation over chains', () => {
   it('agrees with the sum written out by hand', () => {
     const last = 4 + 0.5 * 4 - 2;
     const end = 2 - 1;
     expect(credit('asRecorded')).toEqual([1 + 0.5 * 1 - 0.5 + 0.25 * end, end, 3 + 0.5 * 2 - 1.5 + 0.25 * last, last]);
+  });
+
+  it('looks so many steps ahead where steps are given, and stops at ends', () => {
+    const ahead = (steps: number) => [
+      ...advantages(inputs, flow(inputs, 'asRecorded'), { gamma, lambda, steps }, new Float64Array(4)),
+    ];
+    expect(ahead(1)).toEqual([1 + 0.5 * 1 - 0.5, 2 - 1, 3 + 0.5 * 2 - 1.5, 4 + 0.5 * 4 - 2]);
+    expect(ahead(2)).toEqual([1 + 0.5 * 2 - 0.5, 2 - 1, 3 + 0.5 * 4 + 0.25 * 4 - 1.5, 4 + 0.5 * 4 - 2]);
   });
 
   it('lets credit flow across an end when ends are ignored', () => {
@@ -36,7 +44,7 @@ describe('generalised advantage estimation over chains', () => {
 
   it('is unknown where a bootstrap is unknown, and before it in the same episode only', () => {
     const unknown = { ...inputs, nextValue: null };
-    const found = advantages(unknown, flow(unknown, 'asRecorded'), gamma, lambda, new Float64Array(4));
+    const found = advantages(unknown, flow(unknown, 'asRecorded'), { gamma, lambda }, new Float64Array(4));
     expect([...found].map(Number.isNaN)).toEqual([false, false, true, true]);
   });
 

@@ -28,6 +28,13 @@ export type EndRule =
   | 'allTerminate'
   | 'terminationBootstraps';
 
+/** The discount, and how far rewards are looked ahead: by a trace that fades with lambda, or for so many `steps` and no further. */
+export interface CreditFigures {
+  gamma: number;
+  lambda: number;
+  steps?: number;
+}
+
 /** For every row: the row whose credit it carries (or -1), and what it bootstraps. */
 export interface Flow {
   carry: Int32Array;
@@ -79,17 +86,40 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
 export function advantages(
   inputs: Pick<CreditInputs, 'chains' | 'reward' | 'value'>,
   { carry, boot }: Flow,
-  gamma: number,
-  lambda: number,
+  { gamma, lambda, steps }: CreditFigures,
   out: Float64Array,
 ): Float64Array {
   const { chains, reward, value } = inputs;
+  if (steps !== undefined) return nStep(inputs, { carry, boot }, gamma, steps, out);
   const { order } = chains;
   for (let k = order.length - 1; k >= 0; k--) {
     const i = order[k];
     let credit = reward[i] - value[i];
     if (gamma !== 0) credit += gamma * boot[i];
     if (carry[i] >= 0 && gamma * lambda !== 0) credit += gamma * lambda * out[carry[i]];
+    out[i] = credit;
+  }
+  return out;
+}
+
+/** Up to `steps` rewards and the value of what follows them, less the row's own value. */
+function nStep(
+  { chains, reward, value }: Pick<CreditInputs, 'chains' | 'reward' | 'value'>,
+  { carry, boot }: Flow,
+  gamma: number,
+  steps: number,
+  out: Float64Array,
+): Float64Array {
+  for (const i of chains.order) {
+    let credit = -value[i];
+    let factor = 1;
+    for (let row = i, left = steps; row >= 0; row = carry[row], left--) {
+      credit += factor * reward[row];
+      factor *= gamma;
+      if (left > 1 && carry[row] >= 0) continue;
+      if (factor !== 0) credit += factor * boot[row];
+      break;
+    }
     out[i] = credit;
   }
   return out;

@@ -1,5 +1,12 @@
 /** One iteration as the checks see it: its rows, and what is computed from them once for all checks. `before` marks replays that precede every optimiser step of their policy. */
-import { advantages, type CreditInputs, type EndRule, type Flow, flow } from '../../math/advantages.ts';
+import {
+  advantages,
+  type CreditFigures,
+  type CreditInputs,
+  type EndRule,
+  type Flow,
+  flow,
+} from '../../math/advantages.ts';
 import { buildChains, type Chains } from '../../math/chains.ts';
 import type { Numbers, Rows } from './rows.ts';
 import type { Run } from './run.ts';
@@ -114,21 +121,22 @@ export class Iteration {
    * Advantages under an end rule. Where a bootstrap was not recorded it is taken from the recorded advantage, so the row itself proves
    * nothing but the rows before it do. `reward` stands in for the recorded rewards.
    */
-  advantages(rule: EndRule, gamma: number, lambda: number, reward?: ArrayLike<number>): Float64Array | null {
+  advantages(rule: EndRule, figures: CreditFigures, reward?: ArrayLike<number>): Float64Array | null {
     if (!this.credit) return null;
     const credit = reward ? { ...this.credit, reward } : this.credit;
     const out = new Float64Array(credit.chains.rows);
     const kept = this.flows.get(rule) ?? flow(credit, rule);
     this.flows.set(rule, kept);
     const recorded = this.samples!.column('advantage');
-    if (!recorded || gamma === 0) return advantages(credit, kept, gamma, lambda, out);
+    const { gamma } = figures;
+    if (!recorded || gamma === 0) return advantages(credit, kept, figures, out);
     let boot = kept.boot;
     for (let i = 0; i < boot.length; i++) {
       if (!Number.isNaN(boot[i])) continue;
       if (boot === kept.boot) boot = boot.slice();
       boot[i] = (recorded[i] - credit.reward[i] + credit.value[i]) / gamma;
     }
-    return advantages(credit, { carry: kept.carry, boot }, gamma, lambda, out);
+    return advantages(credit, { carry: kept.carry, boot }, figures, out);
   }
 
   /** Rows of other agents at the same (episode, t). */

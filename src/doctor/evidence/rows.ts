@@ -1,5 +1,6 @@
 /** One iteration's part of a table, with columns in the form that loops want. A column in which nothing is known counts as missing. */
 import type { Chunk, NumberColumn, Values } from '../../recording/column.ts';
+import { grainOf } from './grain.ts';
 
 export type Numbers = Int32Array | Float32Array | Float64Array | Uint8Array;
 
@@ -18,6 +19,7 @@ const plain = (values: Values): Numbers =>
 
 export class Rows {
   private readonly numbers = new Map<string, Numbers | null>();
+  private readonly grains = new Map<string, number>();
   private readonly ragged = new Map<string, Lists | null>();
 
   constructor(
@@ -51,6 +53,13 @@ export class Rows {
     }
     this.numbers.set(name, found);
     return found;
+  }
+
+  /** Relative rounding of a column, where it was recorded in less than single precision; else 0. */
+  grain(name: string): number {
+    const kept = this.grains.get(name) ?? grainOf(this.column(name));
+    this.grains.set(name, kept);
+    return kept;
   }
 
   /** Like `column`, but kept even if all of it is NaN: there it is evidence. */

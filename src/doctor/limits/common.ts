@@ -38,6 +38,12 @@ export const common = {
     'standard errors from what chance gives',
     'A chance of 3e-5 on one side, so that a hundred such tests in a recording raise a false alarm once in three hundred recordings at most.',
   ),
+  narrowNumbers: limit(
+    'test',
+    32,
+    'different numbers of a column that must all be of half precision before it is read as such',
+    'A number of single precision ends in thirteen zeros by chance once in eight thousand times.',
+  ),
   undone: limit(
     'definition',
     0.1,

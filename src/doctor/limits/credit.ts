@@ -44,6 +44,18 @@ export const credit = {
     'difference from 1 of the spread of normalised advantages',
     'As for the mean; a clamp at two standard deviations takes 0.06 away, and dividing by n - 1 in place of n up to 0.13 in minibatches of 5.',
   ),
+  centredMean: limit(
+    'tolerance',
+    0.001,
+    'standard deviations within which the mean of advantages was taken away on purpose, and from which one number was taken away from all',
+    'The mean of advantages as they are is off 0 by one over the root of their number: a thousandth takes a million rows.',
+  ),
+  longestFade: limit(
+    'tolerance',
+    0.999,
+    'factor by which the rounding of later rows fades at most from row to row',
+    'A trace that does not fade sums the rounding of its whole episode; a thousand rows are the longest that is allowed for.',
+  ),
   normaliserEpsilon: limit(
     'tolerance',
     1e-4,

@@ -3,8 +3,9 @@
 import type { EndRule } from '../../../math/advantages.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts';
-import { type CreditRule, creditSlack, findCreditRule } from '../../credit-rule.ts';
-import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
+import { conventionRemark } from '../../conventions.ts';
+import { type CreditRule, creditGrain, creditSlack, findCreditRule } from '../../credit-rule.ts';
+import { type Finding, figure, type Outcome, percent, type Remark } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
@@ -99,6 +100,7 @@ class CreditPass implements Pass {
   private rule: CreditRule | null = null;
   private earlier: Float64Array | null = null;
   private searched = 0;
+  private narrow = false;
   private readonly cover = new Cover(hypotheses);
 
   constructor(private readonly run: Run) {}
@@ -108,8 +110,9 @@ class CreditPass implements Pass {
     if (!recorded || !iteration.credit) return;
     if (!this.rule) this.rule = findCreditRule(this.run, iteration, ['asRecorded', ...misreadings]);
     if (!this.rule) return;
-    const truth = iteration.advantages('asRecorded', this.rule.gamma, this.rule.lambda)!;
-    const slack = creditSlack(iteration, truth);
+    const truth = iteration.advantages('asRecorded', this.rule)!;
+    const slack = creditSlack(iteration, truth, this.rule);
+    this.narrow ||= creditGrain(iteration) > 0;
     const agent = iteration.samples!.column('agent')!;
     const cells = new Map<number, { looked: number; wrong: number[] }>();
     for (let i = 0; i < truth.length; i++) {
@@ -159,6 +162,20 @@ class CreditPass implements Pass {
     this.cover.add(iteration.number, gather(iteration.samples!.column('agent')!, rows), [...single, ...both]);
   }
 
+  private remarks(): Pick<Outcome, 'remarks'> {
+    const { rule, narrow } = this;
+    const remarks: Remark[] = [];
+    if (rule?.steps && !rule.declared) {
+      const summary = `Advantages are returns of ${rule.steps} steps less the value, discounted by ${figure(rule.gamma)}; nothing is declared.`;
+      remarks.push(conventionRemark('n-step-credit', summary));
+    }
+    if (narrow) {
+      const summary = 'Rewards, values or advantages were recorded in half precision, and compared no finer than that.';
+      remarks.push(conventionRemark('narrow-columns', summary));
+    }
+    return remarks.length > 0 ? { remarks } : {};
+  }
+
   finish(): Outcome {
     const share = this.disagreeing / Math.max(1, this.looked);
     const measured = {
@@ -166,14 +183,20 @@ class CreditPass implements Pass {
       disagreeing: this.disagreeing,
       share: figure(share),
       gamma: figure(this.rule?.gamma ?? Number.NaN),
-      lambda: figure(this.rule?.lambda ?? Number.NaN),
+      ...(this.rule?.steps ? { steps: this.rule.steps } : { lambda: figure(this.rule?.lambda ?? Number.NaN) }),
       as_declared: this.rule?.declared ?? false,
     };
     const expected = { share: 0 };
     if (this.looked === 0)
       return { status: 'not-checked', measured, expected, findings: [], note: 'no row has all it needs' };
     if (this.noticed < fewestRows)
-      return { status: this.disagreeing >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
+      return {
+        status: this.disagreeing >= fewestRows ? 'warn' : 'pass',
+        measured,
+        expected,
+        findings: [],
+        ...this.remarks(),
+      };
     const { found, open } = this.cover.explain();
     let rest = open;
     const findings: Finding[] = [];
@@ -202,6 +225,7 @@ class CreditPass implements Pass {
       measured,
       expected,
       findings,
+      ...this.remarks(),
       ...(left ? { open: left } : {}),
       ...(note ? { note } : {}),
     };

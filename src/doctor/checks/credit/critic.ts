@@ -2,8 +2,9 @@
 
 import { Pairs } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
-import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../../check.ts';
+import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { onOneLine } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
@@ -53,13 +54,6 @@ const side = (): Side => ({
   slopes: new Map(),
 });
 
-/** Whether one line maps all rows; a constant says nothing. */
-function judge(line: Pairs, size: number): 'right' | 'wrong' | 'silent' {
-  if (!(line.spreadY > limits.criticSilent.value * Math.max(1, Math.abs(size)))) return 'silent';
-  const off = Math.sqrt(Math.max(0, 1 - line.correlation ** 2));
-  return off <= limits.lineOff.value * creditTolerance || line.spreadX <= limits.criticStill.value ? 'right' : 'wrong';
-}
-
 class CriticPass implements Pass {
   private readonly value = side();
   private readonly target = side();
@@ -108,7 +102,7 @@ class CriticPass implements Pass {
     for (const list of cellsOf(rows, ofPolicy, fewestRows).lists) {
       const line = lineOf(list);
       into.looked += list.length;
-      const fit = judge(line, used[list[0]]);
+      const fit = onOneLine(line, used[list[0]]);
       if (fit === 'right') {
         const key = policy ? policy[list[0]] : 0;
         const shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, limits.vanishing.value);
@@ -120,7 +114,7 @@ class CriticPass implements Pass {
       // Agents that share a policy may be wronged one by one.
       const own = cellsOf(list, (row) => agent[sample[row]], fewestRows).lists;
       for (const cell of own.length > 1 ? own : [list]) {
-        if (judge(lineOf(cell), used[cell[0]]) !== 'wrong') continue;
+        if (onOneLine(lineOf(cell), used[cell[0]]) !== 'wrong') continue;
         into.wrong += cell.length;
         into.onset = Math.min(into.onset, iteration.number);
         for (const row of cell) into.agents.add(agent[sample[row]]);

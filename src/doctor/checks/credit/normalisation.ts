@@ -1,8 +1,9 @@
 /** Mean and spread of the advantages that entered the loss. Without declared normalisation only a constant, or a scale far from 1, is a fault. */
 
-import { spread } from '../../../math/statistics.ts';
+import { Pairs, spread } from '../../../math/statistics.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { conventionRemark } from '../../conventions.ts';
+import { type Finding, figure, type Outcome, type Remark } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
@@ -27,6 +28,7 @@ export const normalisation: Check = {
 /** How far the mean may be from 0 and the spread from 1 where normalisation is declared. */
 const meanSlack = limits.normalisedMean.value;
 const stdSlack = limits.normalisedSpread.value;
+const centredMean = limits.centredMean.value;
 /** Without normalisation: rewards and advantages beyond these are not of unit scale, and the step follows theirs. */
 const widest = limits.widest.value;
 const narrowest = limits.narrowest.value;
@@ -43,6 +45,8 @@ interface Policy {
   oneSided: number;
   unnormalised: number;
   wild: number;
+  /** Updates of unusual scale that the program means: it declares to keep the scale, or takes the mean away and nothing else. */
+  meant: number;
   onset: Record<Kind, number>;
   latest: { mean: number; std: number };
   proofs: Record<Kind, ProofStore>;
@@ -90,7 +94,16 @@ class NormalisationPass implements Pass {
       } else if (Math.abs(whole.mean) > limits.oneSided.value * whole.std && this.declared && oneSign(used, list))
         note('oneSided');
       else if (!this.declared) {
-        if (beyond(whole.std) && this.rewardsBeyond(iteration)) note('wild');
+        if (!beyond(whole.std) || !this.rewardsBeyond(iteration)) continue;
+        const levels = [
+          () => 0,
+          who,
+          (row: number) => minibatch[row],
+          (row: number) => withAgent(minibatch[row], who(row)),
+        ];
+        if (this.keeps || this.shifted(iteration, values, list) || levels.some((level) => centred(used, list, level)))
+          own.meant++;
+        else note('wild');
       } else {
         const inside = (key: (row: number) => number) => {
           const cells = cellsOf(list, key, limits.cellRows.value).lists.map((cell) => spread(gather(used, cell)));
@@ -149,6 +162,21 @@ class NormalisationPass implements Pass {
     return same >= limits.nearlyAll.value * used.length;
   }
 
+  /** Whether the loss got the advantages at their own scale with one number taken away from all of them. */
+  private shifted(iteration: Iteration, used: Float64Array, list: Int32Array): boolean {
+    const column = iteration.samples?.column('advantage');
+    if (!column) return false;
+    const sample = iteration.replays!.column('sample')!;
+    const line = new Pairs();
+    for (let i = 0; i < used.length; i++) line.add(column[sample[list[i]]], used[i]);
+    const { slope, intercept, spreadY, correlation } = line;
+    return (
+      correlation ** 2 > 1 - limits.rounding.value &&
+      Math.abs(slope - 1) < limits.formulaSame.value &&
+      Math.abs(intercept) > centredMean * spreadY
+    );
+  }
+
   /** Whether the rows' own credit differs; where nothing could be earned, equal advantages are right. */
   private varies(iteration: Iteration, rows: Int32Array): boolean {
     const credit = this.credit(iteration, rows);
@@ -162,7 +190,7 @@ class NormalisationPass implements Pass {
     const lambda = this.run.number('lambda');
     const known = iteration.credit && Number.isFinite(gamma + lambda);
     const truth = known
-      ? iteration.advantages('asRecorded', gamma, lambda)
+      ? iteration.advantages('asRecorded', { gamma, lambda })
       : (samples?.column('advantage') ?? samples?.column('reward'));
     return truth ? spread(gather(truth, rows)) : null;
   }
@@ -176,6 +204,7 @@ class NormalisationPass implements Pass {
       oneSided: 0,
       unnormalised: 0,
       wild: 0,
+      meant: 0,
       onset: { constant: never, oneSided: never, unnormalised: never, wild: never },
       latest: { mean: Number.NaN, std: Number.NaN },
       proofs: {
@@ -191,9 +220,12 @@ class NormalisationPass implements Pass {
 
   /** Whether the run says that it normalises. */
   private get declared(): boolean {
-    const text = this.run.text('advantage_normalisation');
-    // Centred advantages have the mean taken away and keep their spread.
-    return text !== null && text !== 'none' && text !== 'off' && text !== 'centred';
+    return this.run.text('advantage_normalisation') !== null && !this.keeps;
+  }
+
+  /** Whether the run says that it keeps the scale of its advantages; centred ones have the mean taken away and keep their spread. */
+  private get keeps(): boolean {
+    return ['none', 'off', 'centred'].includes(this.run.text('advantage_normalisation') ?? '');
   }
 
   finish(): Outcome {
@@ -202,15 +234,20 @@ class NormalisationPass implements Pass {
       ? { mean: 0, spread: 1 }
       : { spread: `${narrowest} to ${widest}` };
     const findings: Finding[] = [];
+    const remarks: Remark[] = [];
     for (const [policy, own] of this.policies) {
       const name = this.run.policies[policy] ?? `policy ${policy}`;
       measured[`${name}.mean`] = figure(own.latest.mean);
       measured[`${name}.spread`] = figure(own.latest.std);
       findings.push(...this.policy(policy, own));
+      if (own.meant > limits.most.value * own.updates && remarks.length === 0) {
+        const summary = `Advantages enter the loss with a spread of ${figure(own.latest.std)}, as the program means it (${this.keeps ? 'it declares that it keeps their scale' : 'it takes their mean away and nothing else'}).`;
+        remarks.push(conventionRemark('advantages-keep-their-scale', summary));
+      }
     }
     for (const finding of findings) finding.evidence = [{ check: 'normalisation', measured, expected }];
     if (this.policies.size === 0) return { status: 'not-checked', measured, expected, findings: [] };
-    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings), remarks };
   }
 
   private policy(policy: number, own: Policy): Finding[] {
@@ -264,6 +301,13 @@ class NormalisationPass implements Pass {
       );
     return findings;
   }
+}
+
+/** Whether the mean of most cells was taken away. */
+function centred(used: ArrayLike<number>, rows: Int32Array, level: (row: number) => number): boolean {
+  const cells = cellsOf(rows, level, fewestRows).lists.map((cell) => spread(gather(used, cell)));
+  const right = cells.filter(({ mean, std }) => Math.abs(mean) <= centredMean * std);
+  return cells.length > 0 && right.length > limits.most.value * cells.length;
 }
 
 function oneSign(used: ArrayLike<number>, rows: Int32Array): boolean {

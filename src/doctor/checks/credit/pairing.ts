@@ -3,6 +3,7 @@
 import { Pairs, spread } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, creditTolerance, fewestRows, noticedShare, type Pass } from '../../check.ts';
+import { conventionRemark } from '../../conventions.ts';
 import { type CreditRule, findCreditRule } from '../../credit-rule.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -35,11 +36,16 @@ class PairingPass implements Pass {
   private rule: CreditRule | null = null;
   private earlier: Float64Array | null = null;
   private readonly cover = new Cover(hypotheses);
+  /** Whether later passes over the batch use other advantages than the first: they were computed anew from what the critic said then. */
+  private readonly recomputed: boolean;
+  private passedOver = false;
   private readonly wrongPairs = new Pairs();
   private readonly wrongAgents = new Set<number>();
   private wrongOnset = Number.POSITIVE_INFINITY;
 
-  constructor(private readonly run: Run) {}
+  constructor(private readonly run: Run) {
+    this.recomputed = run.text('advantages_recomputed') === 'epoch';
+  }
 
   iteration(iteration: Iteration): void {
     const { samples, replays } = iteration;
@@ -50,10 +56,9 @@ class PairingPass implements Pass {
       const sample = replays.column('sample')!;
       const weight = replays.column('weight');
       const { own } = iteration;
-      const tried = rowsWhere(
-        replays.rows,
-        (i) => epoch[i] < budgets.pairingEpochs && own[i] === 1 && weight?.[i] !== 0,
-      );
+      const epochs = this.recomputed ? 1 : budgets.pairingEpochs;
+      this.passedOver ||= this.recomputed && epoch.some((number) => number > 0);
+      const tried = rowsWhere(replays.rows, (i) => epoch[i] < epochs && own[i] === 1 && weight?.[i] !== 0);
       const used = replays.column('advantage')!;
       const x = new Float64Array(replays.rows).fill(Number.NaN);
       const y = new Float64Array(replays.rows).fill(Number.NaN);
@@ -72,7 +77,7 @@ class PairingPass implements Pass {
     if (recorded) return recorded;
     if (!iteration.credit) return null;
     this.rule ??= findCreditRule(this.run, iteration, ['asRecorded']);
-    return this.rule ? iteration.advantages('asRecorded', this.rule.gamma, this.rule.lambda) : null;
+    return this.rule ? iteration.advantages('asRecorded', this.rule) : null;
   }
 
   private epoch(
@@ -142,7 +147,7 @@ class PairingPass implements Pass {
       rows,
       x,
       y,
-      slack: creditTolerance * std,
+      slack: creditTolerance * std + this.rounding(iteration, rows, x, y, std),
       clamp,
       levels: [
         of,
@@ -151,6 +156,16 @@ class PairingPass implements Pass {
         (row) => withAgent(withMinibatch(of(row), minibatch[row]), agent[sample[row]]),
       ],
     };
+  }
+
+  /** What columns of half precision round away on both sides of the line. */
+  private rounding(iteration: Iteration, rows: Int32Array, x: Float64Array, y: Float64Array, std: number): number {
+    const used = iteration.replays!.grain('advantage');
+    const own = iteration.samples!.grain('advantage');
+    if (used + own === 0) return 0;
+    const largest = (column: Float64Array) => rows.reduce((most, row) => Math.max(most, Math.abs(column[row]) || 0), 0);
+    const slope = std / Math.max(spread(gather(x, rows)).std, limits.vanishing.value);
+    return used * largest(y) + slope * own * largest(x);
   }
 
   private clamp(y: Float64Array, rows: Int32Array): Clamp {
@@ -183,6 +198,13 @@ class PairingPass implements Pass {
     };
   }
 
+  private remarks(): Pick<Outcome, 'remarks'> {
+    if (!this.passedOver) return {};
+    const summary =
+      'Advantages are computed anew before every pass over a batch, as declared; only those of the first pass were compared.';
+    return { remarks: [conventionRemark('advantages-recomputed', summary)] };
+  }
+
   finish(): Outcome {
     const share = this.disagreeing / Math.max(1, this.looked);
     const measured = { rows: this.looked, disagreeing: this.disagreeing, share: figure(share) };
@@ -190,7 +212,13 @@ class PairingPass implements Pass {
     if (this.looked === 0)
       return { status: 'not-checked', measured, expected, findings: [], note: 'no minibatch is large enough to tell' };
     if (this.noticed < fewestRows)
-      return { status: this.disagreeing >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
+      return {
+        status: this.disagreeing >= fewestRows ? 'warn' : 'pass',
+        measured,
+        expected,
+        findings: [],
+        ...this.remarks(),
+      };
     const findings: Finding[] = [];
     const { found, open } = this.cover.explain();
     const wording = () => ({
@@ -223,6 +251,7 @@ class PairingPass implements Pass {
       measured,
       expected,
       findings,
+      ...this.remarks(),
       ...(left ? { open: left } : {}),
       ...(note ? { note } : {}),
     };

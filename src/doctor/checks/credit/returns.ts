@@ -40,13 +40,15 @@ class ReturnsPass implements Pass {
     const agent = samples.column('agent')!;
     const slack =
       creditTolerance * spread(target).std + limits.roundedSum.value * spread(value).std + limits.rounding.value;
+    const [own, left, right] = ['return', 'advantage', 'value'].map((name) => samples.grain(name));
     const wrong: number[] = [];
     let looked = 0;
     for (let i = 0; i < samples.rows; i++) {
       const gap = Math.abs(target[i] - advantage[i] - value[i]);
       if (!Number.isFinite(gap)) continue;
       looked++;
-      if (gap > slack + limits.roundedSum.value * Math.abs(target[i])) wrong.push(i);
+      const rounded = own * Math.abs(target[i]) + left * Math.abs(advantage[i]) + right * Math.abs(value[i]);
+      if (gap > slack + limits.roundedSum.value * Math.abs(target[i]) + rounded) wrong.push(i);
     }
     this.looked += looked;
     if (wrong.length < Math.max(2, noticedShare * looked) || this.otherLambda(iteration, target, wrong, slack)) return;
@@ -81,7 +83,7 @@ class ReturnsPass implements Pass {
     if (!value || !Number.isFinite(gamma)) return false;
     for (const lambda of [1, 0, this.run.number('lambda')]) {
       if (!Number.isFinite(lambda)) continue;
-      const truth = iteration.advantages('asRecorded', gamma, lambda)!;
+      const truth = iteration.advantages('asRecorded', { gamma, lambda })!;
       const right = wrong.filter((row) => !(Math.abs(truth[row] + value[row] - target[row]) > slack)).length;
       if (right >= limits.exactly.value * wrong.length) return true;
     }

@@ -2,7 +2,9 @@
 
 import { median } from '../../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
+import { conventionRemark } from '../../conventions.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
+import { criticSaysTheSame } from '../../evidence/critic-line.ts';
 import { type Iteration, policyOfStep, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { limits } from '../../limits.ts';
@@ -59,6 +61,10 @@ class ParametersPass implements Pass {
   private readonly actors = new Map<number, Actor>();
   private steps = 0;
   private readonly jumps: { tensor: number; iteration: number; ratio: number; kind: string }[] = [];
+  /** Iterations that began with a critic in other units that says the same as before. */
+  private readonly rescaled = new Set<number>();
+  /** Jumps of critics between updates that nothing recorded tells from a change of units. */
+  private doubtful = 0;
 
   private readonly limit;
   private readonly memories = new Map<number, GradientMemory>();
@@ -159,9 +165,22 @@ class ParametersPass implements Pass {
         Number.isFinite(jump) &&
         jump > limits.triangle.value * most + limits.jumpFloor.value * Math.max(norm, known.norm)
       )
-        this.jumps.push({ tensor: index, iteration: iteration.number, ratio: jump / most, kind: 'jump' });
+        this.jumped(iteration, index, jump / most, iteration.number > known.iteration);
     }
     this.tensors.set(index, { norm, deltaNorm, iteration: iteration.number });
+  }
+
+  /** PopArt rescales the critic's last layer between updates so that it says the same in the units of the newest returns: a critic whose values lie on one line with those of sampling was not overwritten. */
+  private jumped(iteration: Iteration, tensor: number, ratio: number, between: boolean): void {
+    const { role, policy } = this.run.tensors[tensor];
+    const said = between && role === 'critic' ? criticSaysTheSame(iteration, policy) : 'wrong';
+    const declared = /pop/i.test(this.run.text('value_normalisation') ?? '');
+    if (said === 'right' || (said === 'silent' && declared)) {
+      this.rescaled.add(iteration.number);
+      return;
+    }
+    if (said === 'silent') this.doubtful++;
+    this.jumps.push({ tensor, iteration: iteration.number, ratio, kind: 'jump' });
   }
 
   finish(): Outcome {
@@ -170,7 +189,14 @@ class ParametersPass implements Pass {
     if (this.steps === 0) return { status: 'not-checked', measured, expected, findings: [] };
     const findings: Finding[] = [...this.pulls(measured), ...this.overwritten(measured)];
     for (const finding of findings) finding.evidence = [{ check: 'parameters', measured, expected }];
-    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+    const status = findings.length > 0 ? 'fail' : 'pass';
+    return { status, measured, expected, findings: merge(findings), ...this.remarks() };
+  }
+
+  private remarks(): Pick<Outcome, 'remarks'> {
+    if (this.rescaled.size === 0) return {};
+    const summary = `The critic's parameters were rescaled before ${this.rescaled.size} updates, and it says the same as before in other units, as PopArt does.`;
+    return { remarks: [conventionRemark('critic-rescaled', summary)] };
   }
 
   private overwritten(measured: Outcome['measured']): Finding[] {
@@ -181,7 +207,11 @@ class ParametersPass implements Pass {
     return [
       {
         cause: 'parameters-overwritten',
-        confidence: confidence(1, this.jumps.length * limits.perStep.value),
+        // What could as well be a change of units is a candidate and no cause.
+        confidence:
+          this.doubtful === this.jumps.length
+            ? limits.candidate.value
+            : confidence(1, this.jumps.length * limits.perStep.value),
         agents: [...policies].flatMap((policy) => this.run.agentsOf(policy)),
         onset: Math.min(...this.jumps.map(({ iteration }) => iteration)),
         rows: this.jumps.length,

@@ -15,7 +15,7 @@ export class AffineValues implements CreditTransform {
     const rows = value.length;
     const solve = (r: ArrayLike<number>, v: ArrayLike<number>, n: ArrayLike<number> | null) => {
       const part = { ...credit, reward: r, value: v, nextValue: n };
-      return advantages(part, flow(part, 'asRecorded'), rule.gamma, rule.lambda, new Float64Array(rows));
+      return advantages(part, flow(part, 'asRecorded'), rule, new Float64Array(rows));
     };
     const zero = new Float64Array(rows);
     const one = new Float64Array(rows).fill(1);

@@ -27,7 +27,7 @@ export class Ends implements CreditTransform {
   constructor(readonly rule: EndRule) {}
 
   apply({ iteration, rule }: CreditRows): Float64Array | null {
-    return rule && iteration.credit ? iteration.advantages(this.rule, rule.gamma, rule.lambda) : null;
+    return rule && iteration.credit ? iteration.advantages(this.rule, rule) : null;
   }
 
   describe(language: Language): string {

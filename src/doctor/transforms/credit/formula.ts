@@ -31,7 +31,8 @@ export class Formula implements CreditTransform {
   private fitted(rows: CreditRows, terminations: boolean): Formula | null {
     const { rule, wrong, target, slack } = rows;
     const terms = this.terms(rows, terminations);
-    if (!terms || !rule) return null;
+    // Returns of so many steps are no recurrence, so nothing declared stands beside the formula.
+    if (!terms || !rule || rule.steps !== undefined) return null;
     const used: number[] = [];
     for (let i = 0; i < wrong.length; i++)
       if (Number.isFinite(target[wrong[i]]) && terms(wrong[i]) !== null) used.push(wrong[i]);

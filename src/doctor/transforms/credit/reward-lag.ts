@@ -14,7 +14,7 @@ export class RewardLag implements CreditTransform {
     const reward = lagged(credit.reward, chains.next, chains.previous, this.steps).map((value) =>
       Number.isNaN(value) ? 0 : value,
     );
-    return iteration.advantages('asRecorded', rule.gamma, rule.lambda, reward);
+    return iteration.advantages('asRecorded', rule, reward);
   }
 
   describe(language: Language): string {

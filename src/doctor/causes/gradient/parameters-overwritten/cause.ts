@@ -18,7 +18,7 @@ export const parametersOverwritten: CauseEntry = {
     'input-saturated',
     'advantage-sign-flipped',
   ],
-  decidedBy: ['tensors.delta_norm', 'tensors.norm'],
+  decidedBy: ['tensors.delta_norm', 'tensors.norm', 'replays.value'],
   meaning: 'Parameters change other than by the gradient step (reload, re-initialisation, copied target).',
   toldApart:
     "Change far above the rate times Adam's bound, norms that jump between steps, or a policy that returns to an earlier one.",

@@ -1,0 +1,20 @@
+/** Customs that a program may follow and that look like faults from afar. Each is recognised from the rows, or declared and not contradicted by them, and becomes a remark; it never changes the verdict. */
+import type { Remark } from './diagnosis.ts';
+
+const conventions = {
+  'critic-rescaled': 'Nothing is to be changed; `settings.value_normalisation = "popart"` says it beforehand.',
+  'advantages-recomputed':
+    'Nothing is to be changed; recording `value` in the replays lets later passes be recomputed as well.',
+  'advantages-keep-their-scale':
+    'Where it is not meant, normalise advantages per batch: the clip, the entropy bonus and the rate then mean the same whatever the rewards.',
+  'n-step-credit': 'Nothing is to be changed; `settings.n_steps` says it beforehand.',
+  'rewards-treated': 'Nothing is to be changed; read learning curves in the rewards that the environment paid.',
+  'narrow-columns':
+    'Record these columns in single precision where small differences matter: in half precision they round away.',
+} as const satisfies Record<string, string>;
+
+export type Convention = keyof typeof conventions;
+
+export function conventionRemark(id: Convention, summary: string): Remark {
+  return { id, summary, remedy: conventions[id] };
+}

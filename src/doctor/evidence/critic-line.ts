@@ -1,0 +1,31 @@
+/** Whether the critic says the same before the first step as when the rows were sampled, be it in other units: one line then maps its values of all rows. */
+import { Pairs } from '../../math/statistics.ts';
+import { creditTolerance, fewestRows } from '../check.ts';
+import { limits } from '../limits.ts';
+import type { Iteration } from './iteration.ts';
+
+/** Whether one line maps all rows; a constant says nothing. */
+export function onOneLine(line: Pairs, size: number): 'right' | 'wrong' | 'silent' {
+  if (!(line.spreadY > limits.criticSilent.value * Math.max(1, Math.abs(size)))) return 'silent';
+  const off = Math.sqrt(Math.max(0, 1 - line.correlation ** 2));
+  return off <= limits.lineOff.value * creditTolerance || line.spreadX <= limits.criticStill.value ? 'right' : 'wrong';
+}
+
+export function criticSaysTheSame(iteration: Iteration, policy: number): 'right' | 'wrong' | 'silent' {
+  const { samples, replays, before, own } = iteration;
+  const said = replays?.column('value');
+  const stored = samples?.column('value');
+  if (!replays || !before || !said || !stored) return 'silent';
+  const sample = replays.column('sample')!;
+  const of = replays.column('policy');
+  const line = new Pairs();
+  let size = 0;
+  for (let i = 0; i < replays.rows; i++) {
+    if (before[i] !== 1 || own[i] !== 1 || (of && of[i] !== policy)) continue;
+    const [x, y] = [stored[sample[i]], said[i]];
+    if (!Number.isFinite(x + y)) continue;
+    line.add(x, y);
+    size = y;
+  }
+  return line.count < fewestRows ? 'silent' : onOneLine(line, size);
+}
