@@ -48,7 +48,9 @@ function fourSteps(
       nextValue: samples.next_value ? of('next_value') : null,
     };
     const found = advantages(inputs, flow(inputs, end), { gamma, lambda: 1, steps: 4 }, new Float64Array(rows.length));
-    rows.forEach((row, i) => (out[row] = found[i]));
+    rows.forEach((row, i) => {
+      out[row] = found[i];
+    });
   }
   samples.advantage = out;
   delete samples.return;
