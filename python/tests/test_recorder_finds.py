@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_recorder import Case, manifest, table
+from support import Case, manifest, table
 from trueline_recorder import RecorderWarning
 
 

@@ -17,7 +17,7 @@ from stable_baselines3.common.env_util import make_vec_env
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
-from test_recorder import Case, manifest, table
+from support import Case, manifest, table
 from trueline_recorder import RecorderWarning, sb3_callback
 from trueline_recorder.adapters.sb3_readers import RolloutReader
 

@@ -1,40 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { parameters, small, useTrainer } from '../../test/support/small-run.ts';
 import type { TrainJob } from '../algorithms/ppo/update.ts';
 import type { Game } from '../games/game.ts';
-import { createEngine } from '../net/engine.ts';
-import type { Engine } from '../net/types.ts';
-import { GuardStop } from './guard/guard.ts';
 import type { SettingsInput } from './settings.ts';
 import { cleanStages } from './stages.ts';
-import { type IterationReport, Trainer, type TrainerOptions } from './trainer.ts';
+import type { IterationReport } from './trainer.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await createEngine({ kernel: 'simd', threads: 1 });
-});
-afterAll(() => engine.dispose());
-
-const small: SettingsInput = {
-  game: 'echo',
-  gameSettings: { seats: 2 },
-  worlds: 8,
-  rollout: 10,
-  steps: 1_000_000,
-  network: { hidden: [16] },
-  ppo: { epochs: 2, minibatches: 2 },
-};
-
-async function run(settings: SettingsInput, iterations: number, options: Partial<TrainerOptions> = {}) {
-  const trainer = new Trainer(settings, { engine, ...options });
-  const reports: IterationReport[] = [];
-  for (let i = 0; i < iterations; i++) reports.push(await trainer.iterate());
-  return { trainer, reports };
-}
-
-const parameters = (trainer: Trainer) =>
-  Object.fromEntries(
-    trainer.learners.map(({ name, policy }) => [name, policy.parameters.map((_, i) => Array.from(policy.read(i)))]),
-  );
+const { made, run } = useTrainer();
 
 describe('a training run', () => {
   it('is the same bit for bit with the same seed and different with another', async () => {
@@ -61,7 +33,7 @@ describe('a training run', () => {
     async ({ settings }) => {
       const whole = await run(settings, 5);
       const first = await run(settings, 2);
-      const resumed = new Trainer(settings, { engine });
+      const resumed = made(settings);
       resumed.load(await first.trainer.save());
       const reports: IterationReport[] = [];
       for (let i = 0; i < 3; i++) reports.push(await resumed.iterate());
@@ -73,7 +45,7 @@ describe('a training run', () => {
 
   it('refuses a checkpoint of other settings and names the first that differs', async () => {
     const { trainer } = await run(small, 1);
-    const other = new Trainer({ ...small, ppo: { ...small.ppo, clip: 0.1 } }, { engine });
+    const other = made({ ...small, ppo: { ...small.ppo, clip: 0.1 } });
     const saved = await trainer.save();
     expect(() => other.load(saved)).toThrow(/ppo\.clip was 0\.2 and is now 0\.1/);
     expect(() => other.load(saved.subarray(0, 200))).toThrow(/cut off/);
@@ -168,129 +140,6 @@ describe('early stop and adaptive learning rate', () => {
     const down = await run({ ...small, ppo: { adaptiveKl: 1e-12, adaptiveBounds: [0.4, 2] } }, 4);
     expect(down.reports.map((report) => report.readings[0].learning_rate)).toEqual([0.001, 0.0005, 0.0004, 0.0004]);
   });
-});
-
-describe('the guard', () => {
-  const broken = (change: (job: TrainJob) => TrainJob): Partial<TrainerOptions> => ({ stages: { loss: change } });
-  const shifted = broken((job) => ({
-    ...job,
-    rows: { ...job.rows, oldLogp: job.rows.oldLogp.map((logp) => logp - 0.5) },
-  }));
-
-  it('is silent on a healthy run', async () => {
-    const said: string[] = [];
-    const { trainer } = await run(small, 5, { onNotice: (sentence) => said.push(sentence) });
-    expect(said).toEqual([]);
-    expect(trainer.guard.counts.size).toBe(0);
-  });
-
-  it('drops and counts rows whose log-probability is not replayed, skips the minibatches, and leaves the policy alone', async () => {
-    const before = parameters(new Trainer(small, { engine }));
-    const said: string[] = [];
-    const { trainer, reports } = await run(small, 1, { ...shifted, onNotice: (sentence) => said.push(sentence) });
-    expect(trainer.guard.counts.get('replay-differs')).toBe(reports[0].rows);
-    expect(trainer.guard.counts.get('minibatch-skipped')).toBe(2 * 2 * 2);
-    expect(parameters(trainer)).toEqual(before);
-    expect(reports[0].readings[0].valid_ratio).toBe(0);
-    expect(said.length).toBe(2);
-  });
-
-  it('trains on all the same where it is off', async () => {
-    const before = parameters(new Trainer(small, { engine }));
-    const { trainer } = await run({ ...small, guard: 'off' }, 1, shifted);
-    expect(parameters(trainer)).not.toEqual(before);
-  });
-
-  it.each([
-    [
-      'an unsorted batch',
-      {
-        arrange: () => {},
-        collect: (collector, batch) => {
-          cleanStages.collect(collector, batch);
-          batch.reorder(Int32Array.from({ length: batch.rows }, (_, i) => batch.rows - 1 - i));
-        },
-      },
-      'rows-not-sorted',
-      /samples row 1 \(iteration 0, episode \d+, t \d+, agent player_\d\) does not come after samples row 0/,
-    ],
-    [
-      'a value that is not finite',
-      {
-        credit: (batch, ppo) => {
-          cleanStages.credit(batch, ppo);
-          batch.advantage[3] = Number.NaN;
-        },
-      },
-      'not-finite',
-      /samples row 3 .*: advantage is NaN/,
-    ],
-    [
-      'a log-probability above 0',
-      {
-        collect: (collector, batch) => {
-          cleanStages.collect(collector, batch);
-          batch.oldLogp[5] = 0.25;
-        },
-      },
-      'log-probability-above-0',
-      /old_logp is 0\.25/,
-    ],
-    [
-      'another candidate list in the update',
-      { loss: (job) => ({ ...job, rows: { ...job.rows, action: job.rows.action.map(() => 0) } }) },
-      'replay-differs',
-      /new_logp is -[\d.]+ before any step but old_logp is -[\d.]+/,
-    ],
-    [
-      'an optimiser that does not hold the head',
-      { loss: (job) => ({ ...job, bound: job.policy.parameters.map(({ role }) => (role === 'head' ? 0 : 1)) }) },
-      'not-bound-once',
-      /0 optimiser groups hold actor\.head/,
-    ],
-    [
-      'advantages that do not reach the loss',
-      {
-        step: (machine, jobs) =>
-          cleanStages.step(
-            machine,
-            jobs.map((job) => ({
-              ...job,
-              settings: { ...job.settings, entropyCoefficient: 0 },
-              rows: { ...job.rows, advantage: new Float32Array(job.rows.length) },
-            })),
-          ),
-      },
-      'no-gradient',
-      /trunk's gradient/,
-    ],
-    [
-      'parameters that do not move',
-      {
-        step: (machine, jobs) => {
-          const kept = jobs.map((job) => job.policy.save());
-          const reports = cleanStages.step(machine, jobs);
-          jobs.forEach((job, i) => {
-            job.policy.load(kept[i]);
-          });
-          return reports.map((report) => ({
-            ...report,
-            tensors: report.tensors?.map((tensor) => ({ ...tensor, delta: 0 })),
-          }));
-        },
-      },
-      'parameters-not-moved',
-      /no parameter changed/,
-    ],
-  ] as [string, Required<TrainerOptions>['stages'], string, RegExp][])(
-    'strict stops at %s',
-    async (_name, stages, kind, sentence) => {
-      const failed = await run({ ...small, guard: 'strict' }, 1, { stages }).catch((error: unknown) => error);
-      expect(failed).toBeInstanceOf(GuardStop);
-      expect((failed as GuardStop).kind).toBe(kind);
-      expect((failed as GuardStop).message).toMatch(sentence);
-    },
-  );
 });
 
 describe('probes', () => {

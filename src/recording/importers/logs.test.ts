@@ -2,30 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { event, eventFile, simpleValue } from '../../../bench/import/events.ts';
 import { plain } from '../../../test/support/arbitraries.ts';
+import { folder, imported, read, series } from '../../../test/support/logs.ts';
 import { BadInput } from '../bad-input.ts';
 import { Recording } from '../recording.ts';
-import { bytesSource, memoryStore, type Store } from '../source.ts';
+import { memoryStore } from '../source.ts';
 import { Log } from './log.ts';
-import { fileStore, type ImportedLog, importLog, type LogOptions, logRecording, writeLog } from './open.ts';
-
-const encode = (text: string) => new TextEncoder().encode(text);
-
-async function imported(name: string, text: string | Uint8Array, options?: LogOptions): Promise<ImportedLog> {
-  return importLog(fileStore(bytesSource(name, typeof text === 'string' ? encode(text) : text)), options);
-}
-
-async function folder(files: Record<string, string | Uint8Array>): Promise<Store> {
-  const store = memoryStore('run');
-  for (const [path, text] of Object.entries(files))
-    await store.write(path, [typeof text === 'string' ? encode(text) : text]);
-  return store;
-}
-
-const series = ({ log }: ImportedLog) => Object.fromEntries(log.names.map((name) => [name, log.valuesOf(name)]));
-const read = ({ columns }: ImportedLog) =>
-  Object.fromEntries(
-    columns.filter(({ used }) => used).map(({ name, metric, sign }) => [name, sign < 0 ? `-${metric}` : metric]),
-  );
+import { importLog, logRecording, writeLog } from './open.ts';
 
 describe('tables of text', () => {
   it('Stable-Baselines3 progress.csv: empty cells are not logged, entropy_loss is negated', async () => {
@@ -119,93 +101,6 @@ describe('tables of text', () => {
   });
 });
 
-describe('logs of JSON objects', () => {
-  it('progress.json of Stable-Baselines3, with bare NaN and a line that was cut off', async () => {
-    const log = await imported(
-      'progress.json',
-      '{"train/approx_kl": 0.5, "time/total_timesteps": 10}\n{"train/approx_kl": NaN, "time/total_timesteps": 20}\n{"train/appr',
-    );
-    expect(series(log)).toEqual({ 'train/approx_kl': [0.5, Number.NaN] });
-    expect([...log.log.step]).toEqual([10, 20]);
-    expect(log.notices).toEqual([
-      'progress.json: the last line is cut off and left out; the 2 lines before it are kept',
-    ]);
-  });
-
-  it('log_history of trainer_state.json, pretty or in one line', async () => {
-    const state = {
-      epoch: 1,
-      log_history: [
-        { loss: 1.5, kl: 0.001, 'completions/mean_length': 9, step: 5 },
-        { loss: 1, kl: 0.002, step: 10 },
-      ],
-    };
-    for (const text of [JSON.stringify(state, null, 2), JSON.stringify(state)]) {
-      const log = await imported('trainer_state.json', text);
-      expect(series(log)).toMatchObject({ loss: [1.5, 1], kl: [0.001, 0.002] });
-      expect(read(log)).toEqual({ loss: 'loss', kl: 'reference_kl' });
-      expect([...log.log.step]).toEqual([5, 5, 5, 10, 10]);
-    }
-  });
-
-  it('dictionaries as Python prints them, and lines of verl', async () => {
-    const python = await imported(
-      'train.log',
-      "{'loss': 0.25, 'grad_norm': nan, 'policy/approxkl_avg': 0.5, 'done': None, 'epoch': 0.1}\nsome words\n{'loss': 1e-3, 'epoch': 0.2}\n",
-    );
-    expect(series(python)).toEqual({ loss: [0.25, 0.001], grad_norm: [Number.NaN], 'policy/approxkl_avg': [0.5] });
-    expect(python.notices).toEqual(['train.log: 1 lines are no objects and are left out; 2 were read']);
-    const verl = await imported(
-      'verl.log',
-      '(Task pid=1) step:3 - actor/ppo_kl:0.001 - actor/pg_clipfrac:0.02 - actor/entropy_loss:0.7\n',
-    );
-    expect(read(verl)).toEqual({
-      'actor/ppo_kl': 'kl_k1',
-      'actor/pg_clipfrac': 'clip_fraction',
-      'actor/entropy_loss': 'entropy',
-    });
-    expect([...verl.log.step]).toEqual([3, 3, 3]);
-    const file = await imported('verl.jsonl', '{"step": 4, "data": {"actor/ppo_kl": 0.5}}\n');
-    expect([file.log.names, [...file.log.step]]).toEqual([['actor/ppo_kl'], [4]]);
-  });
-
-  it("RLlib's nested result.json: policies become agents, the configuration becomes settings", async () => {
-    const row = {
-      timesteps_total: 4000,
-      config: { num_sgd_iter: 1, sgd_minibatch_size: 128, train_batch_size: 128, clip_param: 0.3, env: 'x' },
-      info: {
-        learner: {
-          fox: { learner_stats: { kl: 0.01, entropy: 1.2, vf_explained_var: 0.5 } },
-          hen: { learner_stats: { kl: 0.02 } },
-        },
-      },
-      policy_reward_mean: { fox: 3, hen: 4 },
-    };
-    const log = await imported('result.json', `${JSON.stringify(row)}\n`);
-    expect(log.columns.filter(({ used }) => used).map(({ metric, agent }) => [metric, agent])).toEqual([
-      ['kl', 'fox'],
-      ['entropy', 'fox'],
-      ['explained_variance', 'fox'],
-      ['kl', 'hen'],
-      ['return', 'fox'],
-      ['return', 'hen'],
-    ]);
-    expect(log.manifest).toMatchObject({
-      agents: [{ name: 'fox' }, { name: 'hen' }],
-      settings: { epochs: 1, minibatches: 1, clip: 0.3 },
-    });
-  });
-
-  it.each([
-    ['words', 'x.jsonl', 'hello\nworld\n', 'holds no line that is a JSON object'],
-    ['an object without a history', 'x.json', '{\n "a": 1\n}\n', 'holds no logged numbers'],
-    ['not JSON', 'x.json', '{\n "a": \n', 'is not JSON, nor one object per line'],
-    ['no numbers', 'x.jsonl', '{"a": "b"}\n', 'holds no logged numbers'],
-  ])('that cannot be read get a sentence: %s', async (_, name, text, sentence) => {
-    await expect(imported(name, text)).rejects.toThrow(sentence);
-  });
-});
-
 describe('tables in other dialects', () => {
   it.each([
     ['semicolons and decimal commas', 'update_id;avg_kl;avg_entropy\n1;0,5;1,25\n2;0,25;1e0\n'],
@@ -257,78 +152,6 @@ describe('tables in other dialects', () => {
     );
     const wide = Array.from({ length: 100_001 }, (_, i) => `c${i}`).join(',');
     await expect(imported('x.csv', `${wide}\n1\n`)).rejects.toThrow('has 100001 columns; at most 100000 are read');
-  });
-});
-
-describe('JSON of any nesting', () => {
-  it('lists of numbers by name, with or without their steps', async () => {
-    const log = await imported(
-      'x.json',
-      '{\n"config": {"gamma": 0.9},\n"update": [10, 20],\n"losses": {"kl": [1, 2]},\n"entropy": [3, 4]}',
-    );
-    expect(series(log)).toEqual({ entropy: [3, 4], 'losses/kl': [1, 2] });
-    expect(log.manifest.settings).toEqual({ gamma: 0.9 });
-  });
-
-  it('epochs within updates are so many numbers of that update', async () => {
-    const text =
-      '[{"update": 5, "epochs": [{"epoch": 0, "kl": 1}, {"epoch": 1, "kl": 2}], "agents": {"IND": {"entropy": [7, 8]}}},\n{"update": 6, "epochs": [{"epoch": 0, "kl": 3}]}]';
-    const log = await imported('x.json', text);
-    expect(series(log)).toEqual({ 'epochs/epoch': [0, 1, 0], 'epochs/kl': [1, 2, 3], 'agents/IND/entropy': [7, 8] });
-    expect([...log.log.step]).toEqual([5, 5, 5, 5, 5, 5, 6, 6]);
-    expect(log.columns.map(({ metric, agent }) => [metric, agent])).toEqual([
-      [null, null],
-      ['kl', null],
-      ['entropy', 'IND'],
-    ]);
-  });
-
-  it('records by number, and runs of records', async () => {
-    const numbered = await imported('x.json', '{\n"1": {"kl": 1}, "2": {"kl": 2}}');
-    expect([series(numbered), [...numbered.log.step]]).toEqual([{ kl: [1, 2] }, [1, 2]]);
-    const nested = await imported(
-      'x.json',
-      '{\n"training": {"updates": [{"iteration": 3, "kl": 1}, {"iteration": 4, "kl": 2}]}}',
-    );
-    expect([series(nested), [...nested.log.step]]).toEqual([{ 'training/kl': [1, 2] }, [3, 4]]);
-  });
-});
-
-describe('what programs print', () => {
-  it("Stable-Baselines3's tables", async () => {
-    const table = (reward: number, kl: number, steps: number) =>
-      `Using cpu device\n---------------------------------\n| rollout/           |          |\n|    ep_rew_mean     | ${reward}       |\n| time/              |          |\n|    total_timesteps | ${steps}     |\n| train/             |          |\n|    approx_kl       | ${kl} |\n|    entropy_loss    | -0.69    |\n---------------------------------\n`;
-    const log = await imported('run.log', table(21, 0.01, 2048) + table(22, 0.02, 4096));
-    expect(read(log)).toEqual({
-      'rollout/ep_rew_mean': 'return',
-      'train/approx_kl': 'kl',
-      'train/entropy_loss': '-entropy',
-    });
-    expect([...log.log.step]).toEqual([2048, 2048, 2048, 4096, 4096, 4096]);
-  });
-
-  it("rsl_rl's blocks", async () => {
-    const block = (i: number) =>
-      `################\n            Learning iteration ${i}/1500\n\n   Computation: 9000 steps/s (collection: 1.2s, learning 0.1s)\n   Value function loss: 0.5\n   Surrogate loss: -0.25\n   Mean reward: 3.5\n--------\n   Total timesteps: ${98304 * (i + 1)}\n   Iteration time: 1.2s\n`;
-    const log = await imported('train.log', block(0) + block(1));
-    expect(read(log)).toMatchObject({
-      'Value function loss': 'value_loss',
-      'Surrogate loss': 'policy_loss',
-      'Mean reward': 'return',
-    });
-    expect(log.log.valuesOf('Mean reward')).toEqual([3.5, 3.5]);
-  });
-
-  it('names and numbers in prose, with times, colours and words between them', async () => {
-    const line = (i: number) =>
-      `\u001b[32m2024-05-01 12:00:0${i},123 INFO trainer: update ${i}: approx_kl=0.0${i}, entropy = 1.5 | lr: 3e-4 (12.5s)\u001b[0m\n`;
-    const log = await imported('out.log', line(1) + line(2));
-    expect(series(log)).toEqual({ approx_kl: [0.01, 0.02], entropy: [1.5, 1.5], lr: [3e-4, 3e-4] });
-    expect([...log.log.step]).toEqual([1, 1, 1, 2, 2, 2]);
-  });
-
-  it('that hold no numbers get a sentence', async () => {
-    await expect(imported('out.log', 'hello\nworld\n')).rejects.toThrow('holds no line with a name and a number');
   });
 });
 

@@ -9,7 +9,7 @@ import type { HopAgent } from '../agent.ts';
 import type { Diary } from './diary.ts';
 import type { StateArray } from './planes.ts';
 import { bytes, copyRow, floats, ints } from './ring.ts';
-import { emptyPrediction, type Predicted } from './world-member.ts';
+import { emptyPrediction, type Predicted } from './world-columns.ts';
 
 /** The arrows that imagination shares with play: one's own policy and critic, and where rows go. */
 export interface ImaginedPlay {

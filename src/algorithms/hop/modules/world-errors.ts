@@ -1,6 +1,6 @@
 /** How wrong the world model is, counted step by step. An error counts once however many figures of the step it spoils. */
 import type { Planes } from './planes.ts';
-import type { Predicted, StepColumns } from './world-member.ts';
+import type { Predicted, StepColumns } from './world-columns.ts';
 
 /** Shares of wrong predictions on steps that were never trained on, averaged over the members. */
 export interface WorldModelErrors {

@@ -8,8 +8,9 @@ import type { Engine, PolicySave } from '../../../net/types.ts';
 import type { HopSettings } from '../settings.ts';
 import type { Planes, StateArray } from './planes.ts';
 import { copyRow } from './ring.ts';
+import { emptyPrediction, type Predicted, reservePrediction, type StepColumns } from './world-columns.ts';
 import { type WorldModelErrors, WorldTally } from './world-errors.ts';
-import { emptyPrediction, type Predicted, reservePrediction, type StepColumns, WorldMember } from './world-member.ts';
+import { WorldMember } from './world-member.ts';
 
 export class WorldModel {
   readonly members: WorldMember[];

@@ -1,0 +1,52 @@
+"""Bugs for `Program`, each put in from outside by replacing one stage. Which conventions a fault needs, and which columns tell it, stand beside it.
+
+The one thing to get wrong: `tells` are columns without which the fault cannot be seen by anybody; where one is left out, the right
+answer is not the cause's name.
+"""
+
+from typing import Any, Callable, Dict, NamedTuple, Sequence, Tuple
+
+REPLAY = ("replays.old_logp",)
+CREDIT = ("samples.reward", "samples.value", "samples.advantage", "samples.next_value")
+USED = ("samples.advantage", "replays.advantage")
+TENSORS = ("tensors",)
+
+
+class Fault(NamedTuple):
+    causes: Tuple[str, ...]
+    put: Callable[[Any], None]
+    needs: Dict[str, Sequence[str]]  # conventions under which it is a fault at all
+    tells: Tuple[str, ...]
+
+
+FAULTS: Dict[str, Fault] = {}
+MULTI = {"epochs": ("3x2", "4x4", "6x1"), "objective": ("clip",)}
+CHOICES = {"actions": ("categorical",)}
+LISTS = {"choices": ("lists", "lists-mask"), "actions": ("categorical",)}
+MASKS = {"choices": ("mask", "mask-inf", "lists-mask"), "actions": ("categorical",)}
+GAE = {"credit": ("gae",), "episodes": ("short",)}
+NORMAL = {"normalisation": ("batch", "minibatch", "agent"), "advantages": ("once",)}
+TEAM = {"agents": ("2", "4"), "deaths": ("none",)}
+MEAN = {"reduction": ("mean",)}
+
+
+def fault(name, *causes, tells=(), **needs):
+    def keep(put):
+        FAULTS[name] = Fault(causes, put, needs, tuple(tells))
+        return put
+
+    return keep
+
+
+def stage(name, stage_name, *causes, tells=(), **needs):
+    """A fault that wraps one stage: the function gets the program and the stage as it was, then the stage's arguments."""
+
+    def keep(change):
+        def put(program):
+            own = getattr(program, stage_name)
+            setattr(program, stage_name, lambda *args: change(program, own, *args))
+
+        FAULTS[name] = Fault(causes, put, needs, tuple(tells))
+        return change
+
+    return keep
