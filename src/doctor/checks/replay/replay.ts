@@ -6,7 +6,7 @@ import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy } from '../../found.ts';
 import { limits } from '../../limits.ts';
-import { Cover, type Hypothesis, type Match, type Trial } from '../../pairing/cover.ts';
+import { Cover, type Hypothesis, type Trial } from '../../pairing/cover.ts';
 import { resolution, Scores } from '../../pairing/scoring.ts';
 import { Composed } from '../../transforms/composed.ts';
 import { FirstK } from '../../transforms/replay/first-k.ts';
@@ -20,6 +20,7 @@ import { type ReplayRow, ReplayRows, type ReplayTransform } from '../../transfor
 import { SecondPass } from '../../transforms/replay/second-pass.ts';
 import { fitTemperature, Temperature } from '../../transforms/replay/temperature.ts';
 import { OwnAgents } from '../../transforms/rows/own-agents.ts';
+import { blank, tryOne } from './trial.ts';
 
 interface ReplayHypothesis extends Hypothesis {
   transform: ReplayTransform;
@@ -311,13 +312,6 @@ class ReplayPass implements Pass {
   }
 }
 
-const blank = (tried: readonly ReplayRow[]): Trial => ({
-  match: new Uint8Array(tried.length),
-  target: Float64Array.from(tried, ({ fresh }) => fresh),
-  before: Float64Array.from(tried, ({ used }) => used),
-  after: new Float64Array(tried.length).fill(Number.NaN),
-});
-
 /** A trial by hypothesis. Two faults at once are tried only where no single one explains half of the rows. */
 function tryAll(rows: ReplayRows, tried: readonly ReplayRow[]): (Trial | null)[] {
   const stride = Math.max(1, Math.floor(tried.length / budgets.fitRows));
@@ -333,35 +327,4 @@ function tryAll(rows: ReplayRows, tried: readonly ReplayRow[]): (Trial | null)[]
     return divisor === null ? null : tryOne(rows, tried, new Composed([transform, new Temperature('update', divisor)]));
   });
   return [...single, ...both];
-}
-
-function tryOne(rows: ReplayRows, tried: readonly ReplayRow[], transform: ReplayTransform): Trial {
-  const trial = { ...blank(tried), transform };
-  if (transform.explains === 'old') [trial.target, trial.before] = [trial.before, trial.target];
-  let explained = 0;
-  tried.forEach((row, i) => {
-    rows.at(row);
-    const odd = transform.explains === 'old' ? rows.oldIsOdd : transform.explains === 'either' || rows.newIsOdd;
-    const match = odd ? (transform.match?.(rows) ?? matchByScore(rows, transform)) : 0;
-    trial.match[i] = match;
-    if (match === 2) explained++;
-  });
-  // Columns are worked out only for what may become a finding.
-  if (explained > 0)
-    tried.forEach((row, i) => {
-      trial.after[i] = scoreOf(rows.at(row), transform);
-    });
-  return trial;
-}
-
-function matchByScore(rows: ReplayRows, transform: ReplayTransform): Match {
-  const target = transform.explains === 'old' ? rows.row.used : rows.row.fresh;
-  if (transform.explains === 'old' ? !rows.freshIsOwn : !rows.canScore) return 0;
-  return rows.agrees(scoreOf(rows, transform), target) ? 2 : 0;
-}
-
-function scoreOf(rows: ReplayRows, transform: ReplayTransform): number {
-  if (transform.score) return transform.score(rows);
-  const view = rows.base.logits && rows.row.action >= 0 ? transform.alter?.(rows.view, rows) : null;
-  return view ? rows.score(view) : Number.NaN;
 }
