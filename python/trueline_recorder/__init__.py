@@ -24,6 +24,7 @@ no parameter. A mistake in a call, or a full disk, never ends the training run: 
 Python 3.9 or later, and numpy; torch is used where the caller uses it.
 """
 
+from .adapters.rlhf import openrlhf_experience, openrlhf_slice, verl_actor, verl_responses
 from .adapters.sb3 import sb3_callback
 from .adapters.trl import trl_trainer
 from .core import __version__
@@ -31,4 +32,15 @@ from .recorder import Recorder
 from .tables import TABLES
 from .trouble import RecorderWarning
 
-__all__ = ["TABLES", "Recorder", "RecorderWarning", "__version__", "sb3_callback", "trl_trainer"]
+__all__ = [
+    "TABLES",
+    "Recorder",
+    "RecorderWarning",
+    "__version__",
+    "openrlhf_experience",
+    "openrlhf_slice",
+    "sb3_callback",
+    "trl_trainer",
+    "verl_actor",
+    "verl_responses",
+]
