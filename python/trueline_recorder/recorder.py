@@ -64,7 +64,7 @@ class Recorder(Tokens):
         strict: bool = False,
         responses_kept: int = 64,
         control: Optional[Callable[[Any], Any]] = None,
-        control_kept: int = 8,
+        control_kept: int = 4,
         rank: Optional[int] = None,
         ranks: int = 1,
     ) -> None:

@@ -40,7 +40,8 @@ def numbers_of(labels: Any) -> np.ndarray:
 
 
 def optional_key(batch: Mapping[str, Any], name: str) -> Any:
-    return batch[name] if name in batch.keys() else None  # noqa: SIM118: a TensorDict is no mapping
+    """What a batch holds, or None. A TensorDict does not take `in` without keys()."""
+    return batch[name] if name in batch.keys() else None  # noqa: SIM118
 
 
 def verl_actor(actor: Any, recorder: Recorder) -> Any:

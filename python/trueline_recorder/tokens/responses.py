@@ -32,7 +32,7 @@ from .grid import (
 from .scoring import Support, clean_pass, evaluation
 
 #: Copies in the batch of the second clean pass: another shape, the same tokens.
-COPIES = 4
+COPIES = 2
 
 
 class Responses(Reports):
@@ -41,7 +41,7 @@ class Responses(Reports):
     _batch: Optional[TokenBatch] = None
     _responses_kept = 64
     _control: Optional[Callable[[Any], Any]] = None
-    _control_kept = 8
+    _control_kept = 4
     _rank: Optional[int] = None
     _ranks = 1
     _next_response = 0
@@ -222,7 +222,11 @@ class Responses(Reports):
 
     def _clean(self, batch: TokenBatch, rows: np.ndarray, scorer: Callable[[Any], Any], names: Any) -> None:
         """Clean passes over a few responses, spread over those that are kept."""
-        whole = [row for row in rows.tolist() if batch.ids[row] is not None and len(batch.ids[row]) > 1]
+        whole = [
+            row
+            for row in rows.tolist()
+            if batch.ids[row] is not None and len(batch.ids[row]) > max(1, batch.prompt_length[row])
+        ]
         if not whole:
             self._say(
                 ("no prompts", "no control pass is made: responses() needs prompts=, the ids that the responses follow")
@@ -240,9 +244,10 @@ class Responses(Reports):
                 ids = batch.ids[row]
                 assert ids is not None
                 temperature = batch.supports[row].temperature
-                t = np.arange(1, len(ids))
+                first = max(1, int(batch.prompt_length[row]))
+                t = np.arange(first, len(ids))
                 found = {
-                    name: clean_pass(scorer, ids, copies, temperature, device)
+                    name: clean_pass(scorer, ids, first, copies, temperature, device)
                     for name, copies in zip(names, (1, COPIES))
                 }
                 batch.set_columns(address(np.full(len(t), row), t), found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence
 
@@ -12,8 +13,8 @@ from ..arrays import to_numpy
 
 #: Entries of logits that are turned into float32 at once.
 AT_ONCE = 1 << 24
-#: Tokens that are looked at first for top-p; where they do not reach it, all are sorted.
-TOP = 512
+#: Tokens that are looked at first for top-p, and rows that are sorted whole where those do not reach it.
+TOP, SORTED = 512, 16
 
 
 class Support(NamedTuple):
@@ -55,22 +56,32 @@ def score(logits: Any, token: np.ndarray, support: Support) -> Dict[str, np.ndar
 
 
 def kept_mass(probabilities: Any, support: Support) -> Any:
-    """The probability that top-k, then top-p among what is left, then min-p keep, in every row."""
-    torch = sys.modules["torch"]
+    """The probability that top-k, then top-p among what is left, then min-p keep, in every row. Unknown where that would take a sort of the whole
+    vocabulary, but for a few rows: only a model that knows nothing spreads so wide."""
     width = probabilities.shape[1]
-    most = min(width, support.top_k or width)
-    values = probabilities.topk(min(most, TOP), 1).values
-    if support.top_k == 0 and most > TOP and support.top_p < 1 and bool((values.sum(1) < support.top_p).any()):
-        values = probabilities.sort(1, descending=True).values
     if support.top_k == 0 and support.top_p >= 1:
-        values = probabilities
+        return (probabilities * (probabilities >= support.min_p * probabilities.max(1, keepdim=True).values)).sum(1)
+    values = probabilities.topk(min(support.top_k or width, TOP, width), 1).values
+    kept = cut_mass(values, support)
+    if support.top_k == 0 and width > TOP:
+        wide = (values.sum(1) < support.top_p).nonzero().squeeze(1)
+        kept[wide] = math.nan
+        few = wide[:SORTED]
+        kept[few] = cut_mass(probabilities[few].sort(1, descending=True).values, support)
+    elif support.top_k > TOP:
+        kept = cut_mass(probabilities.topk(support.top_k, 1).values, support)
+    return kept
+
+
+def cut_mass(values: Any, support: Support) -> Any:
+    """What top-p and min-p leave of probabilities that are in order, the largest first."""
+    torch = sys.modules["torch"]
     kept = torch.ones_like(values, dtype=torch.bool)
     if support.top_p < 1:
         whole = values.sum(1, keepdim=True) if support.top_k else 1.0
-        before = (values.cumsum(1) - values) / whole
-        kept &= before < support.top_p
+        kept &= (values.cumsum(1) - values) / whole < support.top_p
     if support.min_p > 0:
-        kept &= values >= support.min_p * probabilities.max(1, keepdim=True).values
+        kept &= values >= support.min_p * values[:, :1]
     return (values * kept).sum(1)
 
 
@@ -91,23 +102,23 @@ def evaluation(modules: Sequence[Any]) -> Iterator[None]:
 
 
 def clean_pass(
-    score_ids: Callable[[Any], Any], ids: np.ndarray, copies: int, temperature: float, device: Optional[Any]
+    score_ids: Callable[[Any], Any], ids: np.ndarray, first: int, copies: int, temperature: float, device: Optional[Any]
 ) -> np.ndarray:
-    """The log-probability of every id but the first, in a batch of `copies` of one sequence that holds no padding."""
+    """The log-probability of every id from `first` on, in a batch of `copies` of one sequence that holds no padding."""
     torch = sys.modules["torch"]
     batch = torch.as_tensor(ids, dtype=torch.long, device=device).unsqueeze(0).repeat(copies, 1)
     result = score_ids(batch)
     result = getattr(result, "logits", result)
     result = result[0] if isinstance(result, tuple) else result
+    count = len(ids) - first
     if result.dim() == 2:  # log-probabilities already
-        first = result[0]
-        return to_numpy(first[-(len(ids) - 1) :])
+        return to_numpy(result[0, result.shape[1] - count :])
     found = []
     step = max(1, AT_ONCE // result.shape[-1])
-    for begin in range(0, len(ids) - 1, step):
-        scores = result[0, begin : min(begin + step, len(ids) - 1)].float()
+    for begin in range(first, len(ids), step):
+        scores = result[0, begin - 1 : min(begin + step, len(ids)) - 1].float()
         if temperature != 1:
             scores = scores / temperature
-        picked = scores.gather(1, batch[0, begin + 1 : begin + 1 + len(scores), None]).squeeze(1)
+        picked = scores.gather(1, batch[0, begin : begin + len(scores), None]).squeeze(1)
         found.append((picked - scores.logsumexp(1)).cpu())
     return torch.cat(found).numpy()
