@@ -41,6 +41,7 @@ class Core:
         self.stopped = False
         self.closed = False
         self._inside = False
+        self._calls: Dict[str, str] = {}  # where the program first called each method
         self._pid = os.getpid()
         self._agents = agents
         self._progress = progress
@@ -304,6 +305,9 @@ class Core:
         self._manifest["policies"] = [{"name": name} for name in names]
         if self._notices.said:
             self._manifest.setdefault("recorder", {})["warnings"] = self._notices.said
+        calls = {name: site for name, site in self._calls.items() if not name.startswith("_")}
+        if calls:
+            self._manifest.setdefault("recorder", {})["calls"] = calls
         self._store.write_manifest(self._manifest)
 
     def _say(self, oddity: Oddity) -> None:

@@ -31,6 +31,16 @@ def warn(text: str) -> None:
         print(f"trueline_recorder: {text}", file=sys.stderr)
 
 
+def called_from() -> str:
+    """FILE:LINE of the program's own line that called the recorder; the file as seen from where the program was started."""
+    frame = sys._getframe()
+    while frame.f_back is not None and is_between(frame):
+        frame = frame.f_back
+    file = os.path.abspath(frame.f_code.co_filename)
+    here = os.path.join(os.getcwd(), "")
+    return f"{file[len(here) :] if file.startswith(here) else file}:{frame.f_lineno}"
+
+
 def is_between(frame: Any) -> bool:
     return frame.f_code.co_filename.startswith(HOME) or frame.f_globals.get("__name__", "").split(".")[0] in BETWEEN
 
@@ -63,6 +73,8 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, *args, **kwargs)
         self._inside = True
         try:
+            if method.__name__ not in self._calls:
+                self._calls[method.__name__] = called_from()
             return method(self, *args, **kwargs)
         except Exception as error:
             self._fail(error)
