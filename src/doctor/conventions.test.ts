@@ -137,6 +137,77 @@ describe('customs of a program', () => {
   });
 });
 
+/** Per row of `replays`: its log-ratio and the advantage in the loss, by step. */
+function stepsOf({ tables: { replays, samples } }: Made): Map<string, { ratio: number; advantage: number }[]> {
+  const first = new Map<number, number>();
+  numbers(samples, 'iteration').forEach((number, row) => {
+    if (!first.has(number)) first.set(number, row);
+  });
+  const [old, fresh, used] = [
+    numbers(samples, 'old_logp'),
+    numbers(replays, 'new_logp'),
+    numbers(replays, 'advantage'),
+  ];
+  const at = ['iteration', 'epoch', 'minibatch', 'policy'].map((name) => numbers(replays, name));
+  const sample = numbers(replays, 'sample');
+  const steps = new Map<string, { ratio: number; advantage: number }[]>();
+  fresh.forEach((logp, i) => {
+    const key = at.map((column) => column[i]).join(' ');
+    const list = steps.get(key) ?? [];
+    steps.set(key, list);
+    list.push({ ratio: Math.exp(logp - old[first.get(at[0][i])! + sample[i]]), advantage: used[i] });
+  });
+  return steps;
+}
+
+describe('readings of other customs', () => {
+  it('a clip range that follows a schedule is read off the losses and clip fractions', async () => {
+    const scheduled = (share: (iteration: number) => number) => (made: Made) => {
+      const { steps } = made.tables;
+      const rows = stepsOf(made);
+      const keys = ['iteration', 'epoch', 'minibatch', 'policy'].map((name) => numbers(steps, name));
+      const of = (i: number) => rows.get(keys.map((column) => column[i]).join(' '))!;
+      const clip = (i: number) => share(keys[0][i]);
+      const mean = (list: number[]) => list.reduce((sum, value) => sum + value, 0) / list.length;
+      steps.policy_loss = keys[0].map((_, i) =>
+        mean(
+          of(i).map(
+            ({ ratio, advantage: a }) => -Math.min(ratio * a, Math.min(Math.max(ratio, 1 - clip(i)), 1 + clip(i)) * a),
+          ),
+        ),
+      );
+      steps.clip_fraction = keys[0].map((_, i) =>
+        mean(of(i).map(({ ratio }) => Number(Math.abs(ratio - 1) > clip(i)))),
+      );
+      delete steps.loss;
+    };
+    const found = await changed(scheduled((iteration) => 0.02 / (1 + iteration)));
+    expect(told(found)).toEqual(['healthy', [], ['clip-scheduled']]);
+    // Another range in every step is no schedule.
+    let step = 0;
+    const wild = await changed(scheduled(() => 0.002 * (1 + (step++ % 7))));
+    expect(told(wild)[2]).toContain('metric-misreported');
+    expect(told(wild)[2]).not.toContain('clip-scheduled');
+  });
+
+  it('rewards that are clipped are a remark, and clipped rewards that came late a fault', async () => {
+    const paid = ({ tables: { samples } }: Made) => {
+      const greatest = Math.max(...numbers(samples, 'reward'));
+      samples.env_reward = numbers(samples, 'reward').map((reward, i) =>
+        reward === greatest ? reward * (1 + (i % 3)) : reward,
+      );
+    };
+    expect(told(await changed(paid))).toEqual(['healthy', [], ['rewards-treated']]);
+    const late = await changed((made) => {
+      paid(made);
+      const { samples } = made.tables;
+      const [reward, t] = [numbers(samples, 'env_reward'), numbers(samples, 't')];
+      samples.env_reward = reward.map((value, i) => (t[i] === 0 ? 0.25 + (i % 5) : -value));
+    });
+    expect(late.verdict).not.toBe('healthy');
+  });
+});
+
 describe('the grain of a column', () => {
   const some = Float32Array.from({ length: 64 }, (_, i) => Math.sin(i + 1) * 3);
 

@@ -9,6 +9,9 @@ const conventions = {
     'Where it is not meant, normalise advantages per batch: the clip, the entropy bonus and the rate then mean the same whatever the rewards.',
   'n-step-credit': 'Nothing is to be changed; `settings.n_steps` says it beforehand.',
   'rewards-treated': 'Nothing is to be changed; read learning curves in the rewards that the environment paid.',
+  'clip-scheduled': 'Nothing is to be changed; leave `clip` out of the settings where it follows a schedule.',
+  'objective-without-ratio':
+    'Nothing is to be changed as long as every batch is passed over once: without the ratio, later passes are not corrected for the steps before them.',
   'narrow-columns':
     'Record these columns in single precision where small differences matter: in half precision they round away.',
 } as const satisfies Record<string, string>;

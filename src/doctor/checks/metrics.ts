@@ -1,8 +1,9 @@
 /** Reported KL, clip fraction and entropy against what the rows of the same step give. */
 
 import { type Check, confidence, type Pass } from '../check.ts';
-import { type Finding, figure, type Outcome } from '../diagnosis.ts';
-import type { Iteration } from '../evidence/iteration.ts';
+import { conventionRemark } from '../conventions.ts';
+import { type Finding, figure, type Outcome, type Remark } from '../diagnosis.ts';
+import { type Iteration, stepKey } from '../evidence/iteration.ts';
 import type { Run } from '../evidence/run.ts';
 import { reportedSteps, type StepStat } from '../evidence/step-stats.ts';
 import { ProofStore } from '../found.ts';
@@ -44,6 +45,9 @@ const means = (name: string, pick: (stat: StepStat) => number): Record<string, P
   [`${name}, mean of the epoch`]: (stat, context) => context.mean(pick, stat.epoch),
   [`${name}, mean of the update`]: (_, context) => context.mean(pick),
 });
+
+/** Where gradients are accumulated over two passes, programs tell the mean of both passes' readings. */
+const byHalves = (name: string) => `${name}, mean of two halves`;
 
 type Form = [MetricForm, Pick];
 const form = (quantity: MetricQuantity, pick: Pick, over?: MetricOver): Form => [new MetricForm(quantity, over), pick];
@@ -159,10 +163,13 @@ class MetricsPass implements Pass {
 
   private readonly tallies = new Map<string, Tally>();
   private readonly cancelling = new Map<number, Cancelling>();
+  /** Ranges in use, in the order of iterations. */
+  private readonly clips: number[] = [];
 
   iteration(iteration: Iteration): void {
     if (iteration.probed) return;
     const steps = reportedSteps(iteration);
+    this.clips.push(...iteration.clips.values());
     for (const policy of new Set(steps.map(({ stat }) => stat.policy))) {
       const own = steps.filter(({ stat }) => stat.policy === policy);
       for (const metric of table) this.metric(iteration, metric, own);
@@ -196,13 +203,20 @@ class MetricsPass implements Pass {
       const close = (other: number) =>
         Math.abs(value - other) <= metric.slack(stat, noise) + limits.metric.value * Math.abs(other);
       tally.steps++;
+      const half = () => iteration.halves.get(stepKey(stat.epoch, stat.minibatch, stat.policy)) ?? stat;
       let right = false;
       let honest = Number.NaN;
       for (const [name, pick] of Object.entries(metric.right)) {
         const recomputed = pick(stat, context);
         if (Number.isNaN(honest)) honest = recomputed;
-        if (close(recomputed)) right = true;
-        else tally.miss(name, iteration.number, stat.rows, value, recomputed);
+        if (close(recomputed)) {
+          right = true;
+          continue;
+        }
+        tally.miss(name, iteration.number, stat.rows, value, recomputed);
+        const halved = pick(half(), context);
+        if (close(halved)) right = true;
+        else tally.miss(byHalves(name), iteration.number, stat.rows, value, halved);
       }
       if (metric.column === 'approx_kl') this.cancels(iteration, stat, value);
       if (right) continue;
@@ -233,14 +247,20 @@ class MetricsPass implements Pass {
     cancelling.onset = Math.min(cancelling.onset, iteration.number);
   }
 
+  private remarks(): { remarks?: Remark[] } {
+    if (this.clips.length === 0) return {};
+    const [from, to] = [figure(this.clips[0]), figure(this.clips.at(-1)!)];
+    const summary = `The clip range in use is not the declared ${figure(this.run.number('clip'))}: losses and clip fractions agree with ${from} at first and ${to} at last.`;
+    return { remarks: [conventionRemark('clip-scheduled', summary)] };
+  }
+
   finish(): Outcome {
     const measured: Outcome['measured'] = {};
     const findings: Finding[] = [];
     for (const [name, tally] of this.tallies) {
       const { column, steps } = tally;
-      const { wrong, onset, rows, reported, recomputed } = tally.best(
-        Object.keys(table.find((metric) => metric.column === column)!.right),
-      );
+      const forms = Object.keys(table.find((metric) => metric.column === column)!.right);
+      const { wrong, onset, rows, reported, recomputed } = tally.best([...forms, ...forms.map(byHalves)]);
       measured[`${name}: steps`] = steps;
       measured[`${name}: disagreeing`] = wrong;
       const late = onset > 0 && wrong >= limits.lateReadings.value && wrong >= limits.lateReadingShare.value * steps;
@@ -288,6 +308,7 @@ class MetricsPass implements Pass {
     const steps = [...this.tallies.values()].reduce((sum, tally) => sum + tally.steps, 0);
     if (steps === 0)
       return { status: 'not-checked', measured, expected: {}, findings: [], note: 'no step tells the forms apart' };
-    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected: { disagreeing: 0 }, findings };
+    const status = findings.length > 0 ? 'fail' : 'pass';
+    return { status, measured, expected: { disagreeing: 0 }, findings, ...this.remarks() };
   }
 }

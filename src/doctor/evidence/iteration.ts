@@ -8,6 +8,7 @@ import {
   flow,
 } from '../../math/advantages.ts';
 import { buildChains, type Chains } from '../../math/chains.ts';
+import { clipsInUse } from './clip-in-use.ts';
 import type { Numbers, Rows } from './rows.ts';
 import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';
@@ -29,6 +30,9 @@ export class Iteration {
   private keptCredit: CreditInputs | null | undefined;
   private keptPairs: Map<number, number[]> | null = null;
   private keptStats: Map<number, StepStat> | null = null;
+  private keptHalves: Map<number, StepStat> | null = null;
+  /** Per policy, the clip range in use where a schedule moved it away from the declared one. */
+  clips: ReadonlyMap<number, number> = new Map();
   private keptLogCount: Float64Array | null | undefined;
   private readonly flows = new Map<EndRule, Flow>();
 
@@ -63,8 +67,18 @@ export class Iteration {
 
   /** Figures of every optimiser step, recomputed from its rows; by `stepKey`. */
   get stats(): Map<number, StepStat> {
-    this.keptStats ??= stepStats(this);
+    if (!this.keptStats) {
+      const declared = stepStats(this);
+      this.clips = clipsInUse(this, declared);
+      this.keptStats = this.clips.size > 0 ? stepStats(this, this.clips) : declared;
+    }
     return this.keptStats;
+  }
+
+  /** The same where a step's readings are means of its two halves' means. */
+  get halves(): Map<number, StepStat> {
+    this.keptHalves ??= stepStats(this, this.stats && this.clips, true);
+    return this.keptHalves;
   }
 
   /** Per sample, the logarithm of how many candidates could be chosen. */

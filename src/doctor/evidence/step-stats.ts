@@ -1,5 +1,6 @@
 /** Figures of every optimiser step recomputed from its rows: losses, KL estimators, clip fraction. Rows of weight 0 did not enter the loss and are left out. */
 import { Pairs } from '../../math/statistics.ts';
+import { limits } from '../limits.ts';
 import { type Iteration, stepKey } from './iteration.ts';
 import type { Numbers } from './rows.ts';
 
@@ -13,7 +14,13 @@ export interface StepStat {
   /** Means over the weight. */
   loss: number;
   unclippedLoss: number;
+  /** Log-probability times advantage, without a ratio. */
+  plainLoss: number;
   meanAbsolute: number;
+  /** What rounding may add to a loss. */
+  noise: number;
+  /** The farthest of its log-probabilities from 0. */
+  largestLogp: number;
   /** Of all pairs of a ratio with an advantage. */
   outerLoss: number;
   k1: number;
@@ -51,6 +58,8 @@ class Sums {
   larger = 0;
   loss = 0;
   unclipped = 0;
+  plain = 0;
+  logp = 0;
   absolute = 0;
   positive = 0;
   negative = 0;
@@ -92,13 +101,25 @@ interface Columns {
   target: Numbers | null;
   after: Numbers | null;
   logCount: Float64Array | null;
+  /** What columns of half precision add to a row's part of the loss, relative to it. */
+  narrow: number;
 }
 
-export function stepStats(iteration: Iteration): Map<number, StepStat> {
-  const { replays, samples, before, run } = iteration;
+/** The clip range that settings declare, or the usual one. */
+export function declaredClip({ run }: Iteration): number {
+  return Number.isFinite(run.number('clip')) ? run.number('clip') : defaultClip;
+}
+
+/** `clips` are the ranges in use by policy, where they are not the declared one; with `halves` a reading is the mean of those of a step's two halves, as where gradients are accumulated over two passes. */
+export function stepStats(
+  iteration: Iteration,
+  clips: ReadonlyMap<number, number> = new Map(),
+  halves = false,
+): Map<number, StepStat> {
+  const { replays, samples, before } = iteration;
   const found = new Map<number, StepStat>();
   if (!replays || !before) return found;
-  const clip = Number.isFinite(run.number('clip')) ? run.number('clip') : defaultClip;
+  const declared = declaredClip(iteration);
   const epoch = replays.column('epoch')!;
   const minibatch = replays.column('minibatch')!;
   const policy = replays.column('policy');
@@ -108,13 +129,14 @@ export function stepStats(iteration: Iteration): Map<number, StepStat> {
     fresh: replays.measured('new_logp')!,
     used: replays.column('old_logp'),
     stored: samples?.measured('old_logp') ?? null,
-    weight: replays.column('weight'),
+    weight: halves ? halfWeights(iteration) : replays.column('weight'),
     advantage: replays.column('advantage'),
     entropy: replays.column('entropy'),
     value: replays.column('value'),
     target: replays.column('return'),
     after: replays.column('after_logp'),
     logCount: iteration.logCount,
+    narrow: narrowness(iteration),
   };
   const steps = new Map<number, Sums>();
   // Rows of one step mostly follow one another, and are added up in one go.
@@ -124,12 +146,69 @@ export function stepStats(iteration: Iteration): Map<number, StepStat> {
       if (epoch[to] !== epoch[from] || minibatch[to] !== minibatch[from] || (policy && policy[to] !== who)) break;
     const key = stepKey(epoch[from], minibatch[from], who);
     const step = steps.get(key) ?? new Sums(who, epoch[from], minibatch[from], before[from] === 1);
-    addRows(step, columns, from, to, clip);
+    addRows(step, columns, from, to, clips.get(who) ?? declared);
     addValues(step, columns, from, to);
     if (step.rows > 0) steps.set(key, step);
   }
   for (const [key, sums] of steps) found.set(key, finish(sums, columns));
   return found;
+}
+
+/** Rows that entered a loss, each with its step, log-ratio and weight. */
+export function* replayedRows(
+  iteration: Iteration,
+): Generator<{ key: number; row: number; log: number; weight: number }> {
+  const { replays, samples, own } = iteration;
+  if (!replays) return;
+  const epoch = replays.column('epoch')!;
+  const minibatch = replays.column('minibatch')!;
+  const policy = replays.column('policy');
+  const weight = replays.column('weight');
+  const sample = replays.column('sample')!;
+  const fresh = replays.measured('new_logp')!;
+  const used = replays.column('old_logp');
+  const stored = samples?.measured('old_logp');
+  for (let row = 0; row < replays.rows; row++) {
+    const w = weight && !Number.isNaN(weight[row]) ? weight[row] : 1;
+    if (w === 0) continue;
+    const old =
+      used && !Number.isNaN(used[row]) ? used[row] : own[row] === 1 && stored ? stored[sample[row]] : Number.NaN;
+    const key = stepKey(epoch[row], minibatch[row], policy ? policy[row] : 0);
+    yield { key, row, log: fresh[row] - old, weight: w };
+  }
+}
+
+/** Weights under which the mean over a step is the mean of its two halves' means. */
+function halfWeights({ replays }: Iteration): Float64Array {
+  const epoch = replays!.column('epoch')!;
+  const minibatch = replays!.column('minibatch')!;
+  const policy = replays!.column('policy');
+  const weight = replays!.column('weight');
+  const out = new Float64Array(replays!.rows).fill(1);
+  if (weight) for (let i = 0; i < out.length; i++) if (!Number.isNaN(weight[i])) out[i] = weight[i];
+  for (let from = 0, to = 0; from < out.length; from = to) {
+    for (to = from + 1; to < out.length; to++)
+      if (epoch[to] !== epoch[from] || minibatch[to] !== minibatch[from] || (policy && policy[to] !== policy[from]))
+        break;
+    const middle = from + Math.ceil((to - from) / 2);
+    const sum = (a: number, b: number) => out.subarray(a, b).reduce((total, w) => total + w, 0);
+    const [first, second] = [sum(from, middle), sum(middle, to)];
+    if (first === 0 || second === 0) continue;
+    for (let i = from; i < to; i++) out[i] *= (first + second) / 2 / (i < middle ? first : second);
+  }
+  return out;
+}
+
+/** A loss is made of ratios, exponentials of differences, and of advantages. */
+function narrowness({ replays, samples }: Iteration): number {
+  const grain = Math.max(
+    replays!.grain('new_logp'),
+    replays!.column('old_logp') ? replays!.grain('old_logp') : (samples?.grain('old_logp') ?? 0),
+  );
+  let largest = 0;
+  const fresh = grain > 0 ? replays!.measured('new_logp')! : [];
+  for (let i = 0; i < fresh.length; i++) if (Math.abs(fresh[i]) > largest) largest = Math.abs(fresh[i]);
+  return replays!.grain('advantage') + 2 * grain * largest;
 }
 
 /** exp(x) - 1. Most log-ratios are so small that a few terms give every digit. */
@@ -153,6 +232,8 @@ function addRows(step: Sums, columns: Columns, from: number, to: number, clip: n
   let large = 0;
   let loss = 0;
   let unclipped = 0;
+  let plain = 0;
+  let { logp } = step;
   let absolute = 0;
   let positive = 0;
   let negative = 0;
@@ -185,6 +266,8 @@ function addRows(step: Sums, columns: Columns, from: number, to: number, clip: n
       const a = advantage[i];
       loss -= w * (a > 0 ? smaller : larger) * a;
       unclipped -= w * ratio * a;
+      plain -= w * fresh[i] * a;
+      if (Math.abs(fresh[i]) > logp) logp = Math.abs(fresh[i]);
       absolute += w * Math.abs(a * ratio);
       if (a > 0) positive += w * a;
       else negative += w * a;
@@ -223,6 +306,8 @@ function addRows(step: Sums, columns: Columns, from: number, to: number, clip: n
   step.larger += large;
   step.loss += loss;
   step.unclipped += unclipped;
+  step.plain += plain;
+  step.logp = logp;
   step.absolute += absolute;
   step.positive += positive;
   step.negative += negative;
@@ -258,7 +343,7 @@ function addValues(step: Sums, { value, target, weight }: Columns, from: number,
   step.valueLoss += loss;
 }
 
-function finish(s: Sums, { advantage, entropy, value, target, logCount }: Columns): StepStat {
+function finish(s: Sums, { advantage, entropy, value, target, logCount, narrow }: Columns): StepStat {
   const w = s.weight;
   const known = (sum: number, column: unknown, whole = w) => (column ? sum / whole : Number.NaN);
   const variance = Math.max(0, (2 * s.k2) / w - (s.k1 / w) ** 2);
@@ -271,7 +356,10 @@ function finish(s: Sums, { advantage, entropy, value, target, logCount }: Column
     before: s.before,
     loss: known(s.loss, advantage),
     unclippedLoss: known(s.unclipped, advantage),
+    plainLoss: known(s.plain, advantage),
     meanAbsolute: known(s.absolute, advantage),
+    largestLogp: s.logp,
+    noise: (limits.lossNoise.value + narrow) * known(s.absolute, advantage),
     outerLoss: known(-(s.smaller * s.positive + s.larger * s.negative) / w, advantage),
     k1: s.k1 / w,
     k2: s.k2 / w,

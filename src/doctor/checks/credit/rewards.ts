@@ -1,9 +1,11 @@
 /** Whether the stored reward is what the environment paid for the same action. Scaled or clipped rewards are healthy; moved ones are not. */
 
-import { Pairs } from '../../../math/statistics.ts';
+import { Pairs, spread } from '../../../math/statistics.ts';
 import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts';
+import { conventionRemark } from '../../conventions.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { withAgent } from '../../evidence/keys.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
 import { foundBy } from '../../found.ts';
 import { limits } from '../../limits.ts';
@@ -26,6 +28,7 @@ const hypotheses = [...moves, ...moves].map((transform) => ({ cause: 'reward-tim
 class RewardsPass implements Pass {
   private looked = 0;
   private wrong = 0;
+  private treated: 'clipped' | 'normalised' | null = null;
   private readonly cover = new Cover(hypotheses);
 
   iteration(iteration: Iteration): void {
@@ -36,6 +39,16 @@ class RewardsPass implements Pass {
     const alike = (a: number, b: number) =>
       Math.abs(a - b) <= limits.sameReward.value + limits.sameRewardRelative.value * Math.abs(b);
     const wrong = rowsWhere(samples.rows, (i) => !alike(reward[i], paid[i]) && !Number.isNaN(reward[i] + paid[i]));
+    const treated = clipped(reward, paid, wrong)
+      ? 'clipped'
+      : rescaled(iteration, reward, paid, wrong)
+        ? 'normalised'
+        : null;
+    if (wrong.length > 0 && treated) {
+      this.treated = treated;
+      this.looked += samples.rows;
+      return;
+    }
     if (wrong.length > noticedShare * samples.rows) {
       // A common scale, or a clip, is no fault: rows are compared by it where it fits most of them.
       const line = new Pairs();
@@ -56,6 +69,13 @@ class RewardsPass implements Pass {
     this.cover.add(iteration.number, gather(samples.column('agent')!, wrong), trials);
   }
 
+  private remarks(): Pick<Outcome, 'remarks'> {
+    if (!this.treated) return {};
+    const how =
+      this.treated === 'clipped' ? 'clipped' : 'divided by a running figure that is the same for all rows of a moment';
+    return { remarks: [conventionRemark('rewards-treated', `Rewards are what the environment paid, ${how}.`)] };
+  }
+
   finish(): Outcome {
     const { looked, wrong } = this;
     const measured = { rows: looked, disagreeing: wrong, share: figure(wrong / Math.max(1, looked)) };
@@ -70,7 +90,7 @@ class RewardsPass implements Pass {
       };
     const [best] = this.cover.explain().found;
     if (wrong < fewestRows || !best || best.share < limits.clearly.value)
-      return { status: wrong >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
+      return { status: wrong >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [], ...this.remarks() };
     const wording = {
       quantity: 'reward',
       target: 'stored reward',
@@ -81,4 +101,50 @@ class RewardsPass implements Pass {
     };
     return { status: 'fail', measured, expected, findings: foundBy(best, () => wording) };
   }
+}
+
+/** Whether rewards that differ are what was paid, cut off at the least and the greatest reward there is. */
+function clipped(reward: ArrayLike<number>, paid: ArrayLike<number>, wrong: Int32Array): boolean {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < reward.length; i++) {
+    if (reward[i] < low) low = reward[i];
+    if (reward[i] > high) high = reward[i];
+  }
+  const cut = wrong.filter((i) => reward[i] === (paid[i] < low ? low : paid[i] > high ? high : Number.NaN));
+  return cut.length >= limits.exactly.value * wrong.length;
+}
+
+/** Whether what was paid was divided by one positive figure at each moment, in all environments, or in all of an agent. */
+function rescaled(
+  { samples, chains }: Iteration,
+  reward: ArrayLike<number>,
+  paid: ArrayLike<number>,
+  wrong: Int32Array,
+): boolean {
+  const agent = samples!.column('agent')!;
+  const moment = new Int32Array(samples!.rows);
+  for (const row of chains!.order) {
+    const before = chains!.streamPrevious[row];
+    moment[row] = before < 0 ? 0 : moment[before] + 1;
+  }
+  const grain = Math.max(samples!.grain('reward'), samples!.grain('env_reward'));
+  // What is cut off on top of it tells no quotient.
+  const greatest = Array.from(wrong, (i) => Math.abs(reward[i])).reduce((a, b) => Math.max(a, b), 0);
+  const told = wrong.filter((i) => Math.abs(reward[i]) < greatest * (1 - limits.rounding.value));
+  return [(row: number) => moment[row], (row: number) => withAgent(moment[row], agent[row])].some((at) => {
+    const groups = new Map<number, number[]>();
+    for (const row of told) {
+      const list = groups.get(at(row)) ?? [];
+      if (list.length === 0) groups.set(at(row), list);
+      list.push(reward[row] / paid[row]);
+    }
+    let [known, same] = [0, 0];
+    for (const list of groups.values()) {
+      if (list.length < 2) continue;
+      known += list.length;
+      const { mean, std } = spread(list);
+      if (mean > 0 && std <= (limits.credit.value + 2 * grain) * mean) same += list.length;
+    }
+    return known >= fewestRows && same >= limits.exactly.value * known;
+  });
 }

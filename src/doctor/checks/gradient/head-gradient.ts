@@ -177,10 +177,13 @@ class HeadPass implements Pass {
   ): void {
     const coefficient = this.run.number('entropy_coefficient');
     const c = Number.isFinite(coefficient) ? coefficient : 0;
+    // Who declares a sum has chosen the step size for it.
+    const summed = this.run.text('loss_reduction') === 'sum';
+    const divisor = summed ? 1 : own.weight;
     const length = (push: number, entropy: number) => {
       let squares = 0;
       for (let i = 0; i < own.push.length; i++) squares += (push * own.push[i] + entropy * own.entropy[i]) ** 2;
-      return (Math.sqrt(squares) / own.weight) * step.scale;
+      return (Math.sqrt(squares) / divisor) * step.scale;
     };
     const noise = limits.roundedSum.value * step.scale;
     const fits = (value: number) => Math.abs(step.norm - value) <= slack * value + noise;
@@ -188,7 +191,7 @@ class HeadPass implements Pass {
     const candidates: [Kind, number][] = [
       ['entropyOnly', length(0, c)],
       ['entropyFlipped', length(1, -c)],
-      ['summed', whole * own.weight],
+      ...(summed ? [] : [['summed', whole * own.weight] as [Kind, number]]),
     ];
     const apart = (value: number) =>
       fits(value) && Math.abs(value - whole) > limits.apartFormulas.value * slack * Math.max(value, whole) + 2 * noise;

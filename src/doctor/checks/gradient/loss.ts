@@ -1,7 +1,8 @@
 /** Losses recomputed from their rows against the reported ones: summed, negated, or made of all pairs, each leaves its own number. */
 import { type Check, confidence, type Pass } from '../../check.ts';
+import { conventionRemark } from '../../conventions.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
+import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { reportedSteps, type StepStat } from '../../evidence/step-stats.ts';
 import { ProofStore } from '../../found.ts';
@@ -20,7 +21,7 @@ export const loss: Check = {
 
 const pairsOfValues = new LossIs('all-pairs', 'value');
 
-type Formula = 'mean' | 'unclipped' | 'sum' | 'outer' | 'negated' | 'other';
+type Formula = 'mean' | 'unclipped' | 'plain' | 'sum' | 'outer' | 'negated' | 'other';
 const causes: Partial<Record<Formula, [string, LossIs]>> = {
   sum: ['loss-summed', new LossIs('sum', 'policy')],
   outer: ['broadcast-mismatch', new LossIs('all-pairs', 'policy')],
@@ -67,7 +68,7 @@ class LossPass implements Pass {
       for (const { row, stat } of steps) {
         if (!Number.isFinite(reported[row]) || !Number.isFinite(stat.loss) || stat.rows < limits.fewestSteps.value)
           continue;
-        const formula = this.formula(reported[row], stat);
+        const formula = this.formula(iteration, reported[row], stat);
         if (!formula) continue;
         this.steps++;
         const counts = this.policies.get(stat.policy) ?? new Map<Formula, Count>();
@@ -94,8 +95,8 @@ class LossPass implements Pass {
   }
 
   /** Which formula gives the reported number; null where several do and the step tells nothing. */
-  private formula(reported: number, stat: StepStat): Formula | null {
-    const noise = limits.lossNoise.value * stat.meanAbsolute;
+  private formula(iteration: Iteration, reported: number, stat: StepStat): Formula | null {
+    const { noise } = stat;
     const fits = (value: number, slack = noise) =>
       Math.abs(reported - value) <= limits.lossRelative.value * Math.abs(value) + slack;
     const healthy = fits(stat.loss) ? 'mean' : fits(stat.unclippedLoss) ? 'unclipped' : null;
@@ -108,7 +109,25 @@ class LossPass implements Pass {
     if (fits(stat.outerLoss)) wrong.push('outer');
     if (healthy && wrong.length === 0) return healthy;
     if (healthy) return null;
+    const half = iteration.halves.get(stepKey(stat.epoch, stat.minibatch, stat.policy));
+    const custom =
+      half && (fits(half.loss) || fits(half.unclippedLoss)) ? 'mean' : this.plain(iteration, stat, half, fits);
+    if (custom) return wrong.length > 0 ? null : custom;
     return wrong[0] ?? 'other';
+  }
+
+  /** Without a ratio a loss is right where every batch is passed over once, as in A2C. */
+  private plain(
+    iteration: Iteration,
+    stat: StepStat,
+    half: StepStat | undefined,
+    fits: (value: number, slack: number) => boolean,
+  ): 'plain' | null {
+    if (iteration.replays!.column('epoch')!.some((epoch) => epoch > 0)) return null;
+    const summed = this.run.text('loss_reduction') === 'sum';
+    const noise = stat.noise * Math.max(1, stat.largestLogp);
+    const given = [summed ? stat.plainLoss * stat.weight : stat.plainLoss, ...(half ? [half.plainLoss] : [])];
+    return given.some((value) => fits(value, noise * (summed ? Math.sqrt(stat.rows) : 1))) ? 'plain' : null;
   }
 
   /** The critic's loss may be in other units, the same for all steps of an update; only the formula that keeps the quotient constant is the one in use. */
@@ -164,12 +183,23 @@ class LossPass implements Pass {
       });
     if (this.steps === 0 && this.values.mean + this.values.outer === 0)
       return { status: 'not-checked', measured, expected, findings: [], note: 'no step tells the formulas apart' };
-    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+    const status = findings.length > 0 ? 'fail' : 'pass';
+    return { status, measured, expected, findings: merge(findings), ...this.remarks() };
+  }
+
+  private remarks(): Pick<Outcome, 'remarks'> {
+    if (![...this.policies.values()].some((counts) => (counts.get('plain')?.count ?? 0) > 2)) return {};
+    const summary =
+      'The policy loss is the log-probability times the advantage, without a ratio to the old one, and every batch is passed over once.';
+    return { remarks: [conventionRemark('objective-without-ratio', summary)] };
   }
 
   private policy(counts: Map<Formula, Count>, evidence: Finding['evidence']): Finding[] {
     const steps = [...counts.values()].reduce((sum, { count }) => sum + count, 0);
-    const right = (counts.get('mean')?.count ?? 0) + (counts.get('unclipped')?.count ?? 0);
+    const right = (['mean', 'unclipped', 'plain'] as const).reduce(
+      (sum, kind) => sum + (counts.get(kind)?.count ?? 0),
+      0,
+    );
     const findings: Finding[] = [];
     for (const formula of ['sum', 'outer', 'negated'] as const) {
       const own = counts.get(formula);

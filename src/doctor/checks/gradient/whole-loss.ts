@@ -6,6 +6,7 @@ import { absurdLogp, type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { reportedSteps } from '../../evidence/step-stats.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
@@ -60,13 +61,17 @@ class WholeLossPass implements Pass {
         const key = policy ? policy[i] : 0;
         lists.set(key, [...(lists.get(key) ?? []), i]);
       }
+      // A loss that is a sum over the rows has a bonus that is one, too, while entropy is told as a mean.
+      const summed = this.run.text('loss_reduction') === 'sum';
+      const weights = new Map(summed ? reportedSteps(iteration).map(({ row, stat }) => [row, stat.weight]) : []);
+      const bonus = Float64Array.from(entropy, (value, i) => value * (summed ? (weights.get(i) ?? Number.NaN) : 1));
       for (const [key, rows] of lists) {
-        const fit = this.coefficient(rows, whole, policyLoss, valueLoss, entropy);
+        const fit = this.coefficient(rows, whole, policyLoss, valueLoss, bonus);
         if (!fit) continue;
         const { coefficient, noise, weight } = fit;
         const part = (i: number) => ({
           whole: whole[i],
-          entropy: entropy[i],
+          entropy: bonus[i],
           rest: policyLoss[i] + weight * valueLoss[i],
         });
         this.found.push({

@@ -1,0 +1,132 @@
+/** The clip range that an update really used, where a schedule moves it away from the declared one: whichever single range gives the reported losses and clip fractions of nearly all its steps. One reading alone fits some range by chance, so several must agree. */
+import { limits } from '../limits.ts';
+import { type Iteration, stepKey } from './iteration.ts';
+import { declaredClip, replayedRows, type StepStat } from './step-stats.ts';
+
+interface Row {
+  ratio: number;
+  advantage: number;
+  weight: number;
+}
+
+interface Interval {
+  from: number;
+  to: number;
+}
+
+/** No program clips farther; halvings of it give every digit. */
+const widest = 4;
+const halvings = 40;
+const fewestReadings = limits.fitRows.value;
+
+/** Per policy, the range in use where it is another than the declared one and the readings agree on it. */
+export function clipsInUse(iteration: Iteration, stats: ReadonlyMap<number, StepStat>): Map<number, number> {
+  const { steps, run } = iteration;
+  const clips = new Map<number, number>();
+  const losses = steps?.column('policy_loss');
+  const fractions = steps?.column('clip_fraction');
+  if (!steps || (!losses && !fractions)) return clips;
+  const summed = run.text('loss_reduction') === 'sum';
+  const readings = new Map<number, { key: number; row: number; stat: StepStat }[]>();
+  let odd = 0;
+  for (const { row, key } of keyed(iteration)) {
+    const stat = stats.get(key);
+    if (!stat || stat.before) continue;
+    const told = losses && !Number.isNaN(stat.loss) ? losses[row] / (summed ? stat.weight : 1) : Number.NaN;
+    if (Math.abs(told - stat.loss) > slackOf(told, stat)) odd++;
+    if (fractions && Math.abs(fractions[row] - stat.clipFraction) > limits.clipRows.value / stat.rows) odd++;
+    const own = readings.get(stat.policy) ?? [];
+    own.push({ key, row, stat });
+    readings.set(stat.policy, own);
+  }
+  if (odd === 0) return clips;
+  const rows = rowsOf(iteration);
+  for (const [policy, own] of readings) {
+    const intervals: (Interval | null)[] = [];
+    for (const { key, row, stat } of own) {
+      const list = rows.get(key);
+      if (!list) continue;
+      if (losses && Number.isFinite(losses[row]) && !Number.isNaN(stat.loss)) {
+        const told = losses[row] / (summed ? stat.weight : 1);
+        intervals.push(between((clip) => lossOf(list, clip), told, slackOf(told, stat)));
+      }
+      if (fractions && Number.isFinite(fractions[row]))
+        intervals.push(between((clip) => fractionOf(list, clip), fractions[row], limits.clipRows.value / stat.rows));
+    }
+    const clip = common(intervals, declaredClip(iteration));
+    if (clip !== null) clips.set(policy, clip);
+  }
+  return clips;
+}
+
+const slackOf = (told: number, { noise }: StepStat) => limits.lossRelative.value * Math.abs(told) + noise;
+
+function* keyed({ steps }: Iteration): Generator<{ row: number; key: number }> {
+  const epoch = steps!.column('epoch')!;
+  const minibatch = steps!.column('minibatch')!;
+  const policy = steps!.column('policy');
+  const skipped = steps!.column('skipped');
+  for (let row = 0; row < steps!.rows; row++)
+    if (skipped?.[row] !== 1) yield { row, key: stepKey(epoch[row], minibatch[row], policy ? policy[row] : 0) };
+}
+
+function rowsOf(iteration: Iteration): Map<number, Row[]> {
+  const found = new Map<number, Row[]>();
+  const advantage = iteration.replays?.column('advantage');
+  for (const { key, row, log, weight } of replayedRows(iteration)) {
+    const list = found.get(key) ?? [];
+    if (list.length === 0) found.set(key, list);
+    list.push({ ratio: Math.exp(log), advantage: advantage ? advantage[row] : 0, weight });
+  }
+  return found;
+}
+
+function lossOf(rows: readonly Row[], clip: number): number {
+  let [sum, total] = [0, 0];
+  for (const { ratio, advantage: a, weight } of rows) {
+    sum -= weight * Math.min(ratio * a, Math.min(Math.max(ratio, 1 - clip), 1 + clip) * a);
+    total += weight;
+  }
+  return sum / total;
+}
+
+function fractionOf(rows: readonly Row[], clip: number): number {
+  let [beyond, total] = [0, 0];
+  for (const { ratio, weight } of rows) {
+    if (Math.abs(ratio - 1) > clip) beyond += weight;
+    total += weight;
+  }
+  return beyond / total;
+}
+
+/** The ranges that give a reading. A wider one never raises the loss or the fraction, so that they are an interval. */
+function between(of: (clip: number) => number, told: number, slack: number): Interval | null {
+  if (!(of(0) >= told - slack && of(widest) <= told + slack)) return null;
+  const where = (wanted: number) => {
+    let [low, high] = [0, widest];
+    for (let i = 0; i < halvings; i++) {
+      const middle = (low + high) / 2;
+      if (of(middle) > wanted) low = middle;
+      else high = middle;
+    }
+    return (low + high) / 2;
+  };
+  const from = of(0) <= told + slack ? 0 : where(told + slack);
+  const to = of(widest) >= told - slack ? widest : where(told - slack);
+  return { from, to };
+}
+
+/** The middle of what nearly all intervals have in common. */
+function common(intervals: readonly (Interval | null)[], declared: number): number | null {
+  const bounded = intervals.filter((one) => one !== null && (one.from > 0 || one.to < widest)) as Interval[];
+  if (bounded.length < fewestReadings) return null;
+  const within = (clip: number) =>
+    intervals.filter((one) => one && clip >= one.from - limits.rounding.value && clip <= one.to + limits.rounding.value)
+      .length;
+  const enough = limits.formulaExact.value * intervals.length;
+  if (within(declared) >= enough) return null;
+  const edges = bounded.flatMap(({ from, to }) => [from, to]).filter((clip) => within(clip) >= enough);
+  if (edges.length === 0) return null;
+  const middle = (Math.min(...edges) + Math.max(...edges)) / 2;
+  return middle > limits.rounding.value && within(middle) >= enough ? middle : null;
+}
