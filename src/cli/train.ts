@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { hopModules } from '../algorithms/hop/settings.ts';
 import { type AppliedFault, applyFault, findFault } from '../faults/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
+import { farFromBand } from '../report/far.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number } from '../report/table.ts';
 import { GuardStop } from '../training/guard/guard.ts';
@@ -133,7 +134,7 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
     interrupt.end();
   }
   live?.finish();
-  finish(result, folder, notices, flags);
+  finish(result, folder, notices, flags, live);
   result.dispose();
   return result;
 }
@@ -144,7 +145,7 @@ function broken(name: string, clean: Settings, flags: Flags): Pick<AppliedFault,
   return applyFault(findFault(name), clean.seed, cleanStages, { ...clean, guard });
 }
 
-function finish(result: TrainResult, folder: string, notices: string[], flags: Flags): void {
+function finish(result: TrainResult, folder: string, notices: string[], flags: Flags, live: Live | undefined): void {
   const { trainer, last, stopped } = result;
   const agents = [...trainer.seating.names];
   const policies = trainer.learners.map((learner) => learner.name);
@@ -175,6 +176,11 @@ function finish(result: TrainResult, folder: string, notices: string[], flags: F
   }
   const paint = style(wantsColour(process.stdout, process.env));
   if (last) print(`${paint.bold('Readings of the last update')}\n${readingsTable(last, policies, paint)}`);
+  const far =
+    last?.readings.flatMap((values, i) => farFromBand(values).map((what) => `${policies[i]}: ${what}.`)) ?? [];
+  for (const sentence of far) print(`  ${sentence}`);
+  const probes = live?.probes.text(policies, paint) ?? '';
+  if (probes !== '') print(`\n${probes}`);
   if (last && last.modules.length > 0) print(`\n${paint.bold('Modules')}\n${modulesTable(last, policies, paint)}`);
   if (last && evaluation) {
     print(

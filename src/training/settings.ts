@@ -229,9 +229,10 @@ export function checkSettings(
     throw new BadInput(`ppo.adaptiveBounds are ${ppo.adaptiveBounds.join(' and ')}; the first must be the smaller`);
   if (ppo.entropyCoefficient < 0)
     notices.push(`ppo.entropyCoefficient is ${ppo.entropyCoefficient}: a negative one punishes exploration`);
-  if (ppo.weightDecay > 0)
+  const decay = Math.max(ppo.weightDecay, ppo.headWeightDecay ?? 0);
+  if (decay > 0)
     notices.push(
-      `ppo.weightDecay is ${ppo.weightDecay}: decay pulls the policy towards uniform choice whatever the rewards say`,
+      `${decay === ppo.weightDecay ? 'ppo.weightDecay' : 'ppo.headWeightDecay'} is ${decay}: decay pulls the policy towards uniform choice whatever the rewards say`,
     );
   return notices;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parameters, small, useTrainer } from '../../test/support/small-run.ts';
-import type { TrainJob } from '../algorithms/ppo/update.ts';
+import { searchedFactor, type TrainJob } from '../algorithms/ppo/update.ts';
 import type { Game } from '../games/game.ts';
 import type { SettingsInput } from './settings.ts';
 import { cleanStages } from './stages.ts';
@@ -208,5 +208,42 @@ describe('probes', () => {
     expect(job?.probe).toBe('big-step');
     expect(job?.settings.groups.trunk.learningRate).toBe(1e-4);
     expect(job?.settings.entropyCoefficient).toBe(0.005);
+  });
+
+  it('the big step finds the rate whose KL after an update is between 0.01 and 0.03, and leaves it again', async () => {
+    const settings: SettingsInput = {
+      ...small,
+      ppo: { learningRate: 1e-6 },
+      probes: [{ probe: 'big-step', updates: 12 }],
+    };
+    const { reports, trainer } = await run(settings, 13);
+    const found = reports.slice(4, 12).map(({ readings }) => readings[0].kl_after);
+    expect(found.filter((kl) => kl >= 0.01 && kl <= 0.03).length).toBeGreaterThanOrEqual(4);
+    expect(reports[0].probe).toBe('big-step');
+    expect(reports[12].probe).toBe('');
+    expect(trainer.learners[0].rateFactor).toBe(1);
+  });
+
+  it('a search goes by the square root of what is missing, at most tenfold, and not beyond a rate of 1', () => {
+    const band = [0.01, 0.03] as const;
+    expect(searchedFactor(2, 1e-3, 0.02, band)).toBe(2);
+    expect(searchedFactor(1, 1e-3, 0.01 / 4, band)).toBeCloseTo(Math.sqrt(Math.sqrt(0.0003) / 0.0025), 10);
+    expect(searchedFactor(1, 1e-3, 1e-9, band)).toBe(10);
+    expect(searchedFactor(1, 1e-3, 0, band)).toBe(10);
+    expect(searchedFactor(500, 1e-3, 0, band)).toBe(1000);
+    expect(searchedFactor(1, 1e-3, 0.3, band)).toBeLessThan(0.3);
+  });
+});
+
+describe('weight decay of the head alone', () => {
+  it('is the head group only', async () => {
+    let job: TrainJob | undefined;
+    const step = ((machine, jobs) => {
+      job = jobs[0];
+      return cleanStages.step(machine, jobs);
+    }) satisfies typeof cleanStages.step;
+    await run({ ...small, ppo: { headWeightDecay: 0.01 } }, 1, { stages: { step } });
+    const { trunk, head, critic } = job!.settings.groups;
+    expect([trunk, head, critic].map(({ weightDecay }) => weightDecay)).toEqual([0, 0.01, 0]);
   });
 });

@@ -68,6 +68,8 @@ export interface IterationReport {
   returns: AgentReturn[];
   order: number[];
   recorded: boolean;
+  /** The probes that were in force, joined by +; empty where there were none. */
+  probe: string;
 }
 
 /** What is kept of a learner between iterations. */
@@ -166,6 +168,7 @@ export class Trainer {
     recorder?.begin(iteration);
     live?.begin(recorder?.whole ?? false);
     // Before the rows are collected, because they must come from the policy that is updated.
+    if (probed.searched) for (const learner of this.learners) learner.rateFactor = 1;
     if (probed.reinitialiseHead !== null) {
       const { seed } = this.settings;
       for (const learner of this.learners)
@@ -189,6 +192,7 @@ export class Trainer {
       temperature: probed.temperature,
       advantageScale: probed.advantageScale,
       probe: probed.name,
+      searchKl: probed.searchKl,
       measureAfter: guard.on || (recorder?.whole ?? false),
     };
     const order = this.updateOrder();
@@ -221,6 +225,7 @@ export class Trainer {
       returns: this.collector.results.means(this.seating.names.length),
       order,
       recorded: recorder?.whole ?? false,
+      probe: probed.name,
     };
   }
 

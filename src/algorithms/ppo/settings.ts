@@ -34,6 +34,12 @@ export const ppoSchema = z.strictObject({
     .min(0)
     .default(0)
     .describe('Weight decay of every group, added to the gradient; above 0 it pulls the policy without any reward.'),
+  headWeightDecay: z
+    .number()
+    .min(0)
+    .nullable()
+    .default(null)
+    .describe('Weight decay of the policy head alone; null takes weightDecay.'),
   adamEpsilon: positive()
     .default(1e-5)
     .describe("The number that Adam adds below the fraction, so that a quiet gradient's step stays small."),

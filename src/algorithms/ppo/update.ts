@@ -55,6 +55,8 @@ export interface UpdatePlan {
   temperature: number;
   advantageScale: number;
   probe: string;
+  /** A probe that searches the learning rate whose KL after the update lies between these; null where none does. */
+  searchKl: readonly [number, number] | null;
   /** Whether the KL after the last step is measured even where nothing adapts to it. */
   measureAfter: boolean;
 }
@@ -85,9 +87,9 @@ const glanceRows = 256;
 export function updateSettings(learner: Learner, plan: UpdatePlan): UpdateSettings {
   const { ppo } = plan;
   const factor = learner.rateFactor * (ppo.anneal ? Math.max(0, 1 - plan.progress) : 1);
-  const group = (rate: number | null) => ({
+  const group = (rate: number | null, decay: number | null = null) => ({
     learningRate: (rate ?? ppo.learningRate) * factor,
-    weightDecay: ppo.weightDecay,
+    weightDecay: decay ?? ppo.weightDecay,
   });
   return {
     clip: ppo.clip,
@@ -100,7 +102,11 @@ export function updateSettings(learner: Learner, plan: UpdatePlan): UpdateSettin
     gradClip: ppo.gradClip,
     temperature: plan.temperature,
     advantageScale: plan.advantageScale,
-    groups: { trunk: group(null), head: group(ppo.headLearningRate), critic: group(ppo.criticLearningRate) },
+    groups: {
+      trunk: group(null),
+      head: group(ppo.headLearningRate, ppo.headWeightDecay),
+      critic: group(ppo.criticLearningRate),
+    },
     adam: { beta1: 0.9, beta2: 0.999, eps: ppo.adamEpsilon },
   };
 }
@@ -304,15 +310,36 @@ function finish(run: Running, plan: UpdatePlan, stages: UpdateStages): void {
   const { learner } = run.part;
   if (!latest) return;
   learner.updates++;
-  if (adaptiveKl === null && !plan.measureAfter) return;
-  const to = Math.min(latest.to, latest.from + (adaptiveKl === null ? glanceRows : afterRows));
+  const follows = adaptiveKl !== null || plan.searchKl !== null;
+  if (!follows && !plan.measureAfter) return;
+  const to = Math.min(latest.to, latest.from + (follows ? afterRows : glanceRows));
   const { logp, entropy, value } = work.out;
   stages.evaluate(latest, latest.from, to, { logp, entropy, value });
   let sum = 0;
   for (let i = latest.from; i < to; i++)
     sum += 0.5 * (logp[i - latest.from] - latest.rows.oldLogp[latest.order[i]]) ** 2;
   result.klAfter = sum / (to - latest.from);
+  if (plan.searchKl !== null) {
+    learner.rateFactor = searchedFactor(learner.rateFactor, plan.ppo.learningRate, result.klAfter, plan.searchKl);
+    return;
+  }
   if (adaptiveKl === null) return;
   if (result.klAfter < 0.2 * adaptiveKl) learner.rateFactor = Math.min(adaptiveBounds[1], learner.rateFactor * 1.5);
   else if (result.klAfter > 2 * adaptiveKl) learner.rateFactor = Math.max(adaptiveBounds[0], learner.rateFactor * 0.5);
+}
+
+/** A search goes no further than this learning rate, nor by more than this factor at a time. */
+const largestRate = 1;
+const largestJump = 10;
+
+/** The KL of a small step grows with the square of its rate, so the next rate is known from the last; one that gave no KL at all says only that it was too small. */
+export function searchedFactor(
+  factor: number,
+  rate: number,
+  kl: number,
+  [low, high]: readonly [number, number],
+): number {
+  if ((kl >= low && kl <= high) || !Number.isFinite(kl)) return factor;
+  const jump = kl > 0 ? Math.sqrt(Math.sqrt(low * high) / kl) : largestJump;
+  return Math.min(largestRate / rate, factor * Math.min(largestJump, Math.max(1 / largestJump, jump)));
 }

@@ -5,6 +5,7 @@ import type { Style } from '../../report/style.ts';
 import { duration, number, table } from '../../report/table.ts';
 import { inBand, type ReadingName, readings } from '../../training/record/readings.ts';
 import type { ProgressReport } from '../../training/run.ts';
+import { ProbeEffects } from './probe-effects.ts';
 
 const shown: ReadingName[] = [
   'k3',
@@ -52,6 +53,7 @@ export function modulesTable(report: ProgressReport, policies: readonly string[]
 }
 
 export class Live {
+  readonly probes = new ProbeEffects();
   private lines = 0;
   private drawn = 0;
 
@@ -63,6 +65,7 @@ export class Live {
   ) {}
 
   update(report: ProgressReport): void {
+    this.probes.add(report);
     const now = performance.now();
     const terminal = this.stream.isTTY === true;
     if (now - this.drawn < (terminal ? 150 : 5000)) return;
@@ -82,6 +85,8 @@ export class Live {
     if (report.modules.length > 0) parts.push('', modulesTable(report, this.names.policies, this.paint));
     if (report.returns.some((entry) => entry.episodes > 0))
       parts.push('', returnsTable(report, this.names.agents, this.paint));
+    const probes = this.probes.text(this.names.policies, this.paint);
+    if (probes !== '') parts.push('', probes);
     return parts.join('\n');
   }
 

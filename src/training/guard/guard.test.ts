@@ -21,6 +21,15 @@ describe('the guard', () => {
     expect(trainer.guard.counts.size).toBe(0);
   });
 
+  it('says when the first step of an update moves the policy by a KL above 0.2', async () => {
+    const said: string[] = [];
+    const { trainer } = await run({ ...small, ppo: { learningRate: 3 } }, 1, {
+      onNotice: (sentence) => said.push(sentence),
+    });
+    expect(trainer.guard.counts.get('first-kl-too-large')).toBeGreaterThan(0);
+    expect(said.join(' ')).toMatch(/minibatch 0: the KL .* after its step, above 0\.2; one step moves too far/);
+  });
+
   it('drops and counts rows whose log-probability is not replayed, skips the minibatches, and leaves the policy alone', async () => {
     const before = parameters(made(small));
     const said: string[] = [];

@@ -14,6 +14,7 @@ export type GuardKind =
   | 'action-not-possible'
   | 'replay-differs'
   | 'minibatch-skipped'
+  | 'first-kl-too-large'
   | 'no-gradient'
   | 'not-bound-once'
   | 'parameters-not-moved'
@@ -43,6 +44,8 @@ export class GuardStop extends Error {
 
 /** Single precision rounds a certain choice's log-probability to within this of 0. */
 const aboveZero = 1e-5;
+/** More than a whole update of a run that learns well moves the policy, ten times over. */
+const firstKl = 0.2;
 /** Below this entropy a choice is as good as certain, and its gradient may vanish. */
 const undecided = 1e-3;
 
@@ -149,7 +152,25 @@ export class Guard {
       );
       break;
     }
+    if (job.epoch === 0 && job.minibatch === 0) this.checkFirstKl(job, measured);
     if (report.tensors) this.checkTensors(job, report, measured);
+  }
+
+  /** Of an update's first minibatch: before the step nothing has moved, and one step alone must not move far. A probe may. */
+  private checkFirstKl(job: TrainJob, { klAfter }: StepMeasures): void {
+    if (job.probe !== '') return;
+    let sum = 0;
+    for (let i = job.from; i < job.to; i++) {
+      const logRatio = job.out.logp[i - job.from] - job.rows.oldLogp[job.order[i]];
+      sum += Math.exp(logRatio) - 1 - logRatio;
+    }
+    const before = sum / Math.max(1, job.to - job.from);
+    const [kl, when] = before > firstKl ? [before, 'before any step'] : [klAfter, 'after its step'];
+    if (kl > firstKl)
+      this.report(
+        'first-kl-too-large',
+        `${this.step(job)}: the KL between the policy that sampled and the one that is trained is ${kl} ${when}, above ${firstKl}; ${when === 'before any step' ? 'the update does not score the rows as sampling did' : 'one step moves too far: lower ppo.learningRate'}.`,
+      );
   }
 
   /** Only where a gradient must be there: in the first step no ratio is clipped yet, and some row is undecided and has credit. */

@@ -29,6 +29,7 @@ export function makeManifest(
     value_clip: ppo.valueClip,
     value_normalisation: ppo.valueNormalisation,
     weight_decay: ppo.weightDecay,
+    ...(ppo.headWeightDecay === null ? {} : { head_weight_decay: ppo.headWeightDecay }),
     max_grad_norm: ppo.maxGradNorm,
     target_kl: ppo.targetKl,
     adaptive_kl: ppo.adaptiveKl,

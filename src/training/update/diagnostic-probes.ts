@@ -24,7 +24,7 @@ export const probeSchema = z.discriminatedUnion('probe', [
   z
     .strictObject({ probe: z.literal('big-step'), ...when })
     .describe(
-      'A rough preset that must move the KL: learning rates of at least 1e-4, 4 epochs, clip 0.2, entropy 0.005, gradient limit 0.5, no KL stop.',
+      'A rough preset that must move the KL: 4 epochs, clip 0.2, entropy 0.005, gradient limit 0.5, no KL stop, and learning rates of at least 1e-4 that are searched from update to update until the KL after one lies between 0.01 and 0.03.',
     ),
   z
     .strictObject({ probe: z.literal('reinitialise-head'), value: z.number().positive().default(0.5), ...when })
@@ -46,12 +46,24 @@ export interface ProbedUpdate {
   advantageScale: number;
   /** Gain with which the head is drawn anew before this update. */
   reinitialiseHead: number | null;
+  /** The KL after an update that the learning rate is searched for; null where none is. */
+  searchKl: readonly [number, number] | null;
+  /** Whether a search ended with the update before: rates are as they were set again. */
+  searched: boolean;
   /** The names in force, joined by +; empty where there is none. */
   name: string;
 }
 
 export function applyProbes(ppo: PpoSettings, probes: readonly Probe[], iteration: number): ProbedUpdate {
-  const probed: ProbedUpdate = { ppo, temperature: 1, advantageScale: 1, reinitialiseHead: null, name: '' };
+  const probed: ProbedUpdate = {
+    ppo,
+    temperature: 1,
+    advantageScale: 1,
+    reinitialiseHead: null,
+    searchKl: null,
+    searched: probes.some(({ probe, from, updates }) => probe === 'big-step' && iteration === from + updates),
+    name: '',
+  };
   const names: string[] = [];
   for (const probe of probes) {
     if (iteration < probe.from || iteration >= probe.from + probe.updates) continue;
@@ -68,6 +80,7 @@ export function applyProbes(ppo: PpoSettings, probes: readonly Probe[], iteratio
         break;
       case 'big-step':
         probed.ppo = bigStep(probed.ppo);
+        probed.searchKl = visibleKl;
         break;
       case 'reinitialise-head':
         if (iteration === probe.from) probed.reinitialiseHead = probe.value;
@@ -80,6 +93,9 @@ export function applyProbes(ppo: PpoSettings, probes: readonly Probe[], iteratio
   probed.name = names.join('+');
   return probed;
 }
+
+/** What the steps of a run that learns well usually move. */
+const visibleKl = [0.01, 0.03] as const;
 
 function bigStep(ppo: PpoSettings): PpoSettings {
   const atLeast = (rate: number | null) => (rate === null ? null : Math.max(rate, 1e-4));
