@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Batch, ReadonlyBatch } from '../batch/batch.ts';
 import type { Flow } from './flow.ts';
+import { type TrainHooks, train } from './run.ts';
 import type { Stages } from './stages.ts';
 
 describe('the way of a batch', () => {
@@ -32,5 +33,18 @@ describe('the way of a batch', () => {
   it('goes through a trainer that knows no algorithm by name', () => {
     const trainer = readFileSync(new URL('./trainer.ts', import.meta.url), 'utf8');
     expect(trainer).not.toMatch(/hop|mappo|centralView|ppoUpdate/i);
+  });
+});
+
+describe('train', () => {
+  it('refuses a hook or a stage that it does not know, by name', async () => {
+    const misspelt = { oniteration: () => undefined } as TrainHooks;
+    await expect(train({ game: 'echo' }, misspelt)).rejects.toThrow(
+      /there is no hook "oniteration"; there are game, stages,/,
+    );
+    const stages = { colect: () => undefined } as TrainHooks['stages'];
+    await expect(train({ game: 'echo' }, { stages })).rejects.toThrow(
+      /there is no stage "colect"; there are .*collect/,
+    );
   });
 });

@@ -22,6 +22,8 @@ export interface FolderHooks extends Omit<TrainHooks, 'recording' | 'checkpoint'
   onCheckpoint?: () => Promise<void>;
 }
 
+const forTraining = ({ encoding: _, onCheckpoint: __, ...hooks }: FolderHooks): TrainHooks => hooks;
+
 /** Trains into a new or empty folder; one that holds anything is refused rather than written into. */
 export async function trainInto(
   folder: string,
@@ -31,7 +33,7 @@ export async function trainInto(
   await requireEmpty(folderStore(folder));
   // Not before the settings are known to be good: what is refused leaves no folder.
   const owning = owned(folder, hooks);
-  return train(settings, { ...hooks, ...folderHooks(folder, hooks, owning.claim) }).finally(owning.end);
+  return train(settings, { ...forTraining(hooks), ...folderHooks(folder, hooks, owning.claim) }).finally(owning.end);
 }
 
 /** Goes on from a folder's newest checkpoint. `changed` may give another number of steps, threads or guard. */
@@ -47,7 +49,7 @@ export async function resumeFrom(
     await owning.claim();
     const resume = await latestCheckpoint(folder, hooks.onNotice);
     const settings = { ...decodeCheckpoint(resume).settings, ...changed };
-    return await train(settings, { ...hooks, ...folderHooks(folder, hooks, owning.claim), resume });
+    return await train(settings, { ...forTraining(hooks), ...folderHooks(folder, hooks, owning.claim), resume });
   } finally {
     await owning.end();
   }

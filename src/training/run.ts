@@ -3,6 +3,7 @@ import type { GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
+import { BadInput } from '../recording/bad-input.ts';
 import type { Manifest } from '../recording/manifest.ts';
 import { decodeCheckpoint } from './checkpoint.ts';
 import type { AgentReturn } from './collect/episodes.ts';
@@ -10,7 +11,7 @@ import { evaluate } from './collect/evaluate.ts';
 import { type GuardKind, GuardStop } from './guard/guard.ts';
 import type { RecordingSink } from './record/recorder.ts';
 import { readSettings, type SettingsInput } from './settings.ts';
-import type { Stages } from './stages.ts';
+import { cleanStages, type Stages } from './stages.ts';
 import { type IterationReport, Trainer } from './trainer.ts';
 
 /**
@@ -75,6 +76,27 @@ export interface TrainResult {
   dispose(): void;
 }
 
+const hookNames = {
+  game: true,
+  stages: true,
+  engine: true,
+  recording: true,
+  clock: true,
+  checkpoint: true,
+  resume: true,
+  signal: true,
+  onStart: true,
+  onIteration: true,
+  onNotice: true,
+} satisfies Record<keyof TrainHooks, true>;
+
+/** A hook that is misspelt would never be called, and a stage never replace anything. */
+function refuseUnknown(what: string, given: object, known: object): void {
+  for (const name of Object.keys(given))
+    if (!(name in known))
+      throw new BadInput(`there is no ${what} ${JSON.stringify(name)}; there are ${Object.keys(known).join(', ')}`);
+}
+
 /** How long ago the iterations that the speed is measured over began, in milliseconds. */
 const speedWindow = 10_000;
 
@@ -87,6 +109,8 @@ const speedWindow = 10_000;
  * run.dispose();
  */
 export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promise<TrainResult> {
+  refuseUnknown('hook', hooks, hookNames);
+  refuseUnknown('stage', hooks.stages ?? {}, cleanStages);
   const settings = readSettings(input);
   const engine =
     hooks.engine ??
