@@ -214,6 +214,8 @@ export const ${camel}: CauseEntry = {
   meaning: 'What goes wrong, in one sentence.',
   toldApart: 'What tells it from its neighbours.',
   symptoms: ['what its victims usually see'],
+  // Where no transform undoes its rows: the picture of the run that shows it.
+  pictures: ['kl'],
   proof: 'How a diagnosis proves it.',
   remedy: 'What to change, in one sentence.',
   pytorch: '# the same as code',

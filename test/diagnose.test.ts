@@ -33,7 +33,7 @@ describe('trueline diagnose', () => {
   it('names the cause of a faulty run, proves it, says what to change, and ends with status 1', () => {
     const { status, stdout } = trueline('diagnose', faulty);
     expect(status).toBe(1);
-    expect(stdout).toMatch(/^Faulty: advantage-time-shifted \(confidence 0\.9\d*\)/);
+    expect(stdout).toMatch(/^Faulty: advantage-time-shifted \(score 0\.9\d*\)/);
     expect(stdout).toMatch(/undone by: .*\n +before █+ [\d.e-]+\n +after/);
     expect(stdout).toContain('What to change:');
   });

@@ -48,8 +48,10 @@ export function proved(proof: Proof): Pick<Finding, 'proof' | 'before' | 'after'
   return { proof: { ...proof, after: proof.after.map(() => Number.NaN) }, before };
 }
 
-/** Numbers of the run that disagree with what they should be: those of the iteration where they differ most, or steps of all iterations. */
+/** Numbers of the run that disagree with what they should be: those of the iteration where they differ most, or one for each step or iteration. */
 export class ProofStore {
+  constructor(private readonly point: 'step' | 'iteration' = 'step') {}
+
   private kept: Pick<Proof, 'iteration' | 'target' | 'before' | 'after'> | null = null;
   private widest = -1;
   private readonly steps: { target: number[]; before: number[]; after: number[] } = {
@@ -89,6 +91,6 @@ export class ProofStore {
     if (this.steps.target.length === 0) return {};
     const column = (side: 'target' | 'before' | 'after') => Float64Array.from(this.steps[side]);
     const columns = { target: column('target'), before: column('before'), after: column('after') };
-    return proved({ ...columns, iteration: 0, quantity, labels, point: 'step' });
+    return proved({ ...columns, iteration: 0, quantity, labels, point: this.point });
   }
 }

@@ -7,7 +7,7 @@ export interface Proof {
   labels: { target: string; before: string; after: string };
   iteration: number;
   /** What a point is. */
-  point: 'row' | 'step';
+  point: 'row' | 'step' | 'iteration';
   /** The number to be explained. */
   target: Float64Array;
   /** What it should have been. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { examine, provesWhatItSays, shownAlike } from '../../test/support/proves.ts';
 import { RandomStream } from '../math/random.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
@@ -168,7 +169,26 @@ describe.each(faults.map((fault) => [fault.id, fault] as const))('%s', (_, fault
     const declared = JSON.stringify(faulty.manifest);
     expect(declared).not.toContain(fault.id);
     expect(declared).not.toContain('fault');
+    await examined(fault, faulty);
   });
+});
+
+/** Faults whose own cause was proved by numbers before and after its transform. */
+const proved = new Set<string>();
+
+/** Whatever the doctor names in so short a run, its picture, the terminal and the page tell the same. */
+async function examined(fault: Fault, recording: Recording): Promise<void> {
+  const found = await examine(recording);
+  for (const cause of found.diagnosis.causes) {
+    if (!provesWhatItSays(cause, found)) continue;
+    await shownAlike(cause, found);
+    if (cause.id === fault.cause) proved.add(fault.id);
+  }
+}
+
+it('most faults of groups A and B are undone by a transform whose picture was looked at', () => {
+  const expected = faults.filter(({ cause }) => [...causes.A, ...causes.B].includes(cause));
+  expect(proved.size).toBeGreaterThan(0.5 * expected.length);
 });
 
 describe('faults of the candidate list', () => {

@@ -4,6 +4,7 @@ import type { Cause, CheckReport, Diagnosis, Figures } from '../doctor/diagnosis
 import { describeTransform } from '../doctor/transforms/index.ts';
 import { fold, plotText } from './charts/plot.ts';
 import type { Pictures } from './pictures/picture.ts';
+import { residualBars } from './residual.ts';
 import { harmless } from './safe-text.ts';
 import { scalarLines } from './scalars.ts';
 import type { Style } from './style.ts';
@@ -53,11 +54,7 @@ function causeLines(
 ): string[] {
   const text = (words: string) => fold(words, width - 3).map((line) => `   ${line}`);
   const lines = [paint.bold(`${prefix}${cause.id}`), ...text(cause.summary)];
-  const facts = [
-    `confidence ${number(cause.confidence)}`,
-    `${number(cause.rows)} rows`,
-    `from iteration ${cause.onset}`,
-  ];
+  const facts = [`score ${number(cause.confidence)}`, `${number(cause.rows)} rows`, `from iteration ${cause.onset}`];
   if (cause.agents.length > 0) facts.push(`agents ${cause.agents.join(', ')}`);
   lines.push(...text(facts.join(', ')).map(paint.dim));
   if (cause.transform !== undefined)
@@ -85,17 +82,12 @@ function headed(head: string, words: string, paint: Style, width: number): strin
   return [`   ${paint.bold(head)}${first.slice(head.length)}`, ...rest.map((line) => `   ${line}`)];
 }
 
-/** Two bars on a logarithmic scale: how much disagreement there was, and how much is left once the fault is undone. */
+/** Bars on a logarithmic scale: how much disagreement there was, and how much is left once the fault is undone. */
 function residuals(cause: Cause, paint: Style): string[] {
-  const bar = (value: number | undefined) => {
-    if (value === undefined || !Number.isFinite(value)) return '';
-    const length = Math.round(Math.max(0, Math.min(30, (Math.log10(Math.max(value, 1e-9)) + 9) * 3)));
-    return '█'.repeat(length);
-  };
-  return [
-    `     before ${paint.red(bar(cause.residual_before))} ${number(cause.residual_before)}`,
-    `     after  ${paint.green(bar(cause.residual_after))} ${number(cause.residual_after)}`,
-  ];
+  const colour = { before: paint.red, after: paint.green };
+  return residualBars(cause).map(
+    ({ side, text, length }) => `     ${side.padEnd(6)} ${colour[side]('█'.repeat(Math.round(30 * length)))} ${text}`,
+  );
 }
 
 function evidenceRows(check: string, measured: Figures, expected: Figures): string[][] {

@@ -39,10 +39,7 @@ export function scalarLines(reading: ScalarReading, diagnosis: Diagnosis, paint:
   if (diagnosis.causes.length > 0) {
     lines.push('', paint.bold('Causes that fit'));
     for (const cause of diagnosis.causes)
-      lines.push(
-        `  ${cause.id}, confidence ${number(cause.confidence)}`,
-        ...folded(cause.remedy, '    ').map(paint.dim),
-      );
+      lines.push(`  ${cause.id}, score ${number(cause.confidence)}`, ...folded(cause.remedy, '    ').map(paint.dim));
     lines.push(paint.dim(`  More: trueline explain ${diagnosis.causes[0].id}`));
   }
   if (reading.ruled_out.length > 0) {

@@ -18,7 +18,7 @@ export function symmetryText({ verdict, causes, stages }: SymmetryDiagnosis, pai
   const lines = [paint.bold(colour(`${words[verdict]}.`)), explanation?.found ?? ''];
   for (const cause of causes) {
     lines.push('', paint.bold(cause.id), `   ${cause.summary}`);
-    lines.push(paint.dim(`   confidence ${number(cause.confidence)}, agents ${cause.agents.join(', ')}`));
+    lines.push(paint.dim(`   score ${number(cause.confidence)}, agents ${cause.agents.join(', ')}`));
     lines.push(
       `   ${paint.bold('What to change:')} ${cause.remedy}`,
       paint.dim(`   More: trueline explain ${cause.id}`),

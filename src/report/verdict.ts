@@ -25,7 +25,7 @@ export function verdictSentence(diagnosis: Diagnosis): string {
     const rest = others.length === 0 ? '' : ` Also: ${others.map((cause) => cause.id).join(', ')}.`;
     const left = diagnosis.unexplained.length === 0 ? '' : ' Some rows stay unexplained.';
     const meaning = causeById(first.id)?.meaning ?? first.summary;
-    return `Faulty: ${first.id} (confidence ${number(first.confidence)}). ${meaning}${rest}${left}`;
+    return `Faulty: ${first.id} (score ${number(first.confidence)}). ${meaning}${rest}${left}`;
   }
   if (verdict === 'unexplained') return `Unexplained: ${diagnosis.unexplained.map(unexplainedText).join(' ')}`;
   if (verdict === 'not-enough-evidence') {

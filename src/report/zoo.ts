@@ -124,15 +124,15 @@ export function scorePage({ command, about, score, parts }: BenchPage): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Whether a confidence of 0.9 means nine in ten. */
+/** Whether a score of 0.9 means nine in ten. */
 function calibrationLines({ calibration }: Score): string[] {
   return [
-    '## Is the confidence a probability?',
+    '## Is the score a probability?',
     '',
     'No: it is a score, made of the share of the rows that the transform accounts for and of how many there are. The table shows how often the cause that was named',
     'first was the right one, by its score; healthy runs in which a cause was named count as wrong ones.',
     '',
-    '| confidence | runs | mean confidence | right |',
+    '| score | runs | mean score | right |',
     '| --- | ---: | ---: | ---: |',
     ...calibration.map(
       ({ from, to, runs, meanConfidence, right }) =>

@@ -3,6 +3,14 @@
 /** `ratio`: the ratio is off 1 before the first step; `pairing`: the credit is another row's. Both have symptoms of their own further down. */
 export type Family = 'ratio' | 'pairing';
 
+/** Pictures of a run as a whole, by their ids. */
+export type RunPicture =
+  | 'gradients'
+  | 'changes'
+  | 'kl'
+  | 'entropy'
+  | `reported-${'policy_loss' | 'approx_kl' | 'clip_fraction' | 'entropy'}`;
+
 export interface CauseEntry {
   /** The name of its folder; it never changes its meaning. */
   readonly id: string;
@@ -24,6 +32,8 @@ export interface CauseEntry {
   readonly toldApart: string;
   /** What its victims usually see. A diagnosis tells what was measured instead. */
   readonly symptoms: readonly string[];
+  /** What of the run shows it, where no transform undoes its rows one by one: the first of these pictures that can be drawn. Otherwise its picture is its rows, before and after the transform. */
+  readonly pictures?: readonly RunPicture[];
   /** How a diagnosis proves it. */
   readonly proof: string;
   /** One sentence: what to change. */

@@ -17,7 +17,7 @@ export const common = {
   sure: limit(
     'definition',
     0.4,
-    'confidence from which a finding is a cause, and not only a candidate',
+    'score from which a finding is a cause, and not only a candidate',
     'A transform that accounts for less than two fifths of the rows leaves more unexplained than it explains.',
   ),
   leftOver: limit(

@@ -7,6 +7,7 @@ import type { Manifest } from '../../recording/manifest.ts';
 import { type Draw, svgDrawer } from '../charts/svg.ts';
 import { number } from '../number.ts';
 import type { Pictures } from '../pictures/picture.ts';
+import { residualBars } from '../residual.ts';
 import { safeText } from '../safe-text.ts';
 import { unexplainedText, verdictSentence, verdictWords as words } from '../verdict.ts';
 import { pictureFigure, readingCards } from './page-pictures.ts';
@@ -35,7 +36,7 @@ export async function diagnosisPage(inputs: PageInputs): Promise<string> {
     `<header><p class="kicker">Trueline diagnosis</p><p class="kicker">${about(name, manifest)}</p>`,
     `<div class="verdict ${diagnosis.verdict}"><p class="word">${words[diagnosis.verdict]}</p><h1>${safeText(headline)}</h1>`,
     faulty
-      ? `<p><code>${safeText(lead.id)}</code>, confidence ${safeText(number(lead.confidence))}. ${safeText(lead.summary)}</p>`
+      ? `<p><code>${safeText(lead.id)}</code>, score ${safeText(number(lead.confidence))}. ${safeText(lead.summary)}</p>`
       : '',
     faulty && others.length > 0 ? `<p>Also: ${others.map((id) => `<code>${safeText(id)}</code>`).join(', ')}.</p>` : '',
     '</div></header>',
@@ -95,7 +96,7 @@ function causeSection(cause: Cause, index: number, diagnosis: Diagnosis, picture
 function facts(cause: Cause): string {
   const agents = cause.agents.slice(0, 12).join(', ') + (cause.agents.length > 12 ? ' …' : '');
   const items: [string, string][] = [
-    ['Confidence', number(cause.confidence)],
+    ['Score', number(cause.confidence)],
     ['Rows that show it', number(cause.rows)],
     ['From iteration', number(cause.onset)],
     ...(agents ? [[cause.agents.length === 1 ? 'Agent' : 'Agents', agents] as [string, string]] : []),
@@ -105,12 +106,13 @@ function facts(cause: Cause): string {
 
 /** Bars on a logarithmic scale: how much disagrees, and how much is left once the fault is undone. */
 function transform(cause: Cause): string {
-  const bar = (label: string, kind: string, value: number | undefined) => {
-    if (value === undefined) return '';
-    const width = Math.max(0, Math.min(100, ((Math.log10(Math.max(value, 1e-9)) + 9) / 10) * 100));
-    return `<span>${label}</span><span class="bar"><i class="${kind}" style="width:${width.toFixed(1)}%"></i></span><span>${safeText(number(value))}</span>`;
-  };
-  const bars = bar('Before', 'before', cause.residual_before) + bar('After undoing it', 'after', cause.residual_after);
+  const labels = { before: 'Before', after: 'After undoing it' };
+  const bars = residualBars(cause)
+    .map(
+      ({ side, text, length }) =>
+        `<span>${labels[side]}</span><span class="bar"><i class="${side}" style="width:${(100 * length).toFixed(1)}%"></i></span><span>${safeText(text)}</span>`,
+    )
+    .join('');
   return `<h3>What undoes it</h3><p><strong>${safeText(cause.transform ? describeTransform(cause.transform) : '')}</strong></p>${bars ? `<div class="bars">${bars}</div><p class="kicker">Disagreement, by orders of magnitude.</p>` : ''}`;
 }
 

@@ -44,7 +44,7 @@ export async function symmetryPage(
     `<header><p class="kicker">Why do equal agents come out unequal?</p><p class="kicker">${safeText(title)}</p>`,
     `<div class="verdict ${verdict}"><p class="word">${words[verdict]}</p><h1>${safeText(headline)}</h1>`,
     lead
-      ? `<p><code>${safeText(lead.id)}</code>, confidence ${safeText(number(lead.confidence))}. ${safeText(lead.summary)}</p>`
+      ? `<p><code>${safeText(lead.id)}</code>, score ${safeText(number(lead.confidence))}. ${safeText(lead.summary)}</p>`
       : '',
     '</div></header><main>',
     ...causes.map((cause, i) => causeSection(cause, i, causes.length)),

@@ -1,4 +1,5 @@
 /** From a recording and its diagnosis to pictures. Curves are gathered while the doctor reads; proofs are the rows that its checks kept. */
+import { causeById } from '../../doctor/causes.ts';
 import type { Cause, Diagnosis } from '../../doctor/diagnosis.ts';
 import { Iteration } from '../../doctor/evidence/iteration.ts';
 import { Run } from '../../doctor/evidence/run.ts';
@@ -41,7 +42,7 @@ export class Gatherer {
       const pictures =
         proof && proof.target.length > 1
           ? [proofPicture(proof, cause.id)]
-          : pictureFor(cause, [...general, ...reported]).slice(0, 1);
+          : pictureFor(cause, [...general, ...reported]);
       return pictures.length > 0 ? [{ cause: cause.id, pictures }] : [];
     });
     const shown = new Set(proofs.flatMap(({ pictures }) => pictures.map(({ id }) => id)));
@@ -75,24 +76,8 @@ function affectedPolicies(run: Run, cause: Cause | undefined): Set<number> | nul
   return policies.size > 0 && policies.size < run.policies.length && !policies.has(-1) ? policies : null;
 }
 
-const telling: Record<string, readonly string[]> = {
-  wiring: ['gradients', 'changes'],
-  'head-gradient': ['gradients', 'changes'],
-  parameters: ['changes', 'kl'],
-  movement: ['kl', 'changes'],
-  'kl-guard': ['kl'],
-  loss: ['reported-policy_loss'],
-  'whole-loss': ['entropy'],
-  direction: ['reported-policy_loss'],
-  'value-share': ['gradients', 'changes'],
-  inputs: ['gradients', 'entropy'],
-  network: ['entropy'],
-  metrics: ['reported-approx_kl', 'reported-clip_fraction', 'reported-entropy', 'kl'],
-  finite: ['kl'],
-};
-
+/** The picture that the cause's folder names, where no rows prove it. */
 function pictureFor(cause: Cause, pictures: Pictures['run']): Pictures['run'] {
-  const wanted =
-    cause.id === 'kl-estimator-cancels' ? ['kl'] : cause.evidence.flatMap(({ check }) => telling[check] ?? []);
-  return wanted.flatMap((id) => pictures.filter((picture) => picture.id === id)).slice(0, 2);
+  const wanted = causeById(cause.id)?.pictures ?? [];
+  return wanted.flatMap((id) => pictures.filter((picture) => picture.id === id)).slice(0, 1);
 }

@@ -12,7 +12,9 @@ export function proofPicture(proof: Proof, cause: string): Picture {
 }
 
 const where = ({ iteration, point }: Proof) =>
-  point === 'row' ? `Rows that disagree in iteration ${iteration}, where they differ most` : 'Steps that disagree';
+  point === 'row'
+    ? `Rows that disagree in iteration ${iteration}, where they differ most`
+    : `${point === 'step' ? 'Steps' : 'Iterations'} that disagree`;
 
 const distance = (proof: Proof, side: 'before' | 'after') =>
   `median distance ${number(residual(proof, side))} over ${number(proof.target.length)} ${proof.point}s`;

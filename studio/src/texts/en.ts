@@ -35,7 +35,7 @@ export const en = {
   'verdict.cleared': 'No cause for worry',
   'verdict.problems': 'The recording itself',
   'verdict.gaps': 'What stands in the way',
-  'cause.confidence': 'confidence',
+  'cause.confidence': 'score',
   'cause.rows': 'rows',
   'cause.onset': 'from iteration',
   'cause.agents': 'agents',

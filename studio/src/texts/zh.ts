@@ -36,7 +36,7 @@ export const zh: Texts = {
   'verdict.cleared': '无须担心',
   'verdict.problems': '录制本身的问题',
   'verdict.gaps': '尚缺的证据',
-  'cause.confidence': '置信度',
+  'cause.confidence': '得分',
   'cause.rows': '行数',
   'cause.onset': '始于迭代',
   'cause.agents': '智能体',

@@ -8,7 +8,7 @@ import { onOneLine } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
-import { foundBy } from '../../found.ts';
+import { foundBy, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { cellsOf } from '../../pairing/consensus.ts';
 import { Cover, type Trial, trialOf } from '../../pairing/cover.ts';
@@ -41,8 +41,11 @@ interface Side {
   cover: Cover<(typeof hypotheses)[number]>;
   onset: number;
   agents: Set<number>;
-  /** Slope and intercept, update by update. */
+  /** Slope and intercept by policy, update by update, and the rows of those in other units. */
   slopes: Map<number, { slope: number; shift: number; rows: number }[]>;
+  proofs: Map<number, ProofStore>;
+  /** Rows that lie on no line. */
+  off: ProofStore;
 }
 
 const side = (): Side => ({
@@ -52,7 +55,13 @@ const side = (): Side => ({
   onset: Number.POSITIVE_INFINITY,
   agents: new Set(),
   slopes: new Map(),
+  proofs: new Map(),
+  off: new ProofStore(),
 });
+
+/** Beyond the drift of a normaliser. */
+const inOtherUnits = (slope: number, shift: number) =>
+  Math.abs(Math.log(Math.abs(slope))) > limits.otherUnits.value || Math.abs(shift) > limits.otherShift.value;
 
 class CriticPass implements Pass {
   private readonly value = side();
@@ -109,6 +118,13 @@ class CriticPass implements Pass {
         const found = into.slopes.get(key) ?? [];
         found.push({ slope: line.slope, shift, rows: list.length });
         into.slopes.set(key, found);
+        if (inOtherUnits(line.slope, shift)) {
+          const proof = into.proofs.get(key) ?? new ProofStore();
+          into.proofs.set(key, proof);
+          const own = gather(stored, gather(sample, list));
+          const mapped = own.map((value) => line.slope * value + line.intercept);
+          proof.rows(iteration.number, gather(used, list), own, mapped);
+        }
       }
       if (fit !== 'wrong') continue;
       // Agents that share a policy may be wronged one by one.
@@ -116,6 +132,7 @@ class CriticPass implements Pass {
       for (const cell of own.length > 1 ? own : [list]) {
         if (onOneLine(lineOf(cell), used[cell[0]]) !== 'wrong') continue;
         into.wrong += cell.length;
+        into.off.rows(iteration.number, gather(used, cell), gather(stored, gather(sample, cell)));
         into.onset = Math.min(into.onset, iteration.number);
         for (const row of cell) into.agents.add(agent[sample[row]]);
         this.search(iteration, into, used, stored, cell);
@@ -177,9 +194,10 @@ class CriticPass implements Pass {
       const [best] = of.cover.explain().found;
       const evidence = [{ check: 'critic', measured, expected }];
       const summary = `The critic's ${what} does not follow the row's own on ${of.wrong} rows`;
+      const quantity = `critic's ${what}`;
       if (best && best.share >= limits.most.value) {
         const wording = {
-          quantity: what === 'value' ? "critic's value" : "critic's target",
+          quantity,
           target: 'in the update',
           before: "the row's own",
           summary: (fit: string) => `${summary}; on ${fit} of them it follows`,
@@ -196,7 +214,7 @@ class CriticPass implements Pass {
         agents: [...of.agents].sort((a, b) => a - b),
         onset: of.onset,
         rows: of.wrong,
-        before: of.wrong / Math.max(1, of.looked),
+        ...of.off.prove(quantity, 'in the update', "the row's own"),
         summary: `${summary} although the policy replays them exactly.`,
         evidence,
       });
@@ -212,11 +230,7 @@ class CriticPass implements Pass {
     const steady = (entries: Entry[] | undefined) =>
       (entries ?? []).slice(Math.min(limits.drift.value, (entries ?? []).length >> 1));
     const off = (entries: Entry[]) =>
-      entries.length >= 2 &&
-      entries.every(
-        ({ slope, shift }) =>
-          Math.abs(Math.log(Math.abs(slope))) > limits.otherUnits.value || Math.abs(shift) > limits.otherShift.value,
-      );
+      entries.length >= 2 && entries.every(({ slope, shift }) => inOtherUnits(slope, shift));
     const on = (entries: Entry[]) =>
       entries.every(
         ({ slope, shift }) => Math.abs(slope - 1) < limits.sameUnits.value && Math.abs(shift) < limits.sameUnits.value,
@@ -229,15 +243,15 @@ class CriticPass implements Pass {
       const [what, entries] = off(value) ? (['value', value] as const) : (['target', target] as const);
       const latest = entries[entries.length - 1];
       const rows = entries.reduce((sum, entry) => sum + entry.rows, 0);
+      const transform = new Affine(what, Number(figure(latest.slope)), Number(figure(latest.shift)));
       findings.push({
         cause: 'value-scale-mismatch',
         confidence: Math.min(limits.byFit.value, confidence(1, rows)),
         agents: this.run.agentsOf(policy),
         onset: 0,
         rows,
-        transform: new Affine(what, Number(figure(latest.slope)), Number(figure(latest.shift))),
-        before: Math.abs(latest.slope - 1) + Math.abs(latest.shift),
-        after: 0,
+        transform,
+        ...this[what].proofs.get(policy)?.prove(`critic's ${what}`, 'in the update', 'as sampled', transform),
         summary: `In the update the critic's ${what} is in other units than in the samples (slope ${figure(latest.slope)}, shifted by ${figure(latest.shift)} of its spread), while the other side is not.`,
         evidence: [
           {

@@ -140,22 +140,22 @@ class LossPass implements Pass {
           stat.policy === policy && reported[row] > 0 && stat.valueLoss > 0 && stat.rows >= limits.fewestSteps.value,
       );
       if (own.length < limits.fewestSteps.value) continue;
-      const varies = (pick: (stat: StepStat) => number) => {
-        const quotients = own.map(({ row, stat }) => reported[row] / pick(stat));
-        const mean = quotients.reduce((sum, value) => sum + value, 0) / quotients.length;
-        return Math.max(...quotients.map((value) => Math.abs(value / mean - 1)));
+      const quotient = (pick: (stat: StepStat) => number) => {
+        const all = own.map(({ row, stat }) => reported[row] / pick(stat));
+        const mean = all.reduce((sum, value) => sum + value, 0) / all.length;
+        return { mean, varies: Math.max(...all.map((value) => Math.abs(value / mean - 1))) };
       };
-      const mean = varies((stat) => stat.valueLoss);
-      const outer = varies((stat) => stat.outerValueLoss);
-      if (
-        outer < limits.valueFormula.value &&
-        mean > limits.formulaApart.value * Math.max(outer, limits.valueRounding.value * limits.valueFormula.value)
-      ) {
+      const rows = quotient((stat) => stat.valueLoss);
+      const outer = quotient((stat) => stat.outerValueLoss);
+      const { valueFormula, formulaApart, valueRounding } = limits;
+      const least = Math.max(outer.varies, valueRounding.value * valueFormula.value);
+      if (outer.varies < valueFormula.value && rows.varies > formulaApart.value * least) {
         this.values.outer++;
         this.values.onset = Math.min(this.values.onset, iteration.number);
         this.values.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);
         this.values.policies.add(policy);
-        for (const { row, stat } of own) this.values.proof.step(reported[row], stat.valueLoss, stat.outerValueLoss);
+        for (const { row, stat } of own)
+          this.values.proof.step(reported[row], rows.mean * stat.valueLoss, outer.mean * stat.outerValueLoss);
       } else this.values.mean++;
     }
   }

@@ -1,8 +1,10 @@
 /** Whether a policy is updated with the rows of its own agents only. */
+
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { ProofStore } from '../../found.ts';
 import { OwnAgents } from '../../transforms/rows/own-agents.ts';
 
 export const ownership: Check = {
@@ -19,6 +21,7 @@ class OwnershipPass implements Pass {
   private foreign = 0;
   private onset = Number.POSITIVE_INFINITY;
   private readonly policies = new Set<number>();
+  private readonly proof = new ProofStore('iteration');
 
   constructor(private readonly run: Run) {}
 
@@ -30,6 +33,7 @@ class OwnershipPass implements Pass {
     const agent = samples.column('agent')!;
     const { own: here } = iteration;
     const policyOf = Array.from({ length: this.run.agentCount }, (_, who) => this.run.policyOf(who));
+    const [looked, foreign] = [this.looked, this.foreign];
     for (let i = 0; i < here.length; i++) {
       if (here[i] === 0) continue;
       const own = policyOf[agent[sample[i]]];
@@ -40,6 +44,8 @@ class OwnershipPass implements Pass {
       this.policies.add(policy[i]);
       this.onset = Math.min(this.onset, iteration.number);
     }
+    const rows = this.looked - looked;
+    if (this.foreign > foreign) this.proof.step(rows, rows - (this.foreign - foreign), rows);
   }
 
   finish(): Outcome {
@@ -55,6 +61,7 @@ class OwnershipPass implements Pass {
         note: 'the manifest does not say which policy plays for which agent',
       };
     if (this.foreign < fewestRows) return { status: 'pass', measured, expected, findings: [] };
+    const transform = new OwnAgents();
     const agents = [...this.policies].flatMap((policy) => this.run.agentsOf(policy));
     return {
       status: 'fail',
@@ -67,9 +74,8 @@ class OwnershipPass implements Pass {
           agents,
           onset: this.onset,
           rows: this.foreign,
-          transform: new OwnAgents(),
-          before: share,
-          after: 0,
+          transform,
+          ...this.proof.prove('number of rows', 'rows in the updates', "rows of the policies' own agents", transform),
           summary: `${this.foreign} rows in the updates of ${[...this.policies].map((policy) => this.run.policies[policy] ?? `policy ${policy}`).join(', ')} are of agents that another policy plays for.`,
           evidence: [{ check: 'ownership', measured, expected }],
         },

@@ -4,6 +4,7 @@ import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
+import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Scores } from '../../pairing/scoring.ts';
 import { LeftOut } from '../../transforms/rows/left-out.ts';
@@ -28,6 +29,7 @@ class RowsPass implements Pass {
   private copies = 0;
   private onset = Number.POSITIVE_INFINITY;
   private replayed = false;
+  private readonly proof = new ProofStore('iteration');
   private readonly agents = new Set<number>();
   /** Episodes of the latest iterations that have ended, by (episode, agent). */
   private ended = new Set<number>();
@@ -133,6 +135,7 @@ class RowsPass implements Pass {
       this.agents.add(agent[i]);
     }
     this.phantom += found;
+    this.proof.step(wrong.length, wrong.length - found, wrong.length);
     this.blank += blank;
     this.onset = Math.min(this.onset, iteration.number);
   }
@@ -164,15 +167,15 @@ class RowsPass implements Pass {
       this.blank >= limits.most.value * this.phantom ||
       this.padded >= limits.most.value * this.phantom ||
       this.copies >= limits.copiedRows.value * Math.max(1, this.afterEnd);
+    const transform = new LeftOut();
     const finding: Finding = {
       cause: padding ? 'padding-trained' : 'phantom-steps',
       confidence: Math.min(this.replayed ? 1 : limits.circumstantial.value, confidence(1, counted)),
       agents: [...this.agents].sort((a, b) => a - b),
       onset: this.onset,
       rows: counted,
-      transform: new LeftOut(),
-      before: this.phantom / this.looked,
-      after: 0,
+      transform,
+      ...this.proof.prove('number of rows', 'rows that were recorded', 'decisions that were made', transform),
       summary: `${this.phantom} of ${this.looked} rows are no decisions (${this.afterEnd} after their episode's end, ${this.repeated} at a repeated step, ${this.blank} empty), and ${figure(counted)} of them enter the loss.`,
       evidence: [{ check: 'rows', measured, expected }],
     };

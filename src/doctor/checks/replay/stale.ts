@@ -6,6 +6,7 @@ import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
 import { gather, type Numbers, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
+import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { cellsOf } from '../../pairing/consensus.ts';
 import { RowsOfIteration } from '../../transforms/rows/rows-of-iteration.ts';
@@ -33,6 +34,7 @@ class StalePass implements Pass {
   private readonly lags = new Map<number, number>();
   private onset = Number.POSITIVE_INFINITY;
   private readonly policies = new Set<number>();
+  private readonly proof = new ProofStore('iteration');
   private earlier: Kept[] = [];
   /** By (episode, agent), the last step that was recorded. */
   private reached = new Map<number, number>();
@@ -46,6 +48,7 @@ class StalePass implements Pass {
   iteration(iteration: Iteration): void {
     const { samples, replays } = iteration;
     if (!samples) return;
+    const declared = this.declared;
     if (replays) this.replays(iteration);
     const agent = samples.column('agent')!;
     const again = this.repeats(iteration);
@@ -53,6 +56,9 @@ class StalePass implements Pass {
       this.repeated += again;
       this.onset = Math.min(this.onset, iteration.number);
     }
+    const strange = Math.max(this.declared - declared, again > noticedShare * samples.rows ? again : 0);
+    const rows = this.declared > declared ? replays!.rows : samples.rows;
+    if (strange > 0) this.proof.step(rows, rows - strange, rows);
     const old = samples.measured('old_logp')!;
     const byAgent = new Map<number, Float64Array>();
     const every = rowsWhere(samples.rows, () => true);
@@ -131,6 +137,7 @@ class StalePass implements Pass {
     const rows = Math.max(this.declared, this.repeated);
     if (rows < fewestRows) return { status: 'pass', measured, expected, findings: [] };
     const lag = [...this.lags].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 1;
+    const transform = new RowsOfIteration(lag);
     return {
       status: 'fail',
       measured,
@@ -144,9 +151,8 @@ class StalePass implements Pass {
           ].sort((a, b) => a - b),
           onset: this.onset,
           rows,
-          transform: new RowsOfIteration(lag),
-          before: share,
-          after: 0,
+          transform,
+          ...this.proof.prove('number of rows', 'rows in the updates', "rows of the iteration's own policy", transform),
           summary: `${rows} rows used in updates were collected by an earlier iteration's policy.`,
           evidence: [{ check: 'fresh-rows', measured, expected }],
         },

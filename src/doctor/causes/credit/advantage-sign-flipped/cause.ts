@@ -12,6 +12,7 @@ export const advantageSignFlipped: CauseEntry = {
   toldApart:
     'Log-ratio and the advantages that the loss used correlate negatively, or the reported loss is minus the recomputed one.',
   symptoms: ['returns fall steadily', 'the policy becomes certain of bad actions'],
+  pictures: ['kl', 'changes'],
   proof: 'The sign alone makes loss or advantages agree; probability flows away from rows with a positive advantage.',
   remedy: 'Minimise minus the surrogate: the loss is -min(ratio * advantage, clipped * advantage).',
   pytorch: 'loss = -torch.min(ratio * adv, ratio.clamp(1 - eps, 1 + eps) * adv).mean()',

@@ -10,6 +10,7 @@ export const broadcastMismatch: CauseEntry = {
   meaning: 'A column of shape (B) met one of shape (B, 1), and the loss is over all B x B pairs.',
   toldApart: "The reported loss agrees with the outer product's mean.",
   symptoms: ['the critic predicts the mean return everywhere', 'the policy loss is near 0 whatever happens'],
+  pictures: ['reported-policy_loss'],
   proof: 'The mean over all pairs reproduces the reported loss; the mean over rows does not.',
   remedy: 'Give both columns one shape, and assert it before subtracting or multiplying.',
   pytorch: `value = value.squeeze(-1)

@@ -12,6 +12,7 @@ export const entropyBonusDominates: CauseEntry = {
   toldApart:
     'The coefficient in the loss outweighs the spread of the advantages, and entropy does not fall while credit is informative.',
   symptoms: ['entropy stays at log K', 'returns stay at those of random play'],
+  pictures: ['entropy'],
   proof: 'The coefficient, recovered from the whole loss and its parts, against the spread of the advantages.',
   remedy: 'Lower the entropy coefficient (0.001 to 0.02 with normalised advantages).',
   pytorch: 'loss = policy_loss + 0.5 * value_loss - 0.01 * entropy',

@@ -10,6 +10,7 @@ export const entropySignFlipped: CauseEntry = {
   meaning: 'Entropy is minimised.',
   toldApart: 'The whole loss agrees with policy + c value plus e entropy; falling entropy alone is healthy.',
   symptoms: ['the policy becomes certain at once', 'exploration ends early'],
+  pictures: ['entropy'],
   proof: 'The coefficient of the entropy, recovered from the whole loss and its parts, is of the wrong sign.',
   remedy: 'Subtract the entropy bonus from the loss.',
   pytorch: 'loss = policy_loss + c_v * value_loss - c_e * entropy',

@@ -10,6 +10,7 @@ export const headUnbound: CauseEntry = {
   meaning: 'No optimiser holds the last layer of the actor.',
   toldApart: 'As optimizer-unbound, for the head only.',
   symptoms: ['logits hardly move', 'the trunk changes and choices do not'],
+  pictures: ['gradients', 'changes'],
   proof: 'The head has a gradient and does not change; the layers before it do.',
   remedy:
     "Add the head's parameters to the optimiser (a head that was replaced after the optimiser was made is not in it).",

@@ -10,6 +10,7 @@ export const klGuardTooTight: CauseEntry = {
   meaning: 'The epoch loop stops at once, every time.',
   toldApart: 'Stopped within the first minibatches at a KL below the band, in all updates.',
   symptoms: ['one or two optimiser steps per update', 'very slow learning'],
+  pictures: ['kl'],
   proof: 'Every update stopped within its first steps while k2 was below 0.01.',
   remedy: 'Raise target_kl (0.01 to 0.03), and compare it with k3 rather than with k1.',
   pytorch: `target_kl = 0.02

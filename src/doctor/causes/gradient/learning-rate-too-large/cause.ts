@@ -11,6 +11,7 @@ export const learningRateTooLarge: CauseEntry = {
   meaning: 'Steps overshoot.',
   toldApart: 'k3 above 0.3 in half of the iterations, while the ratio is 1 before the first step.',
   symptoms: ['clip fraction far above 0.3 from the first epochs', 'returns collapse', 'entropy falls at once'],
+  pictures: ['kl', 'changes'],
   proof: 'Rows replay exactly before the first step and are far away after few steps.',
   remedy: 'Lower the learning rate, or the number of epochs, until k3 stays near 0.01 to 0.03.',
   pytorch: `optimizer = Adam(actor.parameters(), lr=3e-4)

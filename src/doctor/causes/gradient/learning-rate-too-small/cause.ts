@@ -11,6 +11,7 @@ export const learningRateTooSmall: CauseEntry = {
   meaning: 'Everything is wired, and the step is invisible.',
   toldApart: 'Parameters change, and no probability moves by 1e-4 in the whole run.',
   symptoms: ['KL orders of magnitude below the band', 'clip fraction 0', 'entropy constant to many digits'],
+  pictures: ['kl', 'changes'],
   proof: "The largest change of any recorded action's probability, over the whole run, is below 1e-4.",
   remedy: 'Raise the learning rate (3e-4 to 1e-3 for Adam), and look at the schedule and at epsilon.',
   pytorch: 'optimizer = Adam(actor.parameters(), lr=3e-4, eps=1e-5)',

@@ -18,6 +18,7 @@ export const lossSummed: CauseEntry = {
   meaning: 'The loss is a sum over the minibatch instead of a mean.',
   toldApart: 'The reported loss is N times the recomputed mean; gradients scale with the minibatch.',
   symptoms: ['gradients are always clipped', 'the best learning rate depends on the batch size'],
+  pictures: ['reported-policy_loss', 'gradients'],
   proof: 'The reported loss equals the sum of its rows, step after step.',
   remedy: 'Take the mean over rows.',
   pytorch: 'loss = per_row_loss.mean()                     # not .sum()',

@@ -22,6 +22,7 @@ export const nonFinite: CauseEntry = {
   meaning: 'NaN or infinity appears.',
   toldApart: 'Where it first appears in the flow.',
   symptoms: ['losses become NaN and stay so', 'actions are always the first one'],
+  pictures: ['kl'],
   proof: 'The first column, in the order of the flow, that holds a number that is not finite.',
   remedy:
     'Look at the first place: a log of 0, a division by a spread of 0, an exploding ratio or a reward that is not a number.',

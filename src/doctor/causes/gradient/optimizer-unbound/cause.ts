@@ -17,6 +17,7 @@ export const optimizerUnbound: CauseEntry = {
   meaning: 'Actor gradients exist, and no optimiser holds the parameters.',
   toldApart: 'Gradient above 0, change exactly 0.',
   symptoms: ['KL, clip fraction and entropy never move', 'value loss may still fall'],
+  pictures: ['gradients', 'changes'],
   proof: 'The tensors have a gradient in every step and are the same number by number after it.',
   remedy: 'Pass the parameters of every actor to the optimiser, after the actors are built.',
   pytorch: 'optimizer = Adam([{"params": a.parameters()} for a in actors] + [{"params": critic.parameters()}])',

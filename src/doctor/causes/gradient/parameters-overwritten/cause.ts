@@ -23,6 +23,7 @@ export const parametersOverwritten: CauseEntry = {
   toldApart:
     "Change far above the rate times Adam's bound, norms that jump between steps, or a policy that returns to an earlier one.",
   symptoms: ['progress is lost at regular intervals', 'the ratio is far from 1 at the start of some updates'],
+  pictures: ['changes', 'kl'],
   proof: 'A tensor changed by many times what its step can account for.',
   remedy: 'Find who else writes the parameters (load_state_dict, init, polyak updates) and take it out of the loop.',
   pytorch: 'before = [p.clone() for p in actor.parameters()]   # compare at the start of the next iteration',

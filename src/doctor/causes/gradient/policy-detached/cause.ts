@@ -17,6 +17,7 @@ export const policyDetached: CauseEntry = {
   meaning: 'No policy gradient reaches the actor.',
   toldApart: "The actor's gradients are 0, or are those of the entropy bonus alone; the critic's are not.",
   symptoms: ['entropy rises to log K or never moves', 'value loss falls and returns do not rise'],
+  pictures: ['gradients', 'changes', 'reported-policy_loss'],
   proof: "The gradient of the actor is exactly 0, or equals the entropy term's recomputed from the rows.",
   remedy: 'Build new_logp from the live logits: no detach(), no no_grad(), no log of stored probabilities.',
   pytorch: 'new_logp = Categorical(logits=actor(obs)).log_prob(action)   # no .detach(), no torch.no_grad()',

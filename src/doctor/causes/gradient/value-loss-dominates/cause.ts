@@ -10,6 +10,7 @@ export const valueLossDominates: CauseEntry = {
   meaning: 'A shared trunk, or a shared gradient clip, is owned by the critic.',
   toldApart: "The critic's gradient outweighs the policy's, and the actor's step suffers from it.",
   symptoms: ['value loss of hundreds', 'the actor hardly moves'],
+  pictures: ['gradients', 'changes'],
   proof:
     "The shared limit takes more than half of the actor's step (or the trunk is shared and the critic's gradient is ten times the policy's).",
   remedy: "Normalise the critic's targets, lower its coefficient, or clip actor and critic apart.",

@@ -18,6 +18,7 @@ export const weightDecayPull: CauseEntry = {
   toldApart:
     'The change is explained by rate x decay x norm (or the decay outweighs the gradient inside the optimiser), and norms shrink.',
   symptoms: ['logits shrink, entropy rises to log K', 'large parameter changes with tiny gradients'],
+  pictures: ['changes', 'kl'],
   proof: 'Rate, decay and norm account for most of the change of the tensors.',
   remedy: 'Set the weight decay of the actor to 0, of its last layer at least.',
   pytorch: 'Adam([{"params": actor.parameters(), "weight_decay": 0.0}])',

@@ -19,6 +19,7 @@ export const inputSaturated: CauseEntry = {
   meaning: 'Inputs are so large that the first layer is saturated.',
   toldApart: 'Large inputs together with a first layer that has no gradient.',
   symptoms: ['different observations give the same logits', 'gradients of the first layer near 0'],
+  pictures: ['gradients', 'entropy'],
   proof: "The inputs' spread, and the first layer's gradient against the next layer's.",
   remedy: 'Scale observations to unit size, entry by entry, before the first layer.',
   pytorch: 'obs = (obs - running.mean) / (running.std + 1e-8)',

@@ -18,6 +18,7 @@ export const policyCollapsed: CauseEntry = {
   meaning: 'Entropy is at 0 early, and one action is always chosen.',
   toldApart: 'Entropy and action counts before anything could be learnt.',
   symptoms: ['the same action always', 'KL and gradients near 0', 'returns do not change'],
+  pictures: ['entropy'],
   proof: 'In the first iteration the choices are already certain.',
   remedy: 'Initialise the head small (gain 0.01), and keep an entropy bonus until returns rise.',
   pytorch: 'nn.init.orthogonal_(actor.head.weight, gain=0.01); nn.init.zeros_(actor.head.bias)',

@@ -19,6 +19,7 @@ export const policyHeadFlat: CauseEntry = {
   meaning: 'Logits are nearly constant, and entropy sits at log K.',
   toldApart: 'The spread of the logits is tiny although the parameters move; something squashes or scales the head.',
   symptoms: ['entropy equals log K to three digits', 'KL near 0 while parameters change'],
+  pictures: ['entropy'],
   proof: 'Logits differ by less than 1e-3 within every row, and a step moves them by less than it moves the head.',
   remedy: 'Let nothing follow the last linear layer: no activation, no normalisation, no small factor.',
   pytorch: `actor.head = nn.Linear(128, n_actions)         # and nothing after it

@@ -10,6 +10,7 @@ export const klEstimatorCancels: CauseEntry = {
   meaning: 'The reported KL is the mean of old - new and is mostly noise at this batch size.',
   toldApart: "The reported KL equals k1, and k1's standard error exceeds half of k2 while the policy visibly moves.",
   symptoms: ['KL reads 0 or negative', 'a KL stop that fires at random'],
+  pictures: ['kl'],
   proof: 'The reported number equals k1 step by step, and its noise exceeds what it measures.',
   remedy: 'Report k3 = mean(ratio - 1 - log ratio).',
   pytorch: `log_ratio = new_logp - old_logp

@@ -10,6 +10,7 @@ export const metricMisreported: CauseEntry = {
   meaning: 'A reported metric is not what the rows give.',
   toldApart: 'Recomputation.',
   symptoms: ['readings that contradict each other', 'a KL of 0 beside a clip fraction above 0'],
+  pictures: ['reported-approx_kl', 'reported-clip_fraction', 'reported-entropy', 'kl'],
   proof:
     'The reported number differs from the one recomputed from the same rows, and agrees with another formula where one is named.',
   remedy: 'Average the metric over all rows of the update, from the ratios and distributions of the loss itself.',
