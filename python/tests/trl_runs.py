@@ -1,5 +1,11 @@
-"""TRL's real trainers on a random model and a tokenizer made on the spot; needs the packages of requirements/trl.txt. `python trl_runs.py NAME FOLDER`."""
+"""TRL's real trainers on a random model and a tokenizer made on the spot; needs the packages of requirements/trl.txt.
 
+`trl_runs.py NAME FOLDER` makes one recording, `trl_runs.py list` says which there are; without arguments it reads a list of {"name", "out"} and prints a line
+for each that is done.
+"""
+
+import contextlib
+import json
 import os
 import pathlib
 import sys
@@ -90,5 +96,76 @@ def run(name, out, change=None, **more):
         return trainer
 
 
+def trainer_forgets_the_temperature(trainer):
+    """The model is patched with TRL's own loss head, whose temperature is taken away."""
+
+    def untempered(self, model, input_ids, attention_mask, logits_to_keep, **_):
+        logits = model(input_ids=input_ids, attention_mask=attention_mask).logits[:, -logits_to_keep - 1 : -1]
+        scores = logits.log_softmax(-1)
+        entropy = -(scores.exp() * scores).sum(-1)
+        return scores.gather(2, input_ids[:, -logits_to_keep:, None]).squeeze(2), entropy, None
+
+    base = type(trainer).__mro__[1]
+    base_own = base._get_per_token_logps_and_entropies
+    base._get_per_token_logps_and_entropies = untempered
+    return lambda: setattr(base, "_get_per_token_logps_and_entropies", base_own)
+
+
+def mixed_groups(trainer):
+    """TRL's own mean over another number of generations."""
+    base = type(trainer).__mro__[1]
+    own = base._generate_and_score_completions
+
+    def scored(self, inputs):
+        right, self.num_generations = self.num_generations, 8
+        try:
+            return own(self, inputs)
+        finally:
+            self.num_generations = right
+
+    base._generate_and_score_completions = scored
+    return lambda: setattr(base, "_generate_and_score_completions", own)
+
+
+#: Bugs put in while TRL runs: the run, what is changed, and the causes that are right.
+BUGS = {
+    "grpo, temperature forgotten": (
+        "grpo",
+        trainer_forgets_the_temperature,
+        {"temperature": 0.7},
+        ["temperature-mismatch"],
+    ),
+    "grpo, groups of two prompts": ("grpo", mixed_groups, {"loss_type": "grpo"}, ["advantage-group-mixed"]),
+}
+
+
+def make_one(name, out):
+    if name not in BUGS:
+        run(name, out)
+        return
+    base, change, more, _ = BUGS[name]
+    undo = []
+    try:
+        run(base, out, lambda trainer: undo.append(change(trainer)), **more)
+    finally:
+        for back in filter(None, undo):
+            back()
+
+
+def main(arguments):
+    if arguments[:1] == ["list"]:
+        names = [{"name": name, "causes": []} for name in RUNS] + [
+            {"name": name, "causes": bug[3]} for name, bug in BUGS.items()
+        ]
+        print(json.dumps(names))
+    elif arguments:
+        make_one(*arguments)
+    else:
+        for wanted in json.load(sys.stdin):
+            with contextlib.redirect_stdout(sys.stderr):
+                make_one(wanted["name"], wanted["out"])
+            print(json.dumps({"out": wanted["out"]}), flush=True)
+
+
 if __name__ == "__main__":
-    run(sys.argv[1], sys.argv[2])
+    main(sys.argv[1:])
