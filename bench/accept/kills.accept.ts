@@ -2,16 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endHelpers } from '../kills/programs.ts';
 import { strike } from '../kills/strikes.ts';
 import { targets } from '../kills/targets.ts';
 import { type Figure, figure } from '../support.ts';
 
-export const needs = ['python3-numpy'];
+export const needs = ['python3-numpy', 'redis-server'];
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'trueline-kills-'));
   const figures: Figure[] = [];
-  const most = Number(process.env.KILLS_MOST ?? (size === 'full' ? Number.POSITIVE_INFINITY : 6));
+  const most = Number(process.env.KILLS_MOST ?? (size === 'full' ? Number.POSITIVE_INFINITY : 3));
   const chosen = process.env.KILLS?.split(',');
   try {
     for (const target of targets.filter(({ name }) => chosen?.includes(name) ?? true)) {
@@ -21,6 +22,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
       figures.push(figure(what, broken.length, '', { most: 0 }));
     }
   } finally {
+    endHelpers();
     rmSync(scratch, { recursive: true, force: true });
   }
   return figures;

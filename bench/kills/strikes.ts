@@ -1,9 +1,11 @@
 /** Strikes a program at every call that changes the disk, again and again, and looks each time at what is left and whether it can be gone on with. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Program } from './programs.ts';
+import { onSmallDisks } from './small-disk.ts';
 
 export type How = 'before' | 'after' | 'torn' | 'full' | 'power';
 
@@ -12,12 +14,18 @@ export interface Target {
   hows: readonly How[];
   /** One way for each call, by turns, in place of all of them. */
   turns?: boolean;
+  /** Is also run on real disks that are too small for it. */
+  smallDisk?: boolean;
   /** Makes what is there before the program runs. */
   prepare?(folder: string): Promise<void> | void;
   /** The program: what is started, with a folder of its own. */
-  command(folder: string): { program: string; args: string[]; env?: Record<string, string> };
+  command(folder: string): Program;
+  /** What happens beside it while it runs. */
+  during?(folder: string, child: ChildProcess): Promise<void>;
   /** Goes on after the strike, as a user would, until all is done. */
   recover(folder: string): Promise<void>;
+  /** Ends what the target needed. */
+  end?(): Promise<void>;
 }
 
 export interface Struck {
@@ -48,17 +56,30 @@ export function bits(folder: string): Record<string, string> {
 /** As it is in the source: it is loaded by programs that know nothing of the bench. */
 const preload = join(process.cwd(), 'bench/kills/strike.mjs');
 
-async function run(target: Target, folder: string, tally: string, how: How, at: number) {
+export interface Ended {
+  status: number | null;
+  signal: string | null;
+  said: string;
+}
+
+/** With a strike, or undisturbed where there is none. */
+export async function run(
+  target: Target,
+  folder: string,
+  strike?: { tally: string; how: How; at: number },
+): Promise<Ended> {
   const { program, args, env = {} } = target.command(folder);
   const child = spawn(program, args, {
     env: {
       ...process.env,
       NO_COLOR: '1',
-      NODE_OPTIONS: `--import ${preload}`,
-      STRIKE_UNDER: folder,
-      STRIKE_TALLY: tally,
-      STRIKE_AT: String(at),
-      STRIKE_HOW: how,
+      ...(strike && {
+        NODE_OPTIONS: `--import ${preload}`,
+        STRIKE_UNDER: folder,
+        STRIKE_TALLY: strike.tally,
+        STRIKE_AT: String(strike.at),
+        STRIKE_HOW: strike.how,
+      }),
       ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -67,8 +88,26 @@ async function run(target: Target, folder: string, tally: string, how: How, at: 
   child.stderr.on('data', (data: Buffer) => {
     said += data.toString();
   });
-  const [status, signal] = (await once(child, 'close')) as [number | null, string | null];
+  const closed = once(child, 'close');
+  if (target.during) await Promise.race([closed, target.during(folder, child)]);
+  const [status, signal] = (await closed) as [number | null, string | null];
   return { status, signal, said };
+}
+
+/** On a full disk a program does without a file that it can do without, or says in one sentence where there is no room, and ends with 2. */
+export function endedWrongly({ status, signal, said }: Ended, folder: string): string | undefined {
+  if (status === 0) return undefined;
+  if (status === 2 && /no room left/.test(said) && said.includes(folder) && !/\n +at /.test(said)) return undefined;
+  return `ended with ${status ?? signal}: ${said.slice(-300)}`;
+}
+
+export function differences(found: Record<string, string>, wanted: Record<string, string>): string[] {
+  return [...new Set([...Object.keys(found), ...Object.keys(wanted)])]
+    .filter((path) => found[path] !== wanted[path])
+    .map((path) => {
+      if (found[path] === undefined) return `${path} is missing`;
+      return wanted[path] === undefined ? `${path} is left over` : `${path} is another`;
+    });
 }
 
 /** Every call is struck, or with `most` so many of them, spread evenly. */
@@ -78,16 +117,18 @@ export async function strike(
   most: number,
   say: (line: string) => void,
 ): Promise<Struck> {
-  const make = async (name: string) => {
+  const make = async (name: string, before?: (folder: string) => void) => {
     const folder = join(scratch, `${target.name}-${name}`);
-    mkdirSync(join(folder, 'mine'), { recursive: true });
+    mkdirSync(folder);
+    before?.(folder);
+    mkdirSync(join(folder, 'mine'));
     writeFileSync(join(folder, own.name), own.text);
     await target.prepare?.(folder);
     return folder;
   };
   const whole = await make('whole');
   const tally = join(scratch, `${target.name}.tally`);
-  const undisturbed = await run(target, whole, tally, 'before', 0);
+  const undisturbed = await run(target, whole, { tally, how: 'before', at: 0 });
   if (undisturbed.status !== 0) throw new Error(`${target.name}, undisturbed: ${undisturbed.said}`);
   await target.recover(whole);
   const wanted = bits(whole);
@@ -105,21 +146,15 @@ export async function strike(
     const own_ = `${tally}.${i}`;
     const complain = (what: string) => broken.push(`${target.name}, ${how} call ${at} of ${calls}: ${what}`);
     try {
-      const { status, signal, said } = await run(target, folder, own_, how, at);
+      const { status, signal, said } = await run(target, folder, { tally: own_, how, at });
       const reached = existsSync(own_) && statSync(own_).size >= at;
       if (how === 'full') {
         // A file that the run can do without may be missing from a full disk; otherwise it says so and ends.
-        if (status !== 0 && (status !== 2 || !/no room left/.test(said) || /\n +at /.test(said)))
-          complain(`ended with ${status ?? signal}: ${said.slice(-300)}`);
+        const wrong = endedWrongly({ status, signal, said }, folder);
+        if (wrong) complain(wrong);
       } else if (reached && signal !== 'SIGKILL') complain(`was not killed: ${status} ${said.slice(-300)}`);
       await target.recover(folder);
-      const found = bits(folder);
-      for (const path of new Set([...Object.keys(found), ...Object.keys(wanted)])) {
-        if (found[path] !== wanted[path])
-          complain(
-            `${path} is ${found[path] === undefined ? 'missing' : wanted[path] === undefined ? 'left over' : 'another'}`,
-          );
-      }
+      for (const difference of differences(bits(folder), wanted)) complain(difference);
     } catch (error) {
       complain((error as Error).message);
     }
@@ -131,5 +166,8 @@ export async function strike(
     for (let next = waiting.shift(); next && broken.length < 20; next = waiting.shift()) await one(...next);
   };
   await Promise.all([hand(), hand()]);
-  return { strikes: chosen.length, broken };
+  const disks = target.smallDisk ? await onSmallDisks(target, make, wanted, scratch, most, say) : undefined;
+  broken.push(...(disks?.broken ?? []));
+  await target.end?.();
+  return { strikes: chosen.length + (disks?.strikes ?? 0), broken };
 }

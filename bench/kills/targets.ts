@@ -1,12 +1,12 @@
 /** The programs that are struck: each with a small task of its own, and how a user goes on with it. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { validate } from '../../src/recording/check/validate.ts';
 import { openRecording } from '../../src/recording/node.ts';
 import { python } from '../support.ts';
+import { ended, must, type Program, trueline } from './programs.ts';
 import type { How, Target } from './strikes.ts';
+import { workerTarget } from './worker.ts';
 
 const root = process.cwd();
 const kills: readonly How[] = ['before', 'after', 'torn', 'power'];
@@ -20,30 +20,6 @@ const small = {
   guard: 'off',
 };
 const iterations = (count: number) => 4 * 8 * 2 * count;
-
-export function trueline(...args: string[]) {
-  return { program: process.execPath, args: [join(root, 'bin/trueline'), ...args] };
-}
-
-/** Runs the program undisturbed, to its end. */
-async function must(...args: string[]): Promise<void> {
-  const { program, args: all } = trueline(...args);
-  await ended(program, all);
-}
-
-async function ended(program: string, args: string[], env: Record<string, string> = {}): Promise<void> {
-  const child = spawn(program, args, {
-    env: { ...process.env, NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  child.stderr.on('data', (data: Buffer) => {
-    said += data.toString();
-  });
-  const [status] = (await once(child, 'close')) as [number | null];
-  if (status !== 0)
-    throw new Error(`${args.slice(0, 2).join(' ')} afterwards ended with ${status}: ${said.slice(-300)}`);
-}
 
 const settings = (folder: string, count: number) => {
   writeFileSync(
@@ -94,14 +70,17 @@ const sweeping = (folder: string) => [
   '1',
 ];
 
-const recording = (folder: string, ...more: string[]) => ({
+const recording = (folder: string, ...more: string[]): Program => ({
   program: python('numpy'),
   args: [join(root, 'bench/kills/record.py'), join(folder, 'run'), ...more],
 });
 
+const queued = { ...small, steps: iterations(5), checkpoint: 2, recording: { first: 1 } };
+
 export const targets: Target[] = [
   {
     name: 'train',
+    smallDisk: true,
     hows: [...kills, 'full'],
     prepare: (folder) => settings(folder, 5),
     command: (folder) => trueline(...training(folder)),
@@ -109,6 +88,7 @@ export const targets: Target[] = [
   },
   {
     name: 'resume',
+    smallDisk: true,
     hows: [...kills, 'full'],
     // Stopped between two checkpoints, with rows beyond the last, as a kill leaves it.
     prepare: async (folder) => {
@@ -137,8 +117,11 @@ export const targets: Target[] = [
     command: (folder) => trueline(...sweeping(folder)),
     recover: async (folder) => must(...sweeping(folder)),
   },
+  workerTarget('worker', queued, true),
+  workerTarget('worker-apart', queued, false),
   {
     name: 'convert',
+    smallDisk: true,
     turns: true,
     hows: [...kills, 'full'],
     command: (folder) => trueline(...converting(folder, 'parquet')),
@@ -146,6 +129,7 @@ export const targets: Target[] = [
   },
   {
     name: 'zip',
+    smallDisk: true,
     turns: true,
     hows: [...kills, 'full'],
     command: (folder) => trueline(...converting(folder, 'zip')),
@@ -153,6 +137,7 @@ export const targets: Target[] = [
   },
   {
     name: 'import',
+    smallDisk: true,
     turns: true,
     hows: [...kills, 'full'],
     prepare: (folder) => writeFileSync(join(folder, 'log.csv'), log),
@@ -171,8 +156,7 @@ export const targets: Target[] = [
         const { problems } = await validate(await openRecording(made));
         if (problems.length > 0) throw new Error(`what is there is not whole: ${problems[0]}`);
       }
-      const { program, args } = recording(folder, 'again');
-      await ended(program, args, { STRIKE_TALLY: join(folder, '..', 'recorder.again') });
+      await ended({ ...recording(folder, 'again'), env: { STRIKE_TALLY: join(folder, '..', 'recorder.again') } });
     },
   },
 ];
