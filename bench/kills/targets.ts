@@ -147,8 +147,8 @@ export const targets: Target[] = [
   {
     name: 'recorder',
     turns: true,
-    // On a full disk the recorder says so and training goes on, which is no strike that ends a program.
-    hows: ['before', 'after', 'torn'],
+    // On a full disk the recorder says so and training goes on.
+    hows: [...kills, 'full'],
     command: (folder) => recording(folder),
     recover: async (folder) => {
       const made = join(folder, 'run');

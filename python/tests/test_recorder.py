@@ -1,5 +1,6 @@
 """What the recorder writes, compared with independent computations; `python3 -m unittest discover python/tests`."""
 
+import errno
 import glob
 import os
 import pathlib
@@ -235,6 +236,68 @@ class Trouble(Case):
         recorder = Recorder(self.path, overwrite=True, name="second")
         recorder.close()
         self.assertEqual(manifest(self.path)["name"], "second")
+
+    def test_a_disk_without_room_is_said_with_the_path_before_training_begins(self):
+        full = OSError(errno.ENOSPC, "No space left on device")
+        with mock.patch("os.fsync", side_effect=full), self.assertRaisesRegex(OSError, "No space left.*" + self.path):
+            Recorder(self.path)
+
+    def test_overwriting_removes_its_own_files_and_no_others(self):
+        recorder = self.recorder()
+        recorder.samples(old_logp=np.zeros(3), terminated=np.zeros(3))
+        recorder.close()
+        mine = [
+            "samples/20240101.jpg",
+            "samples/notes.npz",
+            "policies/deep/best.onnx",
+            "replays.txt",
+            "steps/.000000.npz",
+        ]
+        elsewhere = os.path.join(self.path, "..", "elsewhere")
+        os.makedirs(elsewhere)
+        os.symlink(elsewhere, os.path.join(self.path, "tensors"))
+        for name in [*mine, os.path.join(elsewhere, "000000.npz")]:
+            file = os.path.join(self.path, name)
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            pathlib.Path(file).write_text("mine")
+        Recorder(self.path, overwrite=True).close()
+        for name in [*mine, os.path.join(elsewhere, "000000.npz")]:
+            self.assertEqual(pathlib.Path(os.path.join(self.path, name)).read_text(), "mine")
+        self.assertFalse(os.path.exists(os.path.join(self.path, "samples", "000000.npz")))
+
+    def test_refuses_a_folder_of_another_program_even_to_overwrite(self):
+        os.makedirs(os.path.join(self.path, "samples"))
+        file = pathlib.Path(self.path, "samples", "000000.npz")
+        file.write_text("mine")
+        with self.assertRaisesRegex(FileExistsError, "belongs to no recording"):
+            Recorder(self.path, overwrite=True)
+        pathlib.Path(self.path, "manifest.json").write_text('{"format": "webextension"}')
+        with self.assertRaisesRegex(FileExistsError, "another program"):
+            Recorder(self.path, overwrite=True)
+        self.assertEqual(file.read_text(), "mine")
+
+    def test_syncs_each_file_and_its_folder_once(self):
+        synced = []
+        renamed = mock.Mock(side_effect=os.replace)
+        made = mock.Mock(side_effect=os.mkdir)
+        fsync = os.fsync
+
+        def counted(file):
+            synced.append(os.readlink(f"/proc/self/fd/{file}"))
+            fsync(file)
+
+        with mock.patch("os.fsync", counted), mock.patch("os.replace", renamed), mock.patch("os.mkdir", made):
+            recorder = self.recorder()
+            for _ in range(200):
+                recorder.samples(old_logp=np.zeros(3), terminated=np.zeros(3))
+                recorder.step(loss=1.0)
+            recorder.close()
+        files = sum(name.endswith(".trueline-part") for name in synced)
+        self.assertEqual(files, renamed.call_count)
+        self.assertEqual(len(synced) - files, renamed.call_count + made.call_count)
+        # A moment's iterations cost no more than a few: the first is written at once, the rest together.
+        self.assertLessEqual(files, 12)
+        self.assertEqual([name for name in os.listdir(self.path) if "trueline-part" in name], [])
 
     def test_holds_no_more_than_it_should(self):
         with mock.patch.object(trueline_recorder.store, "HELD_BYTES", 100_000):

@@ -58,8 +58,14 @@ class Core:
         self._index: Optional[RowIndex] = None
         writer = {"name": "trueline_recorder", "version": __version__, "python": sys.version.split()[0]}
         self._manifest: Dict[str, Any] = {"format": "trueline/1", **manifest, "writer": writer}
-        self._store = Store(self.path, overwrite, self._complete)
-        self._write_manifest()
+        try:
+            self._store = Store(self.path, overwrite, self._complete)
+            self._write_manifest()
+        except FileExistsError:
+            raise
+        except OSError as error:
+            # Better said before the training than after it; of a write the system does not say where.
+            raise OSError(error.errno, f"no recording can be begun: {error.strerror}", self.path) from error
         atexit.register(close_at_exit, weakref.ref(self))
 
     @property

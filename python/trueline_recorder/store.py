@@ -1,4 +1,4 @@
-"""The folder of a recording: rows are held, and written as whole files under other names first, so that a killed run leaves no half of one."""
+"""The folder of a recording: rows are held, and written as whole files, each synced under another name first, so that neither a kill nor a power cut leaves half of one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import contextlib
 import json
 import math
 import os
-import shutil
+import re
+import socket
 import sys
 import time
 import warnings
@@ -22,6 +23,13 @@ HELD_BYTES = 16 << 20
 HELD_ROWS = 4096
 HELD_SECONDS = 10.0
 
+#: What a recording holds besides its manifest; whatever else lies in the folder is somebody else's.
+CHUNK = re.compile(r"\d{6,12}\.npz")
+SNAPSHOT = re.compile(r"[^.].*\.onnx")
+#: A file that is being written, and by whom.
+HOST = re.sub("[^A-Za-z0-9-]", "-", socket.gethostname())
+PART = re.compile(r"\..+\.([A-Za-z0-9-]+)\.(\d+)\.trueline-part")
+
 
 class Store:
     """Holds rows and writes them. `complete` is called before anything is written: what is held may still lack figures."""
@@ -34,12 +42,22 @@ class Store:
         self._loose: Dict[str, List[Dict[str, Any]]] = {}
         self._next: Dict[str, int] = {}
         self._written = -math.inf  # the first iteration is written at once, so that a mistake shows early
+        remove_parts(path)
+        old = files_of(path)
         if os.path.exists(os.path.join(path, "manifest.json")):
+            if not is_ours(path):
+                raise FileExistsError(f"{path} holds a manifest.json of another program; name another folder")
             if not overwrite:
                 raise FileExistsError(f"{path} holds a recording already; name another folder, or pass overwrite=True")
-            for table in [*TABLES, "policies"]:
-                shutil.rmtree(os.path.join(path, table), ignore_errors=True)
-        os.makedirs(path, exist_ok=True)
+            # The last first: what a kill leaves is the beginning of the old run.
+            for file in reversed(old):
+                os.remove(file)
+            for folder in {os.path.dirname(file) for file in old}:
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+        elif old:
+            raise FileExistsError(f"{old[0]} is there already and belongs to no recording; name another folder")
+        make_folder(path)
 
     def add(self, table: str, row: Dict[str, Any]) -> None:
         rows = self._loose.setdefault(table, [])
@@ -97,7 +115,7 @@ class Store:
 
     def write(self, table: str, columns: Dict[str, np.ndarray]) -> None:
         folder = os.path.join(self.path, table)
-        os.makedirs(folder, exist_ok=True)
+        make_folder(folder)
         number = self._next.get(table, 0)
         self._next[table] = number + 1
         self.replace(os.path.join(folder, f"{number:06d}.npz"), lambda file: np.savez(file, **columns))
@@ -108,15 +126,82 @@ class Store:
 
     def replace(self, path: str, write: Callable[[Any], Any]) -> None:
         folder, name = os.path.split(path)
-        temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+        temporary = os.path.join(folder, f".{name}.{HOST}.{os.getpid()}.trueline-part")
         try:
             with open(temporary, "wb") as file:
                 write(file)
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(temporary, path)
+            sync_folder(folder)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.remove(temporary)
             raise
+
+
+def files_of(path: str) -> List[str]:
+    """The files of a recording, in the order in which they were written, and nothing else that lies there."""
+    found = []
+    for table, pattern in [*((table, CHUNK) for table in TABLES), ("policies", SNAPSHOT)]:
+        folder = os.path.join(path, table)
+        # A link leads to a place that is not ours.
+        if os.path.isdir(folder) and not os.path.islink(folder):
+            found += [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if pattern.fullmatch(name)]
+    return found
+
+
+def is_ours(path: str) -> bool:
+    try:
+        with open(os.path.join(path, "manifest.json"), encoding="utf-8") as file:
+            return str(json.load(file).get("format", "")).startswith("trueline/")
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def remove_parts(path: str) -> None:
+    """Removes what killed programs of this machine left half written."""
+    for folder in [path, *(os.path.join(path, table) for table in [*TABLES, "policies"])]:
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            part = PART.fullmatch(name)
+            if part and part[1] == HOST and not is_alive(int(part[2])):
+                os.remove(os.path.join(folder, name))
+
+
+def is_alive(process: int) -> bool:
+    if process == os.getpid():
+        return False
+    if os.name == "nt":
+        return True  # To ask would end it.
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def make_folder(path: str) -> None:
+    """With those above it, each on disk before anything is written into it."""
+    if os.path.isdir(path):
+        return
+    above = os.path.dirname(os.path.abspath(path))
+    make_folder(above)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path)
+    sync_folder(above)
+
+
+def sync_folder(path: str) -> None:
+    """Windows syncs no folders, and needs none to be synced."""
+    if os.name == "nt":
+        return
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def as_json(value: Any) -> Any:
@@ -137,7 +222,7 @@ def export_actor(store: Store, name: str, actor: Any, chunk: Chunk) -> None:
     path = os.path.join(store.path, "policies", f"{name}.onnx")
     if os.path.exists(path):
         return
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    make_folder(os.path.dirname(path))
     torch = sys.modules["torch"]
     training = actor.training
     try:

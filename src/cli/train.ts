@@ -2,16 +2,17 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { hopModules } from '../algorithms/hop/settings.ts';
-import { type AppliedFault, applyFault, findFault } from '../faults/index.ts';
+import { applyFault, findFault } from '../faults/index.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { farFromBand } from '../report/far.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number } from '../report/table.ts';
+import type { BegunFault } from '../training/checkpoint.ts';
 import { GuardStop } from '../training/guard/guard.ts';
-import { resumeFrom, trainInto } from '../training/node.ts';
+import { begunFault, resumeFrom, trainInto } from '../training/node.ts';
 import type { ProgressReport, TrainHooks, TrainResult } from '../training/run.ts';
 import { describeSettings, type Settings, settingsJsonSchema } from '../training/settings.ts';
-import { cleanStages } from '../training/stages.ts';
+import { cleanStages, type Stages } from '../training/stages.ts';
 import { interruptible } from './common/interrupt.ts';
 import { Live, modulesTable, readingsTable, returnsTable } from './common/live.ts';
 import { asBadInput, exitStatus, json, print, wholeNumber } from './common/options.ts';
@@ -115,13 +116,16 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
         throw new BadInput('--resume goes on with a run as it is; give no game, no --out and no --fault');
       folder = flags.resume;
       const changed = await givenSettings(flags);
-      result = await resumeFrom(folder, changed, { ...hooks, onStart: started });
+      const fault = await begunFault(folder);
+      if (fault) hooks.onNotice?.(`the run was begun with the fault ${fault.name}, and goes on with it`);
+      const stages =
+        fault && applyFault(findFault(fault.name), fault.settings.seed, cleanStages, fault.settings).stages;
+      result = await resumeFrom(folder, changed, { ...hooks, ...(fault ? { fault, stages } : {}), onStart: started });
     } else {
       const clean = await runSettings(game, flags);
-      const { settings, stages } =
-        flags.fault === undefined ? { settings: clean, stages: undefined } : broken(flags.fault, clean, flags);
+      const { settings, ...more } = flags.fault === undefined ? { settings: clean } : broken(flags.fault, clean, flags);
       folder = flags.out ?? `runs/${settings.game.replace('/', '-')}-${settings.seed}`;
-      result = await trainInto(folder, settings, { ...hooks, ...(stages ? { stages } : {}), onStart: started });
+      result = await trainInto(folder, settings, { ...hooks, ...more, onStart: started });
     }
   } catch (error) {
     if (error instanceof GuardStop) {
@@ -140,9 +144,14 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
 }
 
 /** The guard would drop the rows that a fault spoils, so it is off unless it is asked for. */
-function broken(name: string, clean: Settings, flags: Flags): Pick<AppliedFault, 'settings' | 'stages'> {
-  const guard = flags.guard === undefined ? 'off' : clean.guard;
-  return applyFault(findFault(name), clean.seed, cleanStages, { ...clean, guard });
+function broken(
+  name: string,
+  clean: Settings,
+  flags: Flags,
+): { settings: Settings; stages: Stages; fault: BegunFault } {
+  const unbroken = { ...clean, guard: flags.guard === undefined ? ('off' as const) : clean.guard };
+  const { settings, stages } = applyFault(findFault(name), clean.seed, cleanStages, unbroken);
+  return { settings, stages, fault: { name, settings: unbroken } };
 }
 
 function finish(result: TrainResult, folder: string, notices: string[], flags: Flags, live: Live | undefined): void {

@@ -10,6 +10,7 @@ import { policyReplay } from './checks/replay/policy-replay.ts';
 import type { Cause, Diagnosis } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
 import { Iteration } from './evidence/iteration.ts';
+import { findNotFinite } from './evidence/not-finite.ts';
 import { measureInputs } from './evidence/observations.ts';
 import { Run } from './evidence/run.ts';
 import { runPolicies } from './evidence/run-policies.ts';
@@ -50,6 +51,8 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const passes = chosen.map((check) => ({ check, pass: check.start(run) }));
   const readings = new RunReadings(run);
   await measureInputs(recording, run);
+  // A table that cannot be read is told of by the judge.
+  run.notFinite = await findNotFinite(recording).catch(() => []);
   const replayer =
     options.onnx && recording.snapshots.length > 0 ? new PolicyReplayer(recording, options.onnx, run) : null;
   if (replayer) run.seen.add('policies/*.onnx');

@@ -19,6 +19,15 @@ export interface Checkpoint {
   guard: [string, number][];
   /** Chunks per table of the recording at this moment. */
   recording: Record<string, number> | null;
+  /** The fault that the run was begun with, where there is one. The recording says nothing of it. */
+  fault?: BegunFault;
+}
+
+/** What a continuation needs to break the run in the same way again. */
+export interface BegunFault {
+  name: string;
+  /** The settings as they were before the fault changed them. */
+  settings: Settings;
 }
 
 export function saveLearner(learner: Learner): Checkpoint['learners'][number] {

@@ -7,7 +7,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { type Claim, claimFolder } from '../recording/claim/node.ts';
 import { folderStore } from '../recording/node.ts';
 import { type Encoding, RecordingWriter, requireEmpty } from '../recording/writer.ts';
-import { decodeCheckpoint } from './checkpoint.ts';
+import { type BegunFault, decodeCheckpoint } from './checkpoint.ts';
 import { type TrainHooks, type TrainResult, train } from './run.ts';
 import type { SettingsInput } from './settings.ts';
 import { Trainer } from './trainer.ts';
@@ -67,6 +67,11 @@ function owned(folder: string, hooks: FolderHooks): { claim(): Promise<Claim>; e
   };
 }
 
+/** The fault that a run was begun with; undefined where it has none. */
+export async function begunFault(folder: string): Promise<BegunFault | undefined> {
+  return decodeCheckpoint(await latestCheckpoint(folder)).fault;
+}
+
 /** Whether there is a checkpoint to go on from. */
 export async function isBegun(folder: string): Promise<boolean> {
   return (await checkpointNames(folder)).length > 0;
@@ -100,9 +105,9 @@ export async function loadTrainer(
   onNotice?: (sentence: string) => void,
 ): Promise<{ trainer: Trainer; dispose(): void }> {
   const bytes = await latestCheckpoint(folder, onNotice);
-  const { settings, kernel } = decodeCheckpoint(bytes);
+  const { settings, kernel, fault } = decodeCheckpoint(bytes);
   const engine = await createEngine({ kernel: kernel as KernelName });
-  const trainer = new Trainer(settings, { engine });
+  const trainer = new Trainer(settings, { engine, ...(fault ? { fault } : {}) });
   trainer.load(bytes);
   return { trainer, dispose: () => engine.dispose() };
 }

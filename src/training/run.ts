@@ -5,7 +5,7 @@ import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { Manifest } from '../recording/manifest.ts';
-import { decodeCheckpoint } from './checkpoint.ts';
+import { type BegunFault, decodeCheckpoint } from './checkpoint.ts';
 import type { AgentReturn } from './collect/episodes.ts';
 import { evaluate } from './collect/evaluate.ts';
 import { type GuardKind, GuardStop } from './guard/guard.ts';
@@ -27,6 +27,8 @@ export interface TrainHooks {
   game?: GameMaker;
   /** Stages in place of the clean ones. */
   stages?: Partial<Stages>;
+  /** The fault that these stages make, kept with every checkpoint: a run that is gone on with must have it again. */
+  fault?: BegunFault;
   /** An engine to share; otherwise one is made and disposed of. */
   engine?: Engine;
   /** Opens the recording, from the position given where the run is resumed. */

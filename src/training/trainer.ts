@@ -13,6 +13,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import type { Manifest } from '../recording/manifest.ts';
 import { version } from '../recording/version.ts';
 import {
+  type BegunFault,
   type Checkpoint,
   decodeCheckpoint,
   encodeCheckpoint,
@@ -44,6 +45,8 @@ export interface TrainerOptions {
   game?: GameMaker;
   /** Stages in place of the clean ones. */
   stages?: Partial<Stages>;
+  /** The fault that these stages make, to be kept with every checkpoint. */
+  fault?: BegunFault;
   /** Hears what the guard has to say in `warn`, and what the settings say about themselves. */
   onNotice?: (sentence: string, kind?: GuardKind) => void;
 }
@@ -111,10 +114,13 @@ export class Trainer {
 
   readonly settings: Settings;
 
+  private readonly fault: BegunFault | undefined;
+
   constructor(input: SettingsInput, options: TrainerOptions) {
     const settings = readSettings(input);
     this.settings = settings;
     this.engine = options.engine;
+    this.fault = options.fault;
     this.stages = { ...cleanStages, ...options.stages };
     const make = options.game ?? gameMaker(settings.game, settings.gameSettings);
     this.game = this.stages.game(make(settings.worlds));
@@ -242,6 +248,7 @@ export class Trainer {
       crew: this.crew?.save() ?? null,
       guard: [...this.guard.counts],
       recording: this.recorder?.position() ?? null,
+      ...(this.fault ? { fault: this.fault } : {}),
     };
     return encodeCheckpoint(checkpoint);
   }
@@ -249,6 +256,11 @@ export class Trainer {
   load(bytes: Uint8Array): Checkpoint {
     const checkpoint = decodeCheckpoint(bytes);
     requireSameSettings(checkpoint.settings, this.settings);
+    const [was, is] = [checkpoint.fault?.name, this.fault?.name];
+    if (was !== is)
+      throw new BadInput(
+        `the run was begun with ${was ? `the fault ${was}` : 'no fault'}, and is to go on with ${is ?? 'none'}; it would be neither`,
+      );
     if (checkpoint.kernel !== this.engine.kernel)
       throw new BadInput(
         `the checkpoint was made with the ${checkpoint.kernel} kernel and this machine runs ${this.engine.kernel}; bits are promised per kernel, so resume with kernel ${checkpoint.kernel}`,

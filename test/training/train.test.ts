@@ -79,6 +79,16 @@ describe('trueline train', () => {
     }
   });
 
+  it('goes on with the fault that it was begun with', async () => {
+    const args = ['echo', '--seed', '5', ...quick, '--fault', 'advantage-late', '--set', 'gameSettings.seats=2'];
+    const [whole, cut] = [join(folder, 'faulty'), join(folder, 'faulty-cut')];
+    expect(trueline('train', ...args, '--out', whole).status).toBe(0);
+    expect(trueline('train', ...args, '--steps', '4096', '--out', cut).status).toBe(0);
+    const resumed = trueline('train', '--resume', cut, '--steps', '12000', '--evaluate', '0');
+    expect([resumed.status, resumed.stderr]).toEqual([0, expect.stringContaining('the fault advantage-late')]);
+    expect(await contents(cut)).toEqual(await contents(whole));
+  });
+
   it('gives the same bits on one thread and on two', async () => {
     const paths = ['1', '2'].map((threads) => {
       const out = join(folder, `threads-${threads}`);

@@ -162,8 +162,12 @@ class FinitePass implements Pass {
 
   /** In the order of the flow; agents of what was found at the same place are taken together. */
   private inOrder(): Found[] {
-    const order = (column: string) => columns.findIndex(({ name }) => name === column);
-    const all = this.found.map((found) => ({ ...found }));
+    // What follows from the flow, returns of episodes and counts, comes after it.
+    const order = (column: string) => {
+      const at = columns.findIndex(({ name }) => name === column);
+      return at < 0 ? columns.length : at;
+    };
+    const all = [...this.found, ...this.run.notFinite].map((found) => ({ ...found }));
     const known = new Set([...this.told.values()].filter((told) => told.known > 0).map(({ watched }) => watched));
     for (const told of this.told.values()) {
       const found = evidence(told, told.watched.mark, known.has(told.watched));

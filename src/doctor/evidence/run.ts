@@ -1,6 +1,7 @@
 /** What a recording declares, in the form that checks ask for. Declared figures are compared with the rows and never believed over them. */
 import type { Manifest } from '../../recording/manifest.ts';
 import { limits } from '../limits.ts';
+import type { NotFinite } from './not-finite.ts';
 
 export interface TensorInfo {
   name: string;
@@ -21,6 +22,8 @@ export class Run {
   readonly rows: Record<string, number> = {};
   /** Per agent, its rows in iterations whose updates were recorded, and how often they were used there. */
   readonly updates = new Map<number, { sampled: number; used: number }>();
+  /** What is not finite among returns of episodes, counts and logged numbers. */
+  notFinite: readonly NotFinite[] = [];
   /** Agents declared, or seen in the rows where more are. */
   agentCount: number;
   private readonly settings: Record<string, unknown>;

@@ -17,6 +17,9 @@ const indices: { table: string; column: string; list: 'agents' | 'policies' | 't
   { table: 'tensors', column: 'tensor', list: 'tensors' },
 ];
 
+/** No run has so many cycles; what says so was damaged, or counts something else. */
+const mostIterations = 1e9;
+
 /** So many problems are told; whoever has more has one cause for them. */
 const most = 20;
 
@@ -46,6 +49,12 @@ export class RowJudge {
       const row = values ? firstFrom(values, declared?.length ?? 0) : -1;
       if (values && row >= 0)
         problem(`holds ${values[row]}, but manifest.${list} has ${declared?.length} entries`, column, row);
+    }
+    for (const column of ['iteration', 'source_iteration']) {
+      const values = numbers(chunk, column);
+      const row = values ? firstFrom(values, mostIterations) : -1;
+      if (values && row >= 0)
+        problem(`holds ${values[row]}, more cycles than a run can have; iterations are counted from 0`, column, row);
     }
     const several = (this.manifest.policies?.length ?? 1) > 1;
     if ((table === 'replays' || table === 'steps') && several && !chunk.columns.has('policy'))

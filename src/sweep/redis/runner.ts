@@ -1,4 +1,4 @@
-/** Runs the list on every machine that works on a queue. What is here waits and gathers; it may be stopped and started again at any time, or run twice. */
+/** Runs the list on every machine that works on a queue. What is here waits and gathers; it may be stopped and started again at any time, or run from two folders at once. */
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Queue, type Job as QueueJob } from 'bullmq';
