@@ -30,10 +30,12 @@ async function problems(files: Record<string, Uint8Array>): Promise<string> {
   return (await validate(await Recording.open(store))).problems.join('\n');
 }
 
+/** By the clock or by the processor, whichever is less: other threads use this process's, and other programs take time. */
 async function within(seconds: number, work: () => Promise<unknown>): Promise<void> {
-  const begun = performance.now();
+  const [begun, used] = [performance.now(), process.cpuUsage()];
   await work().catch((error: Error) => expect(error.name).toBe('BadInput'));
-  expect(performance.now() - begun).toBeLessThan(1000 * seconds);
+  const { user, system } = process.cpuUsage(used);
+  expect(Math.min(performance.now() - begun, (user + system) / 1000)).toBeLessThan(1000 * seconds);
 }
 
 it.each([
