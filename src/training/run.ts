@@ -81,6 +81,7 @@ export interface TrainResult {
 const hookNames = {
   game: true,
   stages: true,
+  fault: true,
   engine: true,
   recording: true,
   clock: true,
