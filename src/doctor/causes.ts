@@ -60,6 +60,24 @@ import { subgoalLogIncomplete } from './causes/symmetry/subgoal-log-incomplete/c
 import { trainingOrderMatters } from './causes/symmetry/training-order-matters/cause.ts';
 import { updateCountDiffers } from './causes/symmetry/update-count-differs/cause.ts';
 import { worldModelBias } from './causes/symmetry/world-model-bias/cause.ts';
+import { advantageGroupMixed } from './causes/tokens/advantage-group-mixed/cause.ts';
+import { baselineIncludesMasked } from './causes/tokens/baseline-includes-masked/cause.ts';
+import { cacheStale } from './causes/tokens/cache-stale/cause.ts';
+import { environmentTokensTrained } from './causes/tokens/environment-tokens-trained/cause.ts';
+import { groupDegenerate } from './causes/tokens/group-degenerate/cause.ts';
+import { importanceWeightMissing } from './causes/tokens/importance-weight-missing/cause.ts';
+import { klTermWrong } from './causes/tokens/kl-term-wrong/cause.ts';
+import { lossMaskShifted } from './causes/tokens/loss-mask-shifted/cause.ts';
+import { lossNormaliserWrong } from './causes/tokens/loss-normaliser-wrong/cause.ts';
+import { packingLeak } from './causes/tokens/packing-leak/cause.ts';
+import { positionsShifted } from './causes/tokens/positions-shifted/cause.ts';
+import { referenceWrong } from './causes/tokens/reference-wrong/cause.ts';
+import { retokenised } from './causes/tokens/retokenised/cause.ts';
+import { rewardMisordered } from './causes/tokens/reward-misordered/cause.ts';
+import { rewardTokenWrong } from './causes/tokens/reward-token-wrong/cause.ts';
+import { supportTruncated } from './causes/tokens/support-truncated/cause.ts';
+import { truncatedResponseRewarded } from './causes/tokens/truncated-response-rewarded/cause.ts';
+import { weightsNotSynced } from './causes/tokens/weights-not-synced/cause.ts';
 
 export type { CauseEntry } from './causes/cause.ts';
 
@@ -73,6 +91,13 @@ export const causes: readonly CauseEntry[] = [
   oldLogpRecomputed,
   staleSamples,
   stochasticForward,
+  retokenised,
+  weightsNotSynced,
+  cacheStale,
+  positionsShifted,
+  packingLeak,
+  supportTruncated,
+  lossMaskShifted,
   advantageShuffled,
   advantageTimeShifted,
   creditCrossesAgents,
@@ -92,6 +117,13 @@ export const causes: readonly CauseEntry[] = [
   paddingTrained,
   criticContextMisaligned,
   trainedOnOtherAgent,
+  environmentTokensTrained,
+  rewardMisordered,
+  truncatedResponseRewarded,
+  rewardTokenWrong,
+  baselineIncludesMasked,
+  advantageGroupMixed,
+  groupDegenerate,
   policyDetached,
   optimizerUnbound,
   headUnbound,
@@ -106,6 +138,10 @@ export const causes: readonly CauseEntry[] = [
   entropyBonusDominates,
   entropySignFlipped,
   valueLossDominates,
+  importanceWeightMissing,
+  referenceWrong,
+  klTermWrong,
+  lossNormaliserWrong,
   policyHeadFlat,
   inputSaturated,
   policyCollapsed,

@@ -20,6 +20,7 @@ import { type Ranked, rank } from './explain.ts';
 import { type OpenPolicy, PolicyReplayer } from './policy-replay.ts';
 import type { Proof } from './proof.ts';
 import { fromScalars, type ScalarReading } from './scalars/scalars.ts';
+import { TokenEvidence } from './tokens/evidence.ts';
 import { coverage, type Examined, isRemark, remarkOf, sure, unexplained, verdictOf } from './verdict.ts';
 
 export interface DiagnoseOptions {
@@ -43,7 +44,9 @@ export interface DiagnoseOptions {
 
 export async function diagnose(recording: Recording, options: DiagnoseOptions = {}): Promise<Diagnosis> {
   const run = new Run(recording.manifest);
-  const chosen = choose(options.only);
+  const tokens = await ofTokens(recording);
+  if (tokens) run.tokens = new TokenEvidence(run);
+  const chosen = choose(options.only).filter(({ of = 'decisions' }) => of === 'both' || (of === 'tokens') === tokens);
   const agent = options.agent === undefined ? -1 : agentIndex(run, options.agent);
   for (const id of options.ignore ?? [])
     if (!causeById(id))
@@ -66,7 +69,8 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     const iteration = new Iteration(run, slice);
     if (replayer) await runPolicies(iteration, replayer, run);
     for (const { pass } of passes) pass.iteration(iteration);
-    readings.iteration(iteration);
+    if (run.tokens) run.tokens.iteration(iteration);
+    else readings.iteration(iteration);
     options.watch?.(iteration);
     options.progress?.(slice.number + 1, slice.last + 1);
   }
@@ -108,6 +112,13 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     ...(ignored.length > 0 ? { ignored: ignored.map((entry) => describe(run, entry, [])) } : {}),
     ...(scalars ? { scalars } : {}),
   };
+}
+
+/** Whether decisions are tokens: the first rows say so. */
+async function ofTokens(recording: Recording): Promise<boolean> {
+  if (recording.tables.includes('responses')) return true;
+  for await (const { present } of recording.chunks('samples', ['iteration'])) return present.includes('token');
+  return false;
 }
 
 /** What is named, silenced, not sure enough to be named, or only worth a remark. */

@@ -6,10 +6,20 @@ import { network } from './limits/network.ts';
 import { reading } from './limits/reading.ts';
 import { replay } from './limits/replay.ts';
 import { scores } from './limits/scores.ts';
+import { tokens } from './limits/tokens.ts';
 
 export type { Limit } from './limits/limit.ts';
 
 /** By topic, as docs/limits.md shows them. */
-export const topics = { common, replay, credit, gradient, network, reading, scores } as const;
+export const topics = { common, replay, credit, gradient, network, reading, scores, tokens } as const;
 
-export const limits = { ...common, ...replay, ...credit, ...gradient, ...network, ...reading, ...scores } as const;
+export const limits = {
+  ...common,
+  ...replay,
+  ...credit,
+  ...gradient,
+  ...network,
+  ...reading,
+  ...scores,
+  ...tokens,
+} as const;

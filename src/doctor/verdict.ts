@@ -20,9 +20,9 @@ export interface Examined {
 
 /** Checks that answer each of the three questions; any one of them will do. */
 const deciding: Record<Area, readonly string[]> = {
-  replay: ['replay', 'policy-replay'],
-  credit: ['credit'],
-  gradient: ['wiring', 'head-gradient', 'direction', 'movement', 'loss'],
+  replay: ['replay', 'policy-replay', 'token-sampler', 'token-batch'],
+  credit: ['credit', 'token-credit', 'token-returns'],
+  gradient: ['wiring', 'head-gradient', 'direction', 'movement', 'loss', 'token-loss'],
 };
 const questions: Record<Area, string> = {
   replay: 'whether the update replays what was sampled',

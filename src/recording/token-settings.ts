@@ -43,7 +43,7 @@ export const tokenSettingsSchema = z
       .describe('over which tokens, and at which temperature, the sampler reports'),
     sampler_lag: z.int().min(0).describe('publications of weights by which the sampler may lag'),
     max_response_length: z.int().min(1),
-    lora: z.union([z.boolean(), z.looseObject({})]),
+    lora: z.union([z.boolean(), z.int(), z.looseObject({})]).describe('adapters: whether, or of which rank'),
   })
   .partial();
 

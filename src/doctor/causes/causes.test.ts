@@ -65,7 +65,8 @@ describe('the causes', () => {
   it('ask for columns of the recording, as table.column', () => {
     for (const { id, group, decidedBy } of causes) {
       if (group !== 'F') expect(decidedBy?.length, id).toBeGreaterThan(0);
-      for (const column of decidedBy ?? []) expect(column, id).toMatch(/^(samples|replays|steps|tensors)\.[a-z_]+$/);
+      for (const column of decidedBy ?? [])
+        expect(column, id).toMatch(/^(samples|responses|replays|steps|tensors)\.[a-z_]+$/);
     }
   });
 });

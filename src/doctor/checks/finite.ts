@@ -13,6 +13,7 @@ export const finite: Check = {
   question: 'Are all measured numbers finite?',
   needs: [['samples.old_logp', 'replays.new_logp', 'steps.loss', 'tensors.grad_norm']],
   causes: ['non-finite'],
+  of: 'both',
   start: (run) => new FinitePass(run),
 };
 
@@ -71,6 +72,13 @@ const columns = [
 
 type Watched = (typeof columns)[number];
 
+/** Of tokens that the model did not sample little is known, so that there infinity alone counts. */
+const tokenColumns: readonly Watched[] = columns.map((watched) =>
+  watched.table === 'samples' || (watched.table === 'replays' && watched.column !== 'new_logp')
+    ? { ...watched, mark: watched.mark === '[]' ? '[]' : '~' }
+    : watched,
+);
+
 interface Found {
   column: string;
   iteration: number;
@@ -101,7 +109,7 @@ class FinitePass implements Pass {
   constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
-    for (const watched of columns) {
+    for (const watched of this.run.tokens ? tokenColumns : columns) {
       const rows = iteration[watched.table];
       if (!rows) continue;
       const bad = watched.mark === '[]' ? this.lists(rows, watched, iteration) : this.count(rows, watched, iteration);

@@ -25,6 +25,7 @@ import { policyReplay } from './replay/policy-replay.ts';
 import { replay } from './replay/replay.ts';
 import { phantomRows } from './replay/rows.ts';
 import { stale } from './replay/stale.ts';
+import { tokenChecks } from './tokens/index.ts';
 
 export const checks: readonly Check[] = [
   finite,
@@ -52,4 +53,5 @@ export const checks: readonly Check[] = [
   inputs,
   network,
   metrics,
+  ...tokenChecks,
 ];

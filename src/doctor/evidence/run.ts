@@ -1,6 +1,7 @@
 /** What a recording declares, in the form that checks ask for. Declared figures are compared with the rows and never believed over them. */
 import type { Manifest } from '../../recording/manifest.ts';
 import { limits } from '../limits.ts';
+import type { TokenEvidence } from '../tokens/evidence.ts';
 import type { NotFinite } from './not-finite.ts';
 
 export interface TensorInfo {
@@ -26,6 +27,8 @@ export class Run {
   notFinite: readonly NotFinite[] = [];
   /** Agents declared, or seen in the rows where more are. */
   agentCount: number;
+  /** Where the recording is one of a language model: its responses and tokens. */
+  tokens: TokenEvidence | null = null;
   private readonly settings: Record<string, unknown>;
 
   constructor(readonly manifest: Manifest) {

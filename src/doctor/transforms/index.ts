@@ -32,6 +32,12 @@ import { NewForOld } from './rows/new-for-old.ts';
 import { OwnAgents } from './rows/own-agents.ts';
 import { Raw } from './rows/raw.ts';
 import { RowsOfIteration } from './rows/rows-of-iteration.ts';
+import { BaselineOver } from './tokens/baseline-over.ts';
+import { ColumnFor } from './tokens/column-for.ts';
+import { GrowsWith } from './tokens/grows-with.ts';
+import { LossTerm } from './tokens/loss-term.ts';
+import { Normaliser } from './tokens/normaliser.ts';
+import { TokenShift } from './tokens/token-shift.ts';
 import type { Language, Transform, TransformValue } from './transform.ts';
 
 /** By id; a class each, whose fields are the parameters. */
@@ -39,6 +45,8 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   absolute: Absolute,
   affine: Affine,
   'affine-values': AffineValues,
+  'baseline-over': BaselineOver,
+  'column-for': ColumnFor,
   composed: Composed,
   constant: Constant,
   'earlier-iteration': EarlierIteration,
@@ -47,13 +55,16 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'first-k': FirstK,
   formula: Formula,
   'group-mean': GroupMean,
+  'grows-with': GrowsWith,
   lag: Lag,
   'left-out': LeftOut,
   'list-of': ListOf,
   'loss-is': LossIs,
+  'loss-term': LossTerm,
   mask: Mask,
   'metric-form': MetricForm,
   'new-for-old': NewForOld,
+  normaliser: Normaliser,
   'old-logp': OldLogp,
   order: Order,
   'other-agent': OtherAgent,
@@ -69,6 +80,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   sign: Sign,
   snapshot: Snapshot,
   temperature: Temperature,
+  'token-shift': TokenShift,
 };
 
 /** The transform that a value is; null where this version does not know its id. */

@@ -141,6 +141,7 @@ const topicTitles: Record<keyof typeof topics, string> = {
   network: 'The network',
   reading: 'Readings',
   scores: 'Scores',
+  tokens: 'Language models',
 };
 
 function limitsPage(): string {

@@ -20,6 +20,7 @@ export const parameters: Check = {
     ['tensors.norm', 'tensors.learning_rate'],
   ],
   causes: ['parameters-overwritten', 'weight-decay-pull'],
+  of: 'both',
   start: (run) => new ParametersPass(run),
 };
 

@@ -12,6 +12,7 @@ export const wiring: Check = {
   question: 'Does the gradient reach and move the policy?',
   needs: [['tensors.grad_norm'], ['tensors.delta', 'tensors.delta_norm']],
   causes: ['policy-detached', 'optimizer-unbound', 'head-unbound'],
+  of: 'both',
   start: (run) => new WiringPass(run),
 };
 

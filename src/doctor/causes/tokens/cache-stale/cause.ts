@@ -1,0 +1,19 @@
+/** The sampler reuses a prefix cache that older weights made. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const cacheStale: CauseEntry = {
+  id: 'cache-stale',
+  group: 'A',
+  place: 28,
+  family: 'ratio',
+  explains: ['old-logp-wrong', 'weights-not-synced'],
+  decidedBy: ['responses.cached_tokens', 'responses.cached_version'],
+  meaning: 'The sampler reuses a prefix cache that older weights made.',
+  toldApart: 'Disagreement only where tokens came from the cache; evidence by condition.',
+  symptoms: ['disagreement for repeated prompts only', 'it grows from update to update'],
+  proof: 'Responses without cached tokens agree, those with do not.',
+  remedy: 'Reset the prefix cache whenever weights are loaded.',
+  pytorch: 'engine.load_weights(...); engine.reset_prefix_cache()',
+  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
+  chinese: { meaning: '采样器重用了旧权重产生的前缀缓存。', remedy: '每次加载权重后都重置前缀缓存。' },
+};

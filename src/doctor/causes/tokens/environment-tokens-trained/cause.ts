@@ -1,0 +1,18 @@
+/** Tokens of tools, users or templates enter the loss. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const environmentTokensTrained: CauseEntry = {
+  id: 'environment-tokens-trained',
+  group: 'B',
+  place: 92,
+  explains: ['loss-normaliser-wrong'],
+  decidedBy: ['samples.source', 'replays.coef'],
+  meaning: 'Tokens of tools, users or templates enter the loss.',
+  toldApart: 'Tokens of another source than the model have a derivative of the loss that is not 0.',
+  symptoms: ['the model learns to write tool output', 'KL that explodes on tool turns'],
+  proof: 'The loss mask covers tokens that the model did not sample.',
+  remedy: 'Set the loss mask to 0 on everything that the model did not sample.',
+  pytorch: 'mask = response_mask & (source == SAMPLED)',
+  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
+  chinese: { meaning: '工具、用户或模板的词元进入了损失。', remedy: '凡不是模型采样得到的词元，损失掩码一律置 0。' },
+};

@@ -1,0 +1,20 @@
+/** Too many groups carry no signal: all of their rewards are equal, or they were dropped. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const groupDegenerate: CauseEntry = {
+  id: 'group-degenerate',
+  group: 'B',
+  place: 224,
+  decidedBy: ['responses.reward', 'steps.groups_dropped'],
+  meaning: 'Too many groups carry no signal: all of their rewards are equal, or they were dropped.',
+  toldApart: 'The share of groups whose rewards do not differ.',
+  symptoms: ['advantages of 0 and a gradient that vanishes', 'rewards at 0 or at 1'],
+  proof: 'Rewards within most groups are all equal.',
+  remedy: 'Choose prompts that the model solves now and then, take larger groups, or grade more finely.',
+  pytorch: 'keep = group_reward.std(-1) > 0                 # and sample more prompts',
+  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
+  chinese: {
+    meaning: '太多的组没有信号：组内奖励全相等，或被丢弃。',
+    remedy: '选择模型有时能解出的提示词，增大组，或使评分更细。',
+  },
+};

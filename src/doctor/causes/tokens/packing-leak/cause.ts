@@ -1,0 +1,22 @@
+/** Sequences packed into one row see each other. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const packingLeak: CauseEntry = {
+  id: 'packing-leak',
+  group: 'A',
+  place: 36,
+  family: 'ratio',
+  explains: ['old-logp-wrong', 'stochastic-forward', 'positions-shifted'],
+  decidedBy: ['replays.pack', 'samples.control_logp'],
+  meaning: 'Sequences packed into one row see each other.',
+  toldApart: 'The first of each pack agrees with a clean pass, later ones do not.',
+  symptoms: ['packing changes the loss', 'disagreement that depends on the order in the batch'],
+  proof: 'The first sequence of every pack agrees with a clean pass and the later ones do not.',
+  remedy: 'Give the attention the boundaries of the packed sequences, and start positions anew at each.',
+  pytorch: 'flash_attn_varlen_func(q, k, v, cu_seqlens, ...)   # or a block-diagonal mask',
+  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
+  chinese: {
+    meaning: '打包进同一行的序列彼此可见。',
+    remedy: '把各序列的边界交给注意力，并在每个序列处重新从 0 计位置。',
+  },
+};

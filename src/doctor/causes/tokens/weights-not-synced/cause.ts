@@ -1,0 +1,29 @@
+/** The sampler serves other weights than the trainer believes. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const weightsNotSynced: CauseEntry = {
+  id: 'weights-not-synced',
+  group: 'A',
+  place: 26,
+  family: 'ratio',
+  explains: ['old-logp-wrong', 'stochastic-forward'],
+  decidedBy: [
+    'samples.reference_logp',
+    'samples.earlier_logp',
+    'responses.sampler_version',
+    'responses.trainer_version',
+  ],
+  meaning: 'The sampler serves other weights than the trainer believes.',
+  toldApart:
+    'The sampler agrees with the reference (never synced, or its adapter not delivered) or with older weights; stale samples are the same responses again.',
+  symptoms: ['disagreement of sampler and trainer that grows with every update', 'it looks like staleness'],
+  proof: "The sampler's log-probabilities are those of the reference, or of older weights, to the floor.",
+  remedy: 'After every update push all tensors, adapters too, and check on one prompt that both sides agree.',
+  pytorch: `engine.load_weights(model.state_dict().items())   # merged adapters included
+assert close(engine.score(ids), trainer.score(ids))`,
+  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
+  chinese: {
+    meaning: '采样器所用的权重不是训练器以为的那份。',
+    remedy: '每次更新后推送全部张量（包括适配器），并用一个提示词检查两边一致。',
+  },
+};

@@ -1,0 +1,187 @@
+/** Does the trainer's own batch give what a clean pass gives? Padding, packing, dropout and a forgotten temperature show here, whatever the sampler does. */
+import { type Finding, figure } from '../../diagnosis.ts';
+import { limits } from '../../limits.ts';
+import { source } from '../../tokens/codes.ts';
+import { dependence } from '../../tokens/dependence.ts';
+import type { TokenEvidence } from '../../tokens/evidence.ts';
+import { type Floor, floorOf, gaps } from '../../tokens/floor.ts';
+import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
+import { SecondPass } from '../../transforms/replay/second-pass.ts';
+import { ColumnFor } from '../../transforms/tokens/column-for.ts';
+import { GrowsWith } from '../../transforms/tokens/grows-with.ts';
+import { TokenShift } from '../../transforms/tokens/token-shift.ts';
+
+const check = 'token-batch';
+
+export const batch = tokenCheck({
+  id: check,
+  group: 'replay',
+  question: "Does the trainer's batch give the tokens the log-probability that a clean pass gives them?",
+  needs: [
+    ['samples.control_logp', 'samples.logp_tempered'],
+    ['samples.logp_tempered', 'replays.new_logp'],
+  ],
+  causes: ['packing-leak', 'positions-shifted', 'stochastic-forward', 'temperature-mismatch', 'loss-mask-shifted'],
+  look,
+});
+
+function look(evidence: TokenEvidence): Looked {
+  const { tokens } = evidence;
+  const floor = floorOf(evidence);
+  const [usual, first, control] = [
+    tokens.column('logp_tempered'),
+    tokens.column('first_logp'),
+    tokens.column('control_logp'),
+  ];
+  const clean = control.some((value) => !Number.isNaN(value)) ? control : usual;
+  const sides: [string, Float64Array][] =
+    clean === control
+      ? [
+          ['the usual batch', usual],
+          ['the update', first],
+        ]
+      : [['the update', first]];
+  let looked = 0;
+  for (const [name, side] of sides) {
+    const found = compare(evidence, name, side, clean, floor);
+    looked = Math.max(looked, found.rows);
+    if (found.findings?.length || found.open) return found;
+  }
+  return {
+    rows: looked,
+    ...(floor.measured ? {} : { note: 'the floor is assumed: no second clean pass was recorded' }),
+  };
+}
+
+function compare(evidence: TokenEvidence, name: string, side: Float64Array, clean: Float64Array, floor: Floor): Looked {
+  const { tokens } = evidence;
+  const [origin, iteration, kept] = [tokens.column('source'), tokens.column('iteration'), tokens.column('kept_mass')];
+  const rows: number[] = [];
+  for (let row = 0; row < tokens.rows; row++)
+    if (origin[row] === source.sampled && !Number.isNaN(side[row]) && !Number.isNaN(clean[row])) rows.push(row);
+  if (rows.length === 0) return { rows: 0 };
+  const gapOf = (row: number) => side[row] - clean[row];
+  const agrees = (predict: (row: number) => number, of: readonly number[] = rows) => {
+    const found = gaps(of.map((row) => side[row] - predict(row)));
+    return found.rows >= limits.predicted.value * of.length && floor.holds(found);
+  };
+  const all = gaps(rows.map(gapOf));
+  const measured = {
+    gap_q50: figure(all.q50),
+    gap_q90: figure(all.q90),
+    floor_q50: figure(floor.own.q50),
+    floor_q90: figure(floor.own.q90),
+  };
+  // The update may renormalise over the kept tokens; clean passes never do.
+  if (floor.holds(all) || agrees((row) => clean[row] - Math.log(kept[row]))) return { rows: rows.length, measured };
+  const onset = iteration[rows.find((row) => Math.abs(gapOf(row)) > floor.row) ?? rows[0]];
+  const base = { check, rows: rows.length, onset, measured, expected: { gap_q50: figure(floor.own.q50) } };
+  const done = (finding: Finding): Looked => ({ rows: rows.length, measured, findings: [finding] });
+  const packs = packing(evidence, rows, gapOf, floor);
+  if (packs)
+    return done(
+      tokenFinding({
+        ...base,
+        cause: 'packing-leak',
+        share: limits.byCondition.value,
+        rows: packs.rows,
+        transform: new GrowsWith('the place in the pack'),
+        summary: `Packed sequences see each other: the first of each pack agrees with a clean pass, later ones do not (median ${figure(packs.first)} against ${figure(packs.later)} nats)`,
+      }),
+    );
+  const plain = tokens.column('logp_plain');
+  const shown = (predict: (row: number) => number) => ({
+    quantity: 'log-probability',
+    target: `in ${name}`,
+    before: 'in a clean pass',
+    iteration: onset,
+    columns: { target: rows.map((row) => side[row]), before: rows.map((row) => clean[row]), after: rows.map(predict) },
+  });
+  if (agrees((row) => plain[row]))
+    return done(
+      tokenFinding({
+        ...base,
+        cause: 'temperature-mismatch',
+        share: 1,
+        transform: new ColumnFor('new_logp', 'logp_plain'),
+        shown: shown((row) => plain[row]),
+        summary: `In ${name} the trainer divides by no temperature`,
+      }),
+    );
+  for (const places of [1, -1, 2, -2]) {
+    const shifted = new Float64Array(tokens.rows).fill(Number.NaN);
+    for (const order of evidence.byResponse.values())
+      for (let i = 0; i < order.length; i++) shifted[order[i]] = clean[order[i + places]] ?? Number.NaN;
+    if (agrees((row) => shifted[row]))
+      return done(
+        tokenFinding({
+          ...base,
+          cause: 'loss-mask-shifted',
+          share: 1,
+          transform: new TokenShift('logp', places),
+          shown: shown((row) => shifted[row]),
+          summary: `In ${name} log-probabilities belong to other tokens of the response`,
+        }),
+      );
+  }
+  const again = noise(evidence, rows, floor);
+  if (again)
+    return done(
+      tokenFinding({
+        ...base,
+        cause: 'stochastic-forward',
+        share: limits.byCondition.value,
+        transform: new SecondPass(),
+        summary: `In ${name} a second pass over the same rows gives other log-probabilities (${again}), while clean passes agree`,
+      }),
+    );
+  const owner = tokens.column('response');
+  const [padding, position, t] = [evidence.responses.column('padding'), tokens.column('position'), tokens.column('t')];
+  const moved =
+    dependence(rows, (row) => padding[owner[row]], gapOf, floor) ??
+    dependence(rows, (row) => Math.abs(position[row] - t[row]), gapOf, floor);
+  if (moved)
+    return done(
+      tokenFinding({
+        ...base,
+        cause: 'positions-shifted',
+        share: limits.byCondition.value,
+        rows: moved.rows,
+        transform: new GrowsWith('responses.padding'),
+        summary: `On the trainer's side padding moves positions or is attended to: its batch disagrees with a clean pass, by more the more padding a row has (${moved.told})`,
+      }),
+    );
+  const off = rows.filter((row) => Math.abs(gapOf(row)) > floor.row).length;
+  return { rows: rows.length, measured, open: { rows: Math.max(off, limits.fewestRows.value), onset } };
+}
+
+function packing({ tokens }: TokenEvidence, rows: readonly number[], gapOf: (row: number) => number, floor: Floor) {
+  const [pack, owner, step] = [tokens.column('first_pack'), tokens.column('response'), tokens.column('first_step')];
+  const leader = new Map<string, number>();
+  const [first, later]: number[][] = [[], []];
+  for (const row of rows) {
+    if (Number.isNaN(pack[row])) continue;
+    const key = `${step[row]} ${pack[row]}`;
+    if (!leader.has(key)) leader.set(key, owner[row]);
+    (leader.get(key) === owner[row] ? first : later).push(gapOf(row));
+  }
+  const [head, rest] = [gaps(first), gaps(later)];
+  if (head.rows < limits.fewestRows.value || rest.rows < limits.fewestRows.value) return null;
+  return floor.holds(head) && !floor.holds(rest) ? { rows: rest.rows, first: head.q50, later: rest.q50 } : null;
+}
+
+/** Two passes of the trainer over the same rows with the same weights: a second one on purpose, or its usual batch and the update. */
+function noise({ tokens }: TokenEvidence, rows: readonly number[], floor: Floor): string | null {
+  const [first, again, usual] = [
+    tokens.column('first_logp'),
+    tokens.column('first_again'),
+    tokens.column('logp_tempered'),
+  ];
+  const second = gaps(rows.map((row) => again[row] - first[row]));
+  if (second.rows >= limits.decidingRows.value)
+    return floor.holds(second) ? null : `median ${figure(second.q50)} nats apart`;
+  const other = gaps(rows.map((row) => usual[row] - first[row]));
+  return other.rows >= limits.decidingRows.value && !floor.holds(other)
+    ? `the usual batch and the update are ${figure(other.q50)} nats apart in the median`
+    : null;
+}

@@ -1,0 +1,101 @@
+/** Is the reference the policy that training began with, and does it stay? At version 0 it must equal the policy; later it must not move with it. */
+import { figure } from '../../diagnosis.ts';
+import { limits } from '../../limits.ts';
+import { source } from '../../tokens/codes.ts';
+import type { TokenEvidence } from '../../tokens/evidence.ts';
+import { floorOf, gaps } from '../../tokens/floor.ts';
+import { base } from '../../tokens/sampler-rows.ts';
+import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
+import { ColumnFor } from '../../transforms/tokens/column-for.ts';
+
+const check = 'token-reference';
+
+export const reference = tokenCheck({
+  id: check,
+  group: 'gradient',
+  question: 'Is the reference the policy that training began with, and does it stay?',
+  needs: [['samples.reference_logp'], ['samples.control_logp', 'samples.logp_tempered', 'replays.new_logp']],
+  causes: ['reference-wrong'],
+  look,
+});
+
+function look(evidence: TokenEvidence): Looked {
+  const { tokens, responses, uses } = evidence;
+  const floor = floorOf(evidence);
+  const [held, origin, owner, clean, kept] = [
+    tokens.column('reference_logp'),
+    tokens.column('source'),
+    tokens.column('response'),
+    base(evidence),
+    tokens.column('kept_mass'),
+  ];
+  const version = responses.column('trainer_version');
+  const iteration = tokens.column('iteration');
+  const [start, later]: number[][] = [[], []];
+  for (let row = 0; row < tokens.rows; row++) {
+    if (origin[row] !== source.sampled || Number.isNaN(held[row]) || Number.isNaN(clean[row])) continue;
+    const own = Number.isNaN(version[owner[row]]) ? iteration[row] : version[owner[row]];
+    (own === 0 ? start : later).push(row);
+  }
+  const rows = start.length + later.length;
+  // The reference is over the same tokens as the update, which may renormalise.
+  const distance = (list: readonly number[]) => {
+    const [full, cut] = [
+      gaps(list.map((row) => held[row] - clean[row])),
+      gaps(list.map((row) => held[row] - clean[row] + Math.log(kept[row]))),
+    ];
+    return cut.rows === full.rows && cut.q50 < full.q50 ? cut : full;
+  };
+  const [begin, since] = [distance(start), distance(later)];
+  const measured = {
+    ...(begin.rows > 0 ? { at_version_0_q50: figure(begin.q50) } : {}),
+    ...(since.rows > 0 ? { later_q50: figure(since.q50) } : {}),
+    floor_q50: figure(floor.own.q50),
+  };
+  if (rows === 0) return { rows: 0 };
+  const base_ = { check, measured, share: 1 };
+  if (begin.rows >= limits.decidingRows.value && !floor.holds(begin))
+    return {
+      rows,
+      measured,
+      findings: [
+        tokenFinding({
+          ...base_,
+          cause: 'reference-wrong',
+          rows: begin.rows,
+          onset: 0,
+          summary: `At version 0 the reference is not the policy that training starts from: ${figure(begin.q50)} nats apart in the median (floor ${figure(floor.own.q50)}); another checkpoint, or the base without its adapter`,
+        }),
+      ],
+    };
+  if (since.rows < limits.decidingRows.value || !floor.holds(since)) return { rows, measured };
+  // It equals the policy of every version: that says something only where the policy has moved.
+  const [token, fresh, before, earlier] = [
+    uses.column('token'),
+    uses.column('new_logp'),
+    uses.column('before'),
+    tokens.column('earlier_logp'),
+  ];
+  const travel: number[] = [];
+  for (let i = 0; i < uses.rows; i++)
+    if (before[i] !== 1 && origin[token[i]] === source.sampled && !Number.isNaN(clean[token[i]]))
+      travel.push(fresh[i] - clean[token[i]]);
+  const aged = gaps(later.map((row) => earlier[row] - clean[row]));
+  const moved = [gaps(travel), aged].some((found) => found.rows >= limits.decidingRows.value && !floor.holds(found));
+  if (!moved) return { rows, measured, note: 'the reference equals the policy, which has not visibly moved' };
+  return {
+    rows,
+    measured,
+    findings: [
+      tokenFinding({
+        ...base_,
+        cause: 'reference-wrong',
+        rows: since.rows,
+        onset: iteration[later[0]],
+        transform: new ColumnFor('reference_logp', 'new_logp'),
+        summary:
+          'The reference moves with the policy: in later versions, too, it gives every token the same log-probability',
+      }),
+    ],
+  };
+}

@@ -1,0 +1,101 @@
+/** Are the responses those of this iteration, and is the denominator of the ratio what it was before the first step? */
+import { type Finding, figure } from '../../diagnosis.ts';
+import { limits } from '../../limits.ts';
+import { source } from '../../tokens/codes.ts';
+import type { TokenEvidence } from '../../tokens/evidence.ts';
+import { floorOf, gaps } from '../../tokens/floor.ts';
+import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
+import { NewForOld } from '../../transforms/rows/new-for-old.ts';
+import { RowsOfIteration } from '../../transforms/rows/rows-of-iteration.ts';
+
+const check = 'token-reuse';
+
+export const reuse = tokenCheck({
+  id: check,
+  group: 'replay',
+  question: 'Is every response new, and the denominator of its ratio kept from before the first step?',
+  needs: [['samples.token', 'replays.old_logp', 'samples.old_logp']],
+  causes: ['stale-samples', 'old-logp-recomputed'],
+  look,
+});
+
+function look(evidence: TokenEvidence): Looked {
+  const findings: Finding[] = [];
+  const { responses, settings } = evidence;
+  const [repeats, iteration, made, trained] = (
+    ['repeats', 'iteration', 'sampler_version', 'trainer_version'] as const
+  ).map((name) => responses.column(name));
+  const again: number[] = [];
+  const late: number[] = [];
+  let later = 0;
+  const first = responses.rows > 0 ? iteration[0] : 0;
+  for (let i = 0; i < responses.rows; i++) {
+    if (iteration[i] > first) later++;
+    if (repeats[i] > 0) again.push(i);
+    else if (settings.sampler_lag !== undefined && trained[i] - made[i] > settings.sampler_lag) late.push(i);
+  }
+  const measured = { responses: responses.rows, seen_before: again.length, later_than_declared: late.length };
+  if (again.length >= 2 && again.length > limits.noticedShare.value * later)
+    findings.push(
+      tokenFinding({
+        cause: 'stale-samples',
+        check,
+        rows: again.length,
+        share: 1,
+        onset: iteration[again[0]],
+        transform: new RowsOfIteration(repeats[again[0]] - 1),
+        summary: `${again.length} of ${later} responses after the first iteration are responses of an earlier one, token by token and number by number`,
+        measured,
+      }),
+    );
+  else if (late.length > limits.noticedShare.value * responses.rows && late.length >= limits.fewestRows.value)
+    findings.push(
+      tokenFinding({
+        cause: 'stale-samples',
+        check,
+        rows: late.length,
+        share: 1,
+        onset: iteration[late[0]],
+        summary: `${late.length} responses were sampled more than ${settings.sampler_lag} versions before they were trained on, which is what the settings allow`,
+        measured,
+      }),
+    );
+  const recomputed = denominators(evidence);
+  if (recomputed) findings.push(recomputed);
+  return { rows: responses.rows, measured, findings };
+}
+
+/** old_logp follows the policy from step to step. */
+function denominators(evidence: TokenEvidence): Finding | null {
+  const { uses, tokens, settings } = evidence;
+  if (settings.old_logp === 'step') return null;
+  const floor = floorOf(evidence);
+  const [fresh, used, token, before] = [
+    uses.column('new_logp'),
+    uses.column('old_logp'),
+    uses.column('token'),
+    uses.column('before'),
+  ];
+  const [origin, first] = [tokens.column('source'), tokens.column('first_logp')];
+  const moved: number[] = [];
+  const gap: number[] = [];
+  for (let i = 0; i < uses.rows; i++) {
+    if (before[i] === 1 || Number.isNaN(used[i]) || origin[token[i]] !== source.sampled) continue;
+    gap.push(fresh[i] - used[i]);
+    if (!Number.isNaN(first[token[i]])) moved.push(fresh[i] - first[token[i]]);
+  }
+  const [own, travel] = [gaps(gap), gaps(moved)];
+  if (own.rows < limits.decidingRows.value || travel.rows < limits.decidingRows.value) return null;
+  // The policy must have moved beyond the floor, and the ratio must not show it.
+  if (floor.holds(travel) || own.q98 > Math.max(limits.logp.value, limits.undone.value * travel.q50)) return null;
+  return tokenFinding({
+    cause: 'old-logp-recomputed',
+    check,
+    rows: own.rows,
+    share: 1,
+    onset: 0,
+    transform: new NewForOld(),
+    summary: `The ratio is 1 in every step, although new_logp moved by ${figure(travel.q50)} nats in the median since the first one`,
+    measured: { ratio_gap_q98: figure(own.q98), moved_q50: figure(travel.q50) },
+  });
+}

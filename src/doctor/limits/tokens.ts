@@ -1,0 +1,77 @@
+/** Limits of language models: the floor of half precision, the fit of the loss, and groups without a signal. */
+import { type Limit, limit } from './limit.ts';
+
+export const tokens = {
+  floorTimes: limit(
+    'tolerance',
+    3,
+    'gap between sampler and trainer over the gap of two clean passes, at the same quantile',
+    'Another batch shape, a cache and another kernel each add rounding of the same size; three of them together are still the floor.',
+  ),
+  engineNoise: limit(
+    'tolerance',
+    0.05,
+    'nats of the median gap that rounding of an inference engine can be',
+    'Engines in bf16 or 8 bits were seen at 0.01 to 0.03; more is another distribution.',
+  ),
+  flatGroups: limit(
+    'definition',
+    0.5,
+    'share of groups without a signal',
+    'Where more than half of the samples teach nothing, that is what to change first.',
+  ),
+  coef: limit(
+    'tolerance',
+    2e-3,
+    'relative error of the derivative of the loss, in the median, that is rounding',
+    'Ratios and weights are exponentials of differences in single precision; a wrong term or level is off by a hundredth at least on most rows.',
+  ),
+  coefHalf: limit(
+    'tolerance',
+    1.5e-2,
+    'the same in half precision',
+    'A number in bf16 has 8 bits: half of the last is 0.4 %, and a derivative is a product of three.',
+  ),
+  coefTail: limit(
+    'tolerance',
+    10,
+    'the same for nine rows in ten, as a multiple of the median',
+    'Rows whose terms nearly cancel, or that lie at the edge of the clip, keep fewer digits.',
+  ),
+  coefTimes: limit(
+    'tolerance',
+    5,
+    'the same for one factor over all rows',
+    'A count of tokens is exact, but an accumulated gradient scale is a product of several roundings.',
+  ),
+  predicted: limit(
+    'definition',
+    0.8,
+    'share of the disagreeing rows that a hypothesis must speak of',
+    'Columns are recorded for some rows only; what says nothing of a fifth may still account for all of them.',
+  ),
+  byCondition: limit(
+    'score',
+    0.95,
+    'what evidence by condition is worth beside a recomputation',
+    'That responses with padding disagree and others do not is no accident, but it is not computed anew either.',
+  ),
+  followed: limit(
+    'test',
+    0.1,
+    'correlation of the size of a gap with iteration, place or padding, from which it follows it',
+    'Rounding does not know where it is; four standard errors are added for the number of rows.',
+  ),
+  sameTokenReward: limit(
+    'tolerance',
+    1e-4,
+    'relative difference of two rewards that are the same',
+    'Rewards are written in single precision, and read back as text at times.',
+  ),
+  tokenCredit: limit(
+    'tolerance',
+    5e-3,
+    'spreads between two advantages of responses that are the same',
+    'A deviation over a group of four in single precision, with an epsilon of 1e-4 or 1e-6 beside it, is uncertain in its third digit.',
+  ),
+} as const satisfies Record<string, Limit>;

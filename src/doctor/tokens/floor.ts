@@ -1,0 +1,81 @@
+/** How far two log-probabilities of one token may be apart and still be the same. The floor comes from two clean passes alone: a comparison that could be at fault must not excuse itself. */
+import { quantile } from '../../math/statistics.ts';
+import { limits } from '../limits.ts';
+import { source } from './codes.ts';
+import type { TokenEvidence } from './evidence.ts';
+
+export interface Gaps {
+  rows: number;
+  q50: number;
+  q90: number;
+  q98: number;
+}
+
+export function gaps(values: ArrayLike<number>): Gaps {
+  const sizes = Float64Array.from(values as Float64Array, Math.abs).filter((value) => !Number.isNaN(value));
+  return { rows: sizes.length, q50: quantile(sizes, 0.5), q90: quantile(sizes, 0.9), q98: quantile(sizes, 0.98) };
+}
+
+/** Quantiles of the sizes of errors. */
+export function errorsOf(values: ArrayLike<number>): { q50: number; q80: number; q90: number; q95: number } {
+  const sizes = Float64Array.from(values as Float64Array, Math.abs);
+  const at = (share: number) => quantile(sizes, share);
+  return { q50: at(0.5), q80: at(0.8), q90: at(0.9), q95: at(0.95) };
+}
+
+export class Floor {
+  constructor(
+    readonly own: Gaps,
+    /** Whether two clean passes tell it; otherwise it is what single precision gives, or what half precision was seen to give. */
+    readonly measured: boolean,
+  ) {}
+
+  /** Whether gaps are no larger than the floor, at three places of their distribution. */
+  holds({ rows, q50, q90, q98 }: Gaps): boolean {
+    const { own } = this;
+    const [times, least] = [limits.floorTimes.value, limits.logp.value];
+    return (
+      rows > 0 &&
+      q50 <= times * own.q50 + least / 4 &&
+      q90 <= times * own.q90 + least &&
+      q98 <= times * own.q98 + 2 * least
+    );
+  }
+
+  /** A single gap beyond which a row disagrees. */
+  get row(): number {
+    return limits.floorTimes.value * this.own.q98 + 2 * limits.logp.value;
+  }
+}
+
+const single: Gaps = { rows: 0, q50: 0, q90: 0, q98: 0 };
+/** As seen in bf16 between batches of one and of eight. */
+const half: Gaps = { rows: 0, q50: 0.01, q90: 0.05, q98: 0.12 };
+
+/** The floor of two columns of a recording, over tokens that the model sampled. */
+export function floorOf(
+  evidence: TokenEvidence,
+  a: 'control_logp' | 'sampler_logp' = 'control_logp',
+  b: 'control2_logp' | 'sampler_again_logp' = 'control2_logp',
+): Floor {
+  const { tokens, settings } = evidence;
+  const [x, y, origin] = [tokens.column(a), tokens.column(b), tokens.column('source')];
+  const found = gaps(x.map((value, i) => (origin[i] === source.sampled ? value - y[i] : Number.NaN)));
+  if (found.rows >= limits.decidingRows.value) return new Floor(found, true);
+  const declared = [settings.precision?.trainer, settings.precision?.sampler].join(' ');
+  return new Floor(/16|half|8/.test(declared) ? half : single, false);
+}
+
+/** The wider of two floors at every place. */
+export function wider(a: Floor, b: Floor): Floor {
+  const { own } = a;
+  return new Floor(
+    {
+      rows: own.rows,
+      q50: Math.max(own.q50, b.own.q50),
+      q90: Math.max(own.q90, b.own.q90),
+      q98: Math.max(own.q98, b.own.q98),
+    },
+    a.measured && b.measured,
+  );
+}

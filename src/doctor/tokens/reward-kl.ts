@@ -1,0 +1,48 @@
+/** The KL penalty that rewards carry: its coefficient is read off reward minus grade. */
+import { median, quantile } from '../../math/statistics.ts';
+import { limits } from '../limits.ts';
+import { source } from './codes.ts';
+import type { TokenEvidence } from './evidence.ts';
+
+/** Reward minus grade, against the sum of the KL estimates of the response's own tokens. */
+export function klInRewards(
+  evidence: TokenEvidence,
+  rows: readonly number[],
+): { coefficient: number; meant: number; declared: boolean } | null {
+  const { responses, tokens, settings, byResponse } = evidence;
+  if (!tokens.has('reference_logp')) return null;
+  const [reward, graded] = [responses.column('reward'), responses.column('graded')];
+  const [reference, old, usual, first, origin] = (
+    ['reference_logp', 'old_logp', 'logp_tempered', 'first_logp', 'source'] as const
+  ).map((name) => tokens.column(name));
+  const estimators = {
+    k1: (gap: number) => -gap,
+    k2: (gap: number) => (gap * gap) / 2,
+    k3: (gap: number) => Math.exp(gap) - 1 - gap,
+  };
+  const meant = settings.kl?.place === 'reward' ? (settings.kl.coefficient ?? 0) : 0;
+  for (const [name, estimate] of Object.entries(estimators)) {
+    const quotients: number[] = [];
+    for (const i of rows) {
+      const own = byResponse.get(i);
+      if (!own || Number.isNaN(graded[i])) continue;
+      let sum = 0;
+      for (const row of own) {
+        if (origin[row] !== source.sampled) continue;
+        const logp = !Number.isNaN(old[row]) ? old[row] : !Number.isNaN(usual[row]) ? usual[row] : first[row];
+        sum += estimate(reference[row] - logp);
+      }
+      if (Math.abs(sum) > 1e-3) quotients.push((graded[i] - reward[i]) / sum);
+    }
+    if (quotients.length < limits.fewestRows.value) continue;
+    const coefficient = median(quotients);
+    const spread = quantile(
+      quotients.map((value) => Math.abs(value - coefficient)),
+      0.8,
+    );
+    if (Math.abs(coefficient) < 1e-6 || spread > 0.02 * Math.abs(coefficient)) continue;
+    const rightKind = settings.kl?.estimator === undefined || settings.kl.estimator === name;
+    return { coefficient, meant, declared: rightKind && Math.abs(coefficient - meant) <= 0.02 * Math.abs(meant) };
+  }
+  return null;
+}
