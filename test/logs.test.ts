@@ -63,6 +63,30 @@ describe('logs on the command line', () => {
     );
   });
 
+  it('show their symptoms with curves in the page, too', () => {
+    const page = join(folder, 'log.html');
+    trueline('diagnose', stuck, '--html', page);
+    const html = readFileSync(page, 'utf8');
+    expect(html).toMatch(/What the log shows[\s\S]*kl-zero[\s\S]*<svg/);
+    expect(html).toMatch(/Ruled out[\s\S]*policy-collapsed/);
+  });
+
+  it('of several agents hand over to symmetry with a command that works', () => {
+    const rows = (shift: number) =>
+      Array.from({ length: 30 }, (_, i) => `${i},${i + shift},${i - shift},0.01,0.5\n`).join('');
+    for (const seed of [1, 2]) {
+      mkdirSync(join(folder, 'seeds', String(seed)), { recursive: true });
+      writeFileSync(
+        join(folder, 'seeds', String(seed), 'progress.csv'),
+        `step,agent_0/return,agent_1/return,kl,entropy\n${rows(seed)}`,
+      );
+    }
+    const { stdout } = trueline('diagnose', join(folder, 'seeds'));
+    const [, command] = /trueline (symmetry \S+)$/m.exec(stdout.replaceAll('\n', ' ').trim()) ?? [];
+    expect(stdout).toMatch(/Whether its 2 agents come out unequal/);
+    expect([0, 1, 3]).toContain(trueline(...command.split(' ')).status);
+  });
+
   it('that cannot be used give one sentence and status 2', () => {
     const file = join(folder, 'x.csv');
     writeFileSync(file, 'a,b\n1,2\n');

@@ -3,11 +3,12 @@ import { diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
 import { everyLog } from '../recording/importers/every.ts';
 import { openLogStore } from '../recording/importers/node.ts';
-import { logRecording } from '../recording/importers/open.ts';
+import { agentsWithReturns, logRecording } from '../recording/importers/open.ts';
 import { runsText } from '../report/runs.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { print } from './common/options.ts';
 import { progress } from './common/progress.ts';
+import { typed } from './common/runner.ts';
 import { type LogFlags, logOptions } from './import.ts';
 
 /** What is printed with --json for several runs; each diagnosis is as for one. */
@@ -23,6 +24,7 @@ export async function diagnoseRuns(
   ignore: readonly string[],
 ): Promise<Diagnoses> {
   const all: Diagnoses = { format: 'trueline/diagnoses/2', runs: [], unread: [] };
+  let agents = 0;
   const bar = progress('reading logs');
   try {
     for await (const run of everyLog(await openLogStore(path, logOptions(flags)), logOptions(flags))) {
@@ -30,6 +32,7 @@ export async function diagnoseRuns(
       else {
         const diagnosis = await diagnose(await logRecording(run.imported), { ignore });
         all.runs.push({ name: run.name, diagnosis });
+        agents = Math.max(agents, agentsWithReturns(run.imported));
       }
       bar.update(all.runs.length + all.unread.length, all.runs.length + all.unread.length + 1);
     }
@@ -40,7 +43,7 @@ export async function diagnoseRuns(
   print(
     flags.json
       ? JSON.stringify(all, null, 2)
-      : runsText(path, all, style(wantsColour(process.stdout, process.env)), width),
+      : runsText(typed(path), { ...all, agents }, style(wantsColour(process.stdout, process.env)), width),
   );
   return all;
 }

@@ -5,6 +5,7 @@ import type { Diagnosis } from '../doctor/diagnosis.ts';
 import { onnxRuntime } from '../doctor/onnx.ts';
 import { SeveralRuns } from '../recording/importers/log.ts';
 import { openRecordingOrLog } from '../recording/importers/node.ts';
+import { agentsWithReturns } from '../recording/importers/open.ts';
 import { writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
@@ -74,6 +75,11 @@ export function diagnoseCommand(): Command {
       if (imported && !flags.json) print(`${logText(imported, style(wantsColour(process.stdout, process.env)))}\n`);
       const examined = await examine(recording, flags, project);
       show(examined, flags);
+      const agents = imported ? agentsWithReturns(imported) : 0;
+      if (agents > 1 && !flags.json)
+        print(
+          `\nWhether its ${agents} agents come out unequal: trueline symmetry ${quoted(path)}, with the logs of other seeds beside it.`,
+        );
       if (flags.html !== undefined) await writePage(path, examined, flags, project);
       process.exitCode = exitStatusOf(examined.diagnosis);
     });

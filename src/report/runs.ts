@@ -8,9 +8,16 @@ import type { Style } from './style.ts';
 export interface SeveralDiagnoses {
   runs: readonly { name: string; diagnosis: Diagnosis }[];
   unread: readonly { name: string; why: string }[];
+  /** The most agents that one of the runs has returns of. */
+  agents?: number;
 }
 
-export function runsText(path: string, { runs, unread }: SeveralDiagnoses, paint: Style, width: number): string {
+export function runsText(
+  path: string,
+  { runs, unread, agents = 0 }: SeveralDiagnoses,
+  paint: Style,
+  width: number,
+): string {
   const folded = (text: string, indent: string) =>
     fold(printable(text), width - indent.length).map((line) => `${indent}${line}`);
   const counts = new Map<string, number>();
@@ -34,5 +41,9 @@ export function runsText(path: string, { runs, unread }: SeveralDiagnoses, paint
     for (const { why } of unread) lines.push(...folded(why, '  ').map(paint.dim));
   }
   lines.push('', ...folded(`One of them whole: trueline diagnose ${path} --run ${runs[0]?.name ?? 'NAME'}`, ''));
+  if (agents > 1)
+    lines.push(
+      ...folded(`Whether its ${agents} agents come out unequal over these runs: trueline symmetry ${path}`, ''),
+    );
   return lines.join('\n');
 }

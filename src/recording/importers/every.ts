@@ -15,7 +15,9 @@ export async function* everyLog(store: Store, options: LogOptions = {}): AsyncGe
 async function* runsOf(store: Store, source: LogSource, options: LogOptions): AsyncGenerator<RunOfLogs> {
   const name = source.name === '' ? store.name : source.name;
   try {
-    yield { name, imported: await readLog(store, source, options) };
+    const imported = await readLog(store, source, options);
+    const called = imported.manifest.name;
+    yield { name: source.title && called ? `${name} (${called})` : name, imported };
   } catch (error) {
     if (error instanceof SeveralRuns)
       for (const run of error.runs) yield* runsOf(store, { ...source, name: `${name}#${run}` }, { ...options, run });

@@ -24,6 +24,8 @@ export interface LogSource {
   prefixes: string[];
   /** Files of other kinds that may hold the same. */
   left: string[];
+  /** A file that holds what its user calls the run. */
+  title?: string;
 }
 
 /** Names of logs, the most exact of several in one folder first. The last ones may be several runs side by side. */
@@ -97,11 +99,15 @@ function runsOfFolder(folder: string, files: string[], found: readonly LogSource
 function mlflowRuns(paths: readonly string[]): LogSource[] {
   const runs = new Map<string, LogSource>();
   for (const path of paths) {
-    const match = /^(?:(.*)\/)?([0-9a-f]{32})\/(metrics|params)\/(.+)$/.exec(path);
-    if (!match) continue;
+    const match = /^(?:(.*)\/)?([0-9a-f]{32})\/(metrics|params|tags)\/(.+)$/.exec(path);
+    if (!match || (match[3] === 'tags' && match[4] !== 'mlflow.runName')) continue;
     const name = `${match[1] === undefined ? '' : `${match[1]}/`}${match[2]}`;
     const run = runs.get(name) ?? { name, kind: 'mlflow', files: [], prefixes: [], left: [] };
     runs.set(name, run);
+    if (match[3] === 'tags') {
+      run.title = path;
+      continue;
+    }
     run.files.push(path);
     run.prefixes.push(`${match[3]}/${match[4]}`);
   }

@@ -6,6 +6,7 @@ import { folder, imported, read, series } from '../../../test/support/logs.ts';
 import { BadInput } from '../bad-input.ts';
 import { Recording } from '../recording.ts';
 import { memoryStore } from '../source.ts';
+import { everyLog } from './every.ts';
 import { Log } from './log.ts';
 import { importLog, logRecording, writeLog } from './open.ts';
 
@@ -250,6 +251,21 @@ describe('an imported log as a recording', () => {
       agent: [0, 1, 0, Number.NaN],
     });
     expect(recording.manifest.agents).toEqual([{ name: 'agent_0' }, { name: 'agent_1' }]);
+  });
+});
+
+describe("MLflow's runs", () => {
+  it('are called what their user called them', async () => {
+    const run = 'mlruns/1/0beea540c49a489fa615abf86cfa4913';
+    const store = await folder({
+      [`${run}/metrics/kl`]: '1700000000000 0.01 1\n1700000001000 0.02 2\n',
+      [`${run}/tags/mlflow.runName`]: 'seed-1',
+    });
+    const log = await importLog(store);
+    expect([log.manifest.name, log.log.valuesOf('kl')]).toEqual(['seed-1', [0.01, 0.02]]);
+    const names: string[] = [];
+    for await (const { name } of everyLog(store)) names.push(name);
+    expect(names).toEqual([`${run} (seed-1)`]);
   });
 });
 

@@ -93,7 +93,7 @@ export async function readLog(store: Store, source: LogSource, options: LogOptio
   const settings = { ...knownSettings(log.declared), ...options.settings };
   const manifest: Manifest = {
     format: 'trueline/1',
-    name: lastPart(source.name || store.name),
+    name: (await titleOf(store, source)) || lastPart(source.name || store.name),
     ...(agents.length > 0 ? { agents: agents.map((name) => ({ name })) } : {}),
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
     ...(mapped.size > 0 ? { metrics: Object.fromEntries(mapped) } : {}),
@@ -115,6 +115,14 @@ export async function readLog(store: Store, source: LogSource, options: LogOptio
     log,
     reread: (other, pause) => readFiles(pausing(store, pause), source, other, options),
   };
+}
+
+/** What the user of a program calls the run, where the program keeps it; at most one line of it. */
+async function titleOf(store: Store, { title }: LogSource): Promise<string> {
+  if (title === undefined) return '';
+  const file = await store.open(title);
+  const text = new TextDecoder().decode(await file.read(0, Math.min(file.size, 200)));
+  return text.split('\n')[0].trim();
 }
 
 /** A store whose files wait before every read. */
@@ -184,6 +192,11 @@ export async function logRecording(imported: ImportedLog): Promise<Recording> {
   await append(writer, imported, imported.log);
   await writer.close();
   return Recording.open(store);
+}
+
+/** How many agents a log has returns of; they can be compared with each other. */
+export function agentsWithReturns({ columns }: ImportedLog): number {
+  return new Set(columns.flatMap(({ agent, metric, used }) => (used && metric === 'return' ? (agent ?? []) : []))).size;
 }
 
 const lastPart = (path: string) => path.split(/[/\\]/).pop() ?? path;

@@ -10,6 +10,7 @@ import type { Pictures } from '../pictures/picture.ts';
 import { residualBars } from '../residual.ts';
 import { safeText } from '../safe-text.ts';
 import { unexplainedText, verdictSentence, verdictWords as words } from '../verdict.ts';
+import { logSection } from './log-section.ts';
 import { pictureFigure, readingCards } from './page-pictures.ts';
 import { pageShell } from './page-shell.ts';
 
@@ -42,6 +43,7 @@ export async function diagnosisPage(inputs: PageInputs): Promise<string> {
     '</div></header>',
     '<main>',
     ...diagnosis.causes.map((cause, i) => causeSection(cause, i, diagnosis, pictures, draw)),
+    logSection(diagnosis.scalars, draw),
     besides(diagnosis),
     ignoredSection(diagnosis),
     pictures.run.length > 0
