@@ -30,4 +30,5 @@ async function buildCore() {
   runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
   await import('./program.mjs');
   await import('./recorder.mjs');
+  (await import('./licences.mjs')).writeLicences();
 }

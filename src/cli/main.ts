@@ -21,6 +21,7 @@ const commands: Record<string, () => Promise<Command>> = {
   diagnose: async () => (await import('./diagnose.ts')).diagnoseCommand(),
   explain: async () => (await import('./explain.ts')).explainCommand(),
   zoo: async () => (await import('./zoo/zoo.ts')).zooCommand(),
+  mcp: async () => (await import('./mcp/command.ts')).mcpCommand(),
   studio: async () => (await import('./studio.ts')).studioCommand(),
   import: async () => (await import('./import.ts')).importCommand(),
   inspect: async () => (await import('./inspect.ts')).inspectCommand(),
@@ -54,6 +55,10 @@ export async function main(args: readonly string[]): Promise<void> {
   };
   process.stdout.on('error', onError);
   process.stderr.on('error', onError);
+  if (args[0] === '--version' && args[1] === '--verbose') {
+    process.stdout.write((await import('./about.ts')).about());
+    return;
+  }
   try {
     await (await program(args[0])).parseAsync(args, { from: 'user' });
   } catch (error) {

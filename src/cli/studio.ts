@@ -8,6 +8,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { needing } from '../recording/optional.ts';
 import type { RedisAddress } from '../sweep/redis/connection.ts';
 import { print, wholeNumber } from './common/options.ts';
+import { program } from './program.ts';
 
 export interface StudioServer {
   address: string;
@@ -44,7 +45,6 @@ export async function serveStudio(folder: string, options: ServeOptions = {}): P
   const token = options.token ?? (isLoopback(host) ? undefined : newToken());
   const watch = new FolderWatch(folder, options.interval);
   const queue = options.queue && (await QueueWatch.open(options.queue.name, options.queue.address, options.interval));
-  const program = fileURLToPath(new URL('../../bin/trueline', import.meta.url));
   const jobs = await Jobs.open(folder, program);
   await watch.start();
   const app = studioApp({ folder, assets, watch, jobs, ...(queue ? { queue } : {}), ...(token ? { token } : {}) });

@@ -71,6 +71,7 @@ console.log((await (await openRecording('run')).read('scalars')).rows);`);
   it.each([
     { args: ['inspect', at('trueline', 'examples', 'echo'), '--svg', 'x.svg'], names: 'echarts' },
     { args: ['studio', '.', '--port', '0'], names: 'hono @hono/node-server' },
+    { args: ['mcp', '.'], names: '@modelcontextprotocol/sdk' },
     { args: ['worker', '--redis', 'redis://127.0.0.1:1'], names: 'bullmq ioredis' },
     {
       args: ['sweep', at('trueline', 'examples', 'sweep.yaml'), '--status', '--redis', 'redis://127.0.0.1:1'],
