@@ -107,7 +107,7 @@ fault("rewards in order of length", "reward-misordered", task="sort")(
 )
 
 
-@fault("rewards of the next response, and no witness", "reward-misordered")
+@fault("rewards turned after grading", "reward-misordered")
 def _(program):
     def grade(own, responses):
         rewards = own(responses)

@@ -26,11 +26,7 @@ def _(program):
 
 @fault("sampler attends to padding", "positions-shifted", task="sort")
 def _(program):
-    def sample(own, prompts, dice):
-        program.sampler.visible = lambda real: torch.ones(len(real), *[real.shape[1]] * 2, dtype=torch.bool).tril()
-        return own(prompts, dice)
-
-    wrap(program.sampler, "sample", sample)
+    program.sampler.attended = torch.ones_like
 
 
 @fault("packs see each other", "packing-leak", packing=64)

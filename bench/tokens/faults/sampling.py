@@ -79,7 +79,7 @@ def _(program):
     wrap(program, "passes", passes)
 
 
-@fault("mask of the whole row", "padding-trained")
+@fault("mask of the whole row", "padding-trained", task="sort")
 def _(program):
     def until(rows, responses):
         starts = torch.tensor([len(r.prompt_ids) for r in responses])[rows.response.clamp(min=0)]

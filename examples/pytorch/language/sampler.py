@@ -33,9 +33,14 @@ class Sampler:
     def positions(self, real):
         return (real.long().cumsum(1) - 1).clamp(min=0)
 
+    def attended(self, real):
+        """Which places may be looked at at all: padding may not."""
+        return real
+
     def visible(self, real):
         """What every place may look at: itself, and real tokens before it."""
         length = real.shape[1]
+        real = self.attended(real)
         return (torch.ones(length, length, dtype=torch.bool).tril() & real[:, None]) | torch.eye(
             length, dtype=torch.bool
         )
@@ -96,7 +101,7 @@ class Sampler:
             response.sampler_padding, response.version = pads, self.version
             response.cached_tokens, response.cached_version = tokens, version
         for _ in range(self.options.max_response_length):
-            visible = real[:, None].clone()
+            visible = self.attended(real)[:, None].clone()
             visible[:, 0, -1] = True
             logits, caches = self.model(current, place, visible, caches)
             logits = logits[:, -1].float()
