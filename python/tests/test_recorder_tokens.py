@@ -187,6 +187,18 @@ class Loss(TokenCase):
         steps = table(self.path, "steps")
         self.assertEqual((steps["tokens"], steps["sequences"]), ([10], [4]))
 
+    def test_counts_tokens_of_steps_in_iterations_that_are_not_kept(self):
+        recorder = self.recorder(first=1, every=100)
+        for _ in range(3):
+            self.told(recorder)
+            self.update(recorder, slices=((2, 0),))
+            self.update(recorder, slices=((3,), (1,)))
+        recorder.close()
+        steps = table(self.path, "steps")
+        self.assertEqual((steps["tokens"], steps["sequences"]), ([6, 4] * 3, [2, 2] * 3))
+        self.assertEqual(set(table(self.path, "samples")["iteration"]), {0})
+        self.assertEqual(len(table(self.path, "responses")["episode"]), 12)
+
     def test_gathered_gradients_are_slices_of_one_step(self):
         recorder = self.recorder()
         self.told(recorder)

@@ -38,7 +38,6 @@ class TokenBatch:
         self.count = 0
         self.rows_kept = np.zeros(0, bool)  # by response
         self.prompt_length = np.zeros(0, np.int64)
-        self.length = np.zeros(0, np.int64)
         self.supports: List[Support] = []
         self.ids: List[Optional[np.ndarray]] = []  # whole sequences, of responses that are kept
         self.cells: List[np.ndarray] = []

@@ -155,9 +155,9 @@ class Tokens(Responses):
             now.micro = 0
         else:
             now.micro += 1
-        batch = self._batch
-        if batch is not None and self.recording and self._ranks == 1 and len(rows):
-            now.report["tokens"] = int(now.report.get("tokens", 0) + batch.length[rows].sum())
+        if self._ranks == 1 and len(rows) and rows.max() < len(self._lengths):
+            # With several ranks only the program knows; what it says in step() counts.
+            now.report["tokens"] = int(now.report.get("tokens", 0) + self._lengths[rows].sum())
             now.report["sequences"] = int(now.report.get("sequences", 0) + len(rows))
         return now
 
@@ -167,6 +167,7 @@ class Tokens(Responses):
 
     def _end_tokens(self) -> None:
         batch, self._batch = self._batch, None
+        self._lengths = np.zeros(0, np.int64)
         if batch is None:
             return
         silent = [part for part in batch.parts if part.coef is None]

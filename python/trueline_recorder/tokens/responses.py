@@ -46,6 +46,7 @@ class Responses(Reports):
     _ranks = 1
     _next_response = 0
     _actors: List[Any] = []
+    _lengths = np.zeros(0, np.int64)  # trained tokens of this iteration's responses
 
     @guarded
     def responses(
@@ -115,7 +116,7 @@ class Responses(Reports):
             batch = self._batch = TokenBatch(self._responses_kept)
         first = batch.count
         kept = batch.choose(own["group"].astype(np.int64) if "group" in own else np.arange(count))
-        self._enter(batch, own, kept, before, mask)
+        self._enter(batch, own, kept, before)
         which = np.flatnonzero(kept)
         for row in range(count):
             whole = None
@@ -186,15 +187,13 @@ class Responses(Reports):
         ranks = self._ranks if self._rank is not None else 1
         own["episode"] = (self._next_response + np.arange(count)) * ranks + (self._rank or 0)
         self._next_response += count
+        self._lengths = np.concatenate([self._lengths, mask.sum(1)])
 
-    def _enter(
-        self, batch: TokenBatch, own: Dict[str, Any], kept: np.ndarray, before: np.ndarray, mask: np.ndarray
-    ) -> None:
+    def _enter(self, batch: TokenBatch, own: Dict[str, Any], kept: np.ndarray, before: np.ndarray) -> None:
         count = len(kept)
         batch.count += count
         batch.rows_kept = np.concatenate([batch.rows_kept, kept])
         batch.prompt_length = np.concatenate([batch.prompt_length, before])
-        batch.length = np.concatenate([batch.length, mask.sum(1)])
         batch.episode = np.concatenate([batch.episode, own["episode"]])
         declared = self._manifest["settings"]
         for row in range(count):
