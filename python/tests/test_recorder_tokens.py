@@ -5,7 +5,6 @@ import os
 import pathlib
 import sys
 import unittest
-import unittest.mock
 import warnings
 
 import numpy as np
@@ -17,7 +16,6 @@ sys.path[:0] = [str(HERE.parent), str(HERE), str(HERE.parents[1] / "examples" / 
 
 from test_recorder import Case, manifest, table
 from trueline_recorder import Recorder, RecorderWarning
-from trueline_recorder.tokens.scoring import Support, score
 
 VOCABULARY = 7
 SOURCES = ["sampled", "environment", "template", "prompt", "padding", ""]
@@ -302,49 +300,6 @@ class Loss(TokenCase):
             self.assertTrue(model.training)
             found.append(model.table.detach().clone())
         self.assertTrue(torch.equal(*found))
-
-
-class Scores(unittest.TestCase):
-    def test_both_temperatures_entropy_and_kept_mass(self):
-        random = np.random.default_rng(0)
-        logits = random.normal(size=(50, 30)) * 2
-        token = random.integers(0, 30, 50)
-        for top_p, top_k, min_p in (
-            (1.0, 0, 0.0),
-            (0.8, 0, 0.0),
-            (1.0, 5, 0.0),
-            (0.7, 8, 0.0),
-            (1.0, 0, 0.1),
-            (0.9, 0, 0.05),
-        ):
-            found = score(torch.as_tensor(logits), token, Support(0.7, top_p, top_k, min_p))
-            for row in range(50):
-                plain = np.exp(logits[row]) / np.exp(logits[row]).sum()
-                warm = np.exp(logits[row] / 0.7) / np.exp(logits[row] / 0.7).sum()
-                self.assertAlmostEqual(found["logp_plain"][row], math.log(plain[token[row]]), places=5)
-                self.assertAlmostEqual(found["logp_tempered"][row], math.log(warm[token[row]]), places=5)
-                self.assertAlmostEqual(found["entropy"][row], -(warm * np.log(warm)).sum(), places=5)
-                order = sorted(range(30), key=lambda i: -warm[i])[: top_k or 30]
-                whole = sum(warm[i] for i in order)
-                mass = total = 0.0
-                for i in order:
-                    if total / whole < top_p and warm[i] >= min_p * warm.max():
-                        mass += warm[i]
-                    total += warm[i]
-                self.assertAlmostEqual(found["kept_mass"][row] if "kept_mass" in found else 1.0, mass, places=5)
-
-    def test_half_precision_is_stored_as_it_was(self):
-        values = torch.tensor([[-0.123, -4.56]])
-        for kind in (torch.float16, torch.bfloat16):
-            with self.subTest(kind=kind), unittest.mock.patch.object(warnings, "warn"):
-                import tempfile
-
-                with tempfile.TemporaryDirectory() as folder:
-                    recorder = Recorder(os.path.join(folder, "run"), strict=True)
-                    recorder.responses([[1, 2]], prompts=[[3]], sampler_logp=values.to(kind))
-                    recorder.close()
-                    found = table(os.path.join(folder, "run"), "samples")["sampler_logp"]
-                self.assertEqual([float(v) for v in found], values.to(kind).double()[0].tolist())
 
 
 if __name__ == "__main__":
