@@ -356,7 +356,7 @@ class Training(Case):
         import ppo
 
         def recorded(example, strict):
-            options = example.parser().parse_args(["--iterations", "5", "--steps", "16", "--out", self.path])
+            options = example.parser().parse_args(["--iterations", "5", "--steps", "4", "--out", self.path])
             example.train(options, lambda *args, **kwargs: Recorder(*args, **{**kwargs, "strict": strict}))
             tables = {name: table(self.path, name) for name in trueline_recorder.TABLES}
             return {

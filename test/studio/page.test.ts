@@ -197,17 +197,6 @@ describe.skipIf(!executablePath)('the studio in a browser', () => {
     expect(await page.locator('img[src=x]').count()).toBe(0);
   });
 
-  it.each(['#/drop', '#/runs?runs=hunt-1', '#/train', '#/replay?run=hunt-1', '#/compare?runs=hunt-1|hunt-2'])(
-    'fits 390 pixels: %s',
-    async (hash) => {
-      await page.setViewportSize({ width: 390, height: 844 });
-      await open(hash);
-      await page.waitForTimeout(800);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-      await page.setViewportSize({ width: 1280, height: 900 });
-    },
-  );
-
   it('works from any web server, below any path, with no server of its own', async () => {
     const kinds: Record<string, string> = {
       '.html': 'text/html',

@@ -67,12 +67,19 @@ export async function tooFaint(page: Page): Promise<Faint[]> {
   return page.evaluate(() => {
     type Colour = [number, number, number, number];
     const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true })!;
+    // Few colours are seen often: each is looked up once, and so is what lies behind an element.
+    const colours = new Map<string, Colour>();
+    const grounds = new Map<Element, Colour>();
     const parse = (text: string): Colour => {
+      const known = colours.get(text);
+      if (known) return known;
       probe.clearRect(0, 0, 1, 1);
       probe.fillStyle = text;
       probe.fillRect(0, 0, 1, 1);
       const [r, g, b, a] = probe.getImageData(0, 0, 1, 1).data;
-      return [r, g, b, a / 255];
+      const colour: Colour = [r, g, b, a / 255];
+      colours.set(text, colour);
+      return colour;
     };
     const over = (top: Colour, below: Colour): Colour => [
       top[0] * top[3] + below[0] * (1 - top[3]),
@@ -82,8 +89,12 @@ export async function tooFaint(page: Page): Promise<Faint[]> {
     ];
     const ground = (element: Element | null): Colour => {
       if (!element) return [255, 255, 255, 1];
+      const known = grounds.get(element);
+      if (known) return known;
       const own = parse(getComputedStyle(element).backgroundColor);
-      return own[3] === 1 ? own : over(own, ground(element.parentElement));
+      const found = own[3] === 1 ? own : over(own, ground(element.parentElement));
+      grounds.set(element, found);
+      return found;
     };
     const light = ([r, g, b]: Colour) => {
       const part = (value: number) =>

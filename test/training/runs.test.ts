@@ -2,8 +2,6 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/net/engine.ts';
 import { validate } from '../../src/recording/check/validate.ts';
@@ -179,26 +177,4 @@ describe('a run', () => {
     const store = folderStore(join(folder, 'whole'));
     expect((await store.list()).some((path) => path.includes('.tmp'))).toBe(false);
   });
-});
-
-it('memory stays flat over 1000 iterations', async () => {
-  const engine = await createEngine();
-  const trainer = new Trainer({ ...settings, worlds: 8, rollout: 8, network: { hidden: [16] } }, { engine });
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  const used = () => {
-    collect();
-    const { heapUsed, arrayBuffers, external } = process.memoryUsage();
-    return (heapUsed + arrayBuffers + external) / 2 ** 20;
-  };
-  for (let i = 0; i < 200; i++) await trainer.iterate();
-  const samples: number[] = [];
-  for (let i = 200; i < 1200; i++) {
-    await trainer.iterate();
-    if (i % 50 === 0) samples.push(used());
-  }
-  engine.dispose();
-  // What compiled code and caches hold comes and goes, so the floor of the first and of the last part are compared.
-  const floor = (part: number[]) => Math.min(...part);
-  expect(floor(samples.slice(-6)) - floor(samples.slice(0, 6))).toBeLessThan(2);
 });

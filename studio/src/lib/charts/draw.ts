@@ -9,8 +9,14 @@ interface Pointed {
   dataIndex: number;
 }
 
-/** Draws until it is told to stop; the width follows the holder's. */
-export function draw(holder: HTMLElement, part: FigurePart): () => void {
+/** Where the pointer is, from the chart's upper left corner. */
+export interface Place {
+  x: number;
+  y: number;
+}
+
+/** Draws until it is told to stop; the width follows the holder's. A pointer that rests where the chart is drawn is told of at once, as if it had moved. */
+export function draw(holder: HTMLElement, part: FigurePart, pointer?: Place): () => void {
   const { option, height } = part.chart;
   const chart = newChart(holder, { width: Math.max(120, holder.clientWidth), height });
   const series = (option.series as { silent?: boolean }[]).map((one, i) => ({
@@ -37,6 +43,7 @@ export function draw(holder: HTMLElement, part: FigurePart): () => void {
       formatter: (pointed: Pointed | Pointed[]) => tip(part, Array.isArray(pointed) ? pointed : [pointed]),
     },
   });
+  if (pointer) chart.dispatchAction({ type: 'showTip', ...pointer });
   const watch = new ResizeObserver(() => {
     if (holder.clientWidth > 0 && holder.clientWidth !== chart.getWidth()) chart.resize({ width: holder.clientWidth });
   });
