@@ -14,7 +14,7 @@ from torch import nn
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE), str(HERE.parents[1] / "examples" / "pytorch")]
 
-from test_recorder import Case, manifest, table
+from support import Case, manifest, table
 from trueline_recorder import Recorder, RecorderWarning
 
 VOCABULARY = 7
