@@ -11,7 +11,7 @@ import { progress } from './common/progress.ts';
 
 export function convertCommand(): Command {
   return new Command('convert')
-    .description('Write a recording in another encoding. Values are kept exactly.')
+    .description('Write a recording in another encoding. Values are preserved exactly.')
     .argument('<in>', 'a recording: folder or zip')
     .argument('<out>', 'a new folder, or the zip file to write')
     .addOption(

@@ -18,10 +18,10 @@ const steps = 120_000;
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('Train a run with a bug in it, let the doctor name the bug, and train it again without.')
+    .description('Train a run with a bug in it, let the doctor name the bug, and train again without it.')
     .option('--fault <name>', 'the bug; trueline zoo list shows them', 'subset-sorted')
-    .option('--out <folder>', 'where the runs go; what an earlier demo left there is replaced', 'runs/demo')
-    .option('--seed <n>', 'names every random stream of the runs', wholeNumber, 1)
+    .option('--out <folder>', 'folder for the runs; the results of an earlier demo are replaced', 'runs/demo')
+    .option('--seed <n>', 'the seed of every random stream of the runs', wholeNumber, 1)
     .addHelpText('after', '\nExample:\n  $ trueline demo --fault advantage-late\n')
     .action(async (options: { fault: string; out: string; seed: number }) => {
       const paint = style(wantsColour(process.stdout, process.env));

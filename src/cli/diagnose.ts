@@ -43,10 +43,15 @@ export function diagnoseCommand(): Command {
     .addOption(json())
     .option('--html <file>', 'also write the report as one HTML page that works offline')
     .option('--follow', 'keep watching a run that is still being written, until it ends or Ctrl-C')
-    .option('--patience <seconds>', 'with --follow: a run that writes nothing for so long is over', wholeNumber, 600)
+    .option(
+      '--patience <seconds>',
+      'with --follow: consider the run over after this long without new data',
+      wholeNumber,
+      600,
+    )
     .option('--only <check>', 'run only this check; may be repeated', list, [])
     .option('--agent <name>', 'name only causes that concern this agent')
-    .option('--ignore <cause>', 'a cause that is accepted; it is shown as ignored; may be repeated', list, [])
+    .option('--ignore <cause>', 'a cause to accept; it is listed as ignored; may be repeated', list, [])
     .option(
       '--config <file>',
       "the project's file, in place of trueline.yaml: accepted causes, settings that are meant",

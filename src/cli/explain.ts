@@ -11,7 +11,7 @@ import { json, print } from './common/options.ts';
 export function explainCommand(): Command {
   return new Command('explain')
     .description('Explain a cause: meaning, symptoms, proof, remedy, and the fault that reproduces it.')
-    .argument('[cause]', 'an id, such as advantage-time-shifted; without it all causes are listed')
+    .argument('[cause]', 'an id, such as advantage-time-shifted; without one, all causes are listed')
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ trueline explain advantage-time-shifted\n')
     .action((id: string | undefined, flags: { json?: boolean }) => {

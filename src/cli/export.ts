@@ -14,7 +14,7 @@ export function exportCommand(): Command {
     .description('Write the policies of a run as ONNX: input obs, output logits.')
     .argument('<run>', 'a folder that trueline train wrote')
     .option('--onnx', 'write ONNX models')
-    .option('--out <folder>', 'where to write them; policies/ of the run unless given')
+    .option('--out <folder>', 'where to write them (default: policies/ in the run)')
     .addHelpText('after', '\nExample:\n  $ trueline export runs/echo-3 --onnx\n')
     .action(async (run: string, options: { onnx?: boolean; out?: string }) => {
       if (!options.onnx) throw new BadInput('nothing to write; --onnx is what there is');

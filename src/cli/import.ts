@@ -26,9 +26,9 @@ export function addLogOptions(command: Command): Command {
         .argParser((item: string, items: string[]) => [...items, item])
         .default([], 'none'),
     )
-    .option('--run <name>', 'which run of a log that holds several')
+    .option('--run <name>', 'which run to read, if a log holds several')
     .addOption(
-      new Option('--setting <name=number>', 'what a log does not say of its run, such as epochs=1; may be repeated')
+      new Option('--setting <name=number>', 'a setting that the log does not state, such as epochs=1; may be repeated')
         .argParser((item: string, settings: Record<string, number>) => {
           const [name, value] = item.split('=');
           if (!/^\w+$/.test(name) || value === undefined || value.trim() === '' || Number.isNaN(Number(value)))

@@ -16,16 +16,16 @@ import { progress } from './common/progress.ts';
 
 export function inspectCommand(): Command {
   return new Command('inspect')
-    .description('Show the tables, columns and ranges of a recording, and what is missing for which check.')
-    .argument('<recording>', 'a folder that holds manifest.json, or the zip of one')
+    .description('Show the tables, columns and ranges of a recording, and which columns each check still needs.')
+    .argument('<recording>', 'a folder with a manifest.json, or a zip of one')
     .option('--svg <file>', 'draw the returns and readings over time, each against its band')
     .option(
       '--tensors',
-      "what the optimiser holds and moves: its groups, and each tensor's gradient and change per step",
+      "show what the optimiser holds and moves: its groups, and each tensor's gradient and change per step",
     )
     .option(
       '--first',
-      'the first minibatch: old and new log-probabilities side by side, ratio, valid rows, KL, entropy',
+      'show the first minibatch: old and new log-probabilities side by side, ratio, valid rows, KL, entropy',
     )
     .addOption(json())
     .addOption(maxSize())

@@ -38,8 +38,8 @@ export function playCommand(): Command {
     .option('--policy <run>', 'a folder that trueline train wrote; its policies play the seats called ppo')
     .option('--players <list>', 'who plays each seat, separated by commas; one name stands for all seats')
     .option('--episodes <n>', 'how many episodes', wholeNumber, 1000)
-    .option('--seed <n>', 'names every random stream', wholeNumber, 1)
-    .option('--deal', 'deal the players to seats anew each episode')
+    .option('--seed <n>', 'the seed of every random stream', wholeNumber, 1)
+    .option('--deal', 'assign players to seats at random in each episode')
     .option(
       '--set <name=value>',
       'one setting of the game, such as width=8; may be repeated',

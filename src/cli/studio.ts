@@ -94,11 +94,11 @@ export function studioCommand(): Command {
     .description('Serve the web app: live runs, diagnosis by drag and drop, replays, comparisons, investigations.')
     .argument('[folder]', 'the folder whose runs are shown', 'runs')
     .option('--port <n>', `the port to listen on; ${usualPort}, or any free one where that is taken`, wholeNumber)
-    .option('--host <address>', 'the address to listen on; others than loopback ask for a token', '127.0.0.1')
-    .option('--token <text>', 'the token to ask for, in place of one made up')
+    .option('--host <address>', 'the address to listen on; any other than the loopback requires a token', '127.0.0.1')
+    .option('--token <text>', 'the token to require, instead of a generated one')
     .option('--redis <address>', 'also show a queue of this Redis: machines, jobs, throughput, time left')
     .option('--queue <name>', 'the queue of --redis', 'sweep')
-    .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
+    .option('--ca <file>', 'the certificate authority of the Redis server, if the system does not know it')
     .addHelpText(
       'after',
       '\nExamples:\n  $ trueline studio runs\n  $ trueline studio runs --redis redis://10.0.0.1:6379 --queue gamma\n',

@@ -56,12 +56,16 @@ export function symmetryCommand(): Command {
       'a game, or runs made elsewhere, one per seed: recordings, logs, or folders of them',
     )
     .addOption(new Option('--algorithm <name>', 'how agents learn').choices(algorithms))
-    .option('--seeds <n>', 'runs of every kind; 10 unless given, 6 with --quick', wholeNumber)
-    .option('--steps <n>', 'steps of a run; 400,000 unless given, 60,000 with --quick', wholeNumber)
-    .option('--seed <n>', 'names every random stream, so another number is another investigation', wholeNumber, 1)
+    .option('--seeds <n>', 'number of runs of every kind (default: 10, or 6 with --quick)', wholeNumber)
+    .option('--steps <n>', 'steps per run (default: 400,000, or 60,000 with --quick)', wholeNumber)
+    .option('--seed <n>', 'the seed of every random stream; another number gives another investigation', wholeNumber, 1)
     .option('--quick', 'fewer seeds, shorter runs')
     .option('--all', 'run every stage, even when the cause is proved')
-    .option('--budget <minutes>', 'keep to this time by fewer seeds or steps, and say what that costs', wholeNumber);
+    .option(
+      '--budget <minutes>',
+      'stay within this time by using fewer seeds or steps, and report what that costs',
+      wholeNumber,
+    );
   return addRunnerOptions(command)
     .option('--config <file>', 'settings from a .json or .yaml file')
     .option(
@@ -73,9 +77,9 @@ export function symmetryCommand(): Command {
     .option('--fault <name>', 'break every run on purpose, to see whether it is found; trueline zoo list')
     .option(
       '--out <folder>',
-      'where runs are kept; runs/symmetry-<game> unless given. The same command goes on where it stopped',
+      'folder for the runs (default: runs/symmetry-<game>); the same command continues where it stopped',
     )
-    .option('--html <file>', 'write the whole report as one page that needs no network')
+    .option('--html <file>', 'write the whole report as one page that works offline')
     .addOption(json())
     .addHelpText(
       'after',

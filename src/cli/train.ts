@@ -42,17 +42,19 @@ export function trainCommand(): Command {
       (item: string, list: string[]) => [...list, item],
       [],
     )
-    .option('--seed <n>', 'names every random stream of the run', wholeNumber)
+    .option('--seed <n>', 'the seed of every random stream of the run', wholeNumber)
     .option('--steps <n>', 'decisions of learning agents', wholeNumber)
     .option('--players <list>', 'who plays each seat: ppo, or a scripted player, separated by commas')
     .option(
       '--without <modules>',
       `modules of hop to leave out, of ${hopModules.join(', ')}, separated by commas; or none`,
     )
-    .addOption(new Option('--sharing <how>', 'a policy for each agent, or one for all').choices(['separate', 'shared']))
-    .addOption(new Option('--guard <mode>', 'what the live checks do').choices(['off', 'warn', 'strict']))
+    .addOption(new Option('--sharing <how>', 'one policy per agent, or one for all').choices(['separate', 'shared']))
     .addOption(
-      new Option('--kernel <name>', 'simd gives the same bits on every CPU').choices([
+      new Option('--guard <mode>', 'what the live checks do when one fails').choices(['off', 'warn', 'strict']),
+    )
+    .addOption(
+      new Option('--kernel <name>', 'which kernel to compute with; simd gives the same bits on every CPU').choices([
         'auto',
         'relaxed',
         'simd',
@@ -60,16 +62,18 @@ export function trainCommand(): Command {
       ]),
     )
     .addOption(
-      new Option('--threads <n>', 'threads that compute; results do not depend on it')
+      new Option('--threads <n>', 'number of threads; results do not depend on it')
         .choices(['1', '2'])
         .argParser(wholeNumber),
     )
-    .addOption(new Option('--record <what>', 'which iterations are kept whole').choices(['all', 'cadence', 'off']))
+    .addOption(
+      new Option('--record <what>', 'which iterations are recorded in full').choices(['all', 'cadence', 'off']),
+    )
     .option('--fault <name>', 'break the run on purpose, to see whether it is found; trueline zoo list')
-    .option('--out <folder>', 'where the run goes; runs/<game>-<seed> unless given')
-    .option('--resume <folder>', 'go on with a run that was stopped or killed')
-    .option('--clock', 'record the time of day beside the readings; two runs of one seed then differ in it')
-    .option('--evaluate <episodes>', 'fresh episodes of sampled play at the end', wholeNumber, 1000)
+    .option('--out <folder>', 'folder for the run (default: runs/<game>-<seed>)')
+    .option('--resume <folder>', 'continue a run that was stopped or killed')
+    .option('--clock', 'also record the time of day; two runs of the same seed then differ in it')
+    .option('--evaluate <episodes>', 'number of fresh episodes to play at the end', wholeNumber, 1000)
     .option('--describe', 'print every setting with its default and meaning')
     .option('--schema [file]', 'print (or write) a JSON Schema of the settings, for editors')
     .addOption(json())

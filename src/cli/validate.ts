@@ -9,8 +9,8 @@ import { exitStatus, json, maxSize, print } from './common/options.ts';
 
 export function validateCommand(): Command {
   return new Command('validate')
-    .description('Read every file of a recording and say what is wrong with it, if anything.')
-    .argument('<recording>', 'a folder that holds manifest.json, or the zip of one')
+    .description('Read every file of a recording and report any problems.')
+    .argument('<recording>', 'a folder with a manifest.json, or a zip of one')
     .addOption(json())
     .addOption(maxSize())
     .addHelpText('after', '\nExample:\n  $ trueline validate examples/echo\n')

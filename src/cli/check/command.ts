@@ -21,7 +21,7 @@ interface CheckFlags extends LogFlags {
 
 export function checkCommand(): Command {
   const command = new Command('check')
-    .description('Look at whatever a path holds and answer in at most 25 lines: verdict, cause, proof, what to change.')
+    .description('Examine whatever a path holds and answer in at most 25 lines: verdict, cause, proof, what to change.')
     .argument('<path>', 'a recording, a log, a zip, or a folder of them, ended or still running');
   return addLogOptions(command)
     .addOption(json().conflicts(['junit', 'markdown']))

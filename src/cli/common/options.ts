@@ -13,7 +13,7 @@ export function parseSize(text: string): number {
 }
 
 export const maxSize = () =>
-  new Option('--max-size <size>', 'the most that the files may expand to in memory')
+  new Option('--max-size <size>', 'the most memory that the files may expand to')
     .argParser(parseSize)
     .default(undefined, 'a hundred times what they hold, and 256MiB at least');
 

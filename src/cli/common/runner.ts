@@ -17,14 +17,11 @@ export interface RunnerFlags {
 
 export function addRunnerOptions(command: Command): Command {
   return command
-    .option('--threads <n>', 'how many runs at the same time; all cores unless given', wholeNumber)
-    .option('--redis <address>', 'run on every machine where trueline worker works on the queue, not here')
+    .option('--threads <n>', 'how many runs at a time (default: one per core)', wholeNumber)
+    .option('--redis <address>', 'run on the machines where trueline worker serves the queue, instead of here')
     .option('--queue <name>', 'the queue of --redis', 'sweep')
-    .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
-    .option(
-      '--shared',
-      'what is written lies on a disk that every machine reaches; workers are given its path with --shared',
-    );
+    .option('--ca <file>', 'the certificate authority of the Redis server, if the system does not know it')
+    .option('--shared', 'results are written to a disk that all machines share; start workers with --shared FOLDER');
 }
 
 export async function runnerOf(flags: RunnerFlags): Promise<Runner> {

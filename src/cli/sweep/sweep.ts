@@ -27,11 +27,13 @@ interface Flags extends RunnerFlags {
 
 export function sweepCommand(): Command {
   const command = new Command('sweep')
-    .description('Run settings x seeds on all cores; stopped or killed, the same command goes on.')
+    .description(
+      'Run every combination of settings and seeds on all cores; if interrupted, the same command continues.',
+    )
     .argument('<file>', 'a .yaml or .json file with base, vary and seeds')
-    .option('--out <folder>', 'where the runs go; runs/<name of the file> unless given');
+    .option('--out <folder>', 'folder for the runs (default: runs/<name of the file>)');
   return addRunnerOptions(command)
-    .option('--status', 'only say how far the sweep is')
+    .option('--status', 'only report the progress of the sweep')
     .addOption(json())
     .addHelpText(
       'after',

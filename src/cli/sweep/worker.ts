@@ -18,13 +18,13 @@ interface Flags {
 
 export function workerCommand(): Command {
   return new Command('worker')
-    .description('Work on the jobs of a queue; start one on every machine.')
+    .description('Process the jobs of a queue; start one worker on each machine.')
     .requiredOption('--redis <address>', 'redis://HOST:PORT, or rediss://USER:PASSWORD@HOST:PORT')
     .option('--queue <name>', 'the queue', 'sweep')
-    .option('--ca <file>', "the certificate that signed Redis's, where the system does not know it")
-    .option('--threads <n>', 'how many jobs at the same time; all cores unless given', wholeNumber)
-    .option('--shared <folder>', 'where the runs of a sweep with --shared lie, as this machine sees it')
-    .option('--lease <seconds>', 'after so long a silence a job is given to another worker', wholeNumber, 30)
+    .option('--ca <file>', 'the certificate authority of the Redis server, if the system does not know it')
+    .option('--threads <n>', 'how many jobs at a time (default: one per core)', wholeNumber)
+    .option('--shared <folder>', 'the folder of the runs of a sweep with --shared, as seen from this machine')
+    .option('--lease <seconds>', 'a job whose worker is silent for this long is given to another', wholeNumber, 30)
     .addHelpText('after', '\nExample:\n  $ trueline worker --redis redis://10.0.0.1:6379 --queue gamma\n')
     .action(async (flags: Flags) => {
       if (flags.threads === 0 || flags.lease === 0) throw new BadInput('--threads and --lease must be at least 1');

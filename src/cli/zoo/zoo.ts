@@ -31,7 +31,7 @@ export function zooCommand(): Command {
         );
     });
   return new Command('zoo')
-    .description('Faults that a run can be given on purpose, to see whether they are found.')
+    .description('Faults that can be put into a run on purpose, to see whether they are found.')
     .addCommand(list)
     .addCommand(benchCommand())
     .addHelpText('after', '\nExample:\n  $ trueline zoo list\n');
