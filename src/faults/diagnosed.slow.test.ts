@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordRun } from '../../test/support/tiny-runs.ts';
 import { diagnose } from '../doctor/diagnose.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
@@ -8,7 +9,6 @@ import { RecordingWriter } from '../recording/writer.ts';
 import type { SettingsInput } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
 import { applyFault, findFault } from './index.ts';
-import { recordRun } from './testing.ts';
 
 const settings: SettingsInput = {
   game: 'echo',

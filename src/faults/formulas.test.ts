@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { column, echo, recordRun } from '../../test/support/tiny-runs.ts';
 import { ppoSchema } from '../algorithms/ppo/settings.ts';
 import type { TrainJob } from '../algorithms/ppo/update.ts';
 import { Batch } from '../batch/batch.ts';
@@ -9,7 +10,6 @@ import type { Recording } from '../recording/index.ts';
 import { cleanStages } from '../training/stages.ts';
 import { applyFault, findFault } from './index.ts';
 import { bounded, clippedTerm, replaceSurrogate } from './surrogate.ts';
-import { column, echo, recordRun } from './testing.ts';
 
 let engine: Engine;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 /** The doctor runs the policies of real recordings again, in onnxruntime-web. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { echo, pointerEcho, stagHunt } from '../../test/support/tiny-runs.ts';
 import { diagnose } from '../doctor/diagnose.ts';
 import { onnxRuntime } from '../doctor/onnx.ts';
 import type { OpenPolicy } from '../doctor/policy-replay.ts';
@@ -10,7 +11,6 @@ import type { SettingsInput } from '../training/settings.ts';
 import { cleanStages, type Stages } from '../training/stages.ts';
 import { Trainer } from '../training/trainer.ts';
 import { applyFault, findFault } from './index.ts';
-import { echo, pointerEcho, stagHunt } from './testing.ts';
 
 let engine: Engine;
 let onnx: OpenPolicy;

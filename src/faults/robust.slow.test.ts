@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { echo, pointerEcho, recordRun, stagHunt } from '../../test/support/tiny-runs.ts';
 import { diagnose } from '../doctor/diagnose.ts';
 import { RandomStream } from '../math/random.ts';
 import { createEngine } from '../net/engine.ts';
@@ -12,7 +13,6 @@ import type { WritableStore } from '../recording/source.ts';
 import { RecordingWriter } from '../recording/writer.ts';
 import type { SettingsInput } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
-import { echo, pointerEcho, recordRun, stagHunt } from './testing.ts';
 
 const small: SettingsInput = { ...echo, ppo: { epochs: 2, minibatches: 3, learningRate: 1e-3 } };
 const games: readonly SettingsInput[] = [

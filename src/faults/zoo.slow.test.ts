@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examine, provesWhatItSays, shownAlike } from '../../test/support/proves.ts';
+import { echo, pointerEcho, recordRun, stagHunt } from '../../test/support/tiny-runs.ts';
 import { RandomStream } from '../math/random.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
@@ -7,7 +8,6 @@ import type { Recording } from '../recording/index.ts';
 import { readSettings } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
 import { applyFault, effect, type Fault, faults, findFault, whyNot } from './index.ts';
-import { echo, pointerEcho, recordRun, stagHunt } from './testing.ts';
 import { expectedIterations, findTraits } from './traits.ts';
 
 /** The causes of groups A to E of the doctor's vocabulary. */

@@ -5,7 +5,7 @@ import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { Manifest } from '../recording/manifest.ts';
-import { type BegunFault, decodeCheckpoint } from './checkpoint.ts';
+import type { BegunFault } from './checkpoint.ts';
 import type { AgentReturn } from './collect/episodes.ts';
 import { evaluate } from './collect/evaluate.ts';
 import { type GuardKind, GuardStop } from './guard/guard.ts';
@@ -177,9 +177,4 @@ async function loop(trainer: Trainer, hooks: TrainHooks): Promise<{ stopped: boo
   }
   await save();
   return { stopped: !trainer.done, last };
-}
-
-/** The settings that a checkpoint was made with. */
-export function checkpointSettings(bytes: Uint8Array): SettingsInput {
-  return decodeCheckpoint(bytes).settings;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { column, echo, recordRun, stagHunt } from '../../../test/support/tiny-runs.ts';
 import { makeGame } from '../../games/index.ts';
 import { RandomStream } from '../../math/random.ts';
 import { createEngine } from '../../net/engine.ts';
@@ -7,7 +8,6 @@ import type { Recording } from '../../recording/index.ts';
 import type { SettingsInput } from '../../training/settings.ts';
 import { cleanStages } from '../../training/stages.ts';
 import { applyFault, asymmetryFaults, effect, type Fault, faults, findFault, whyNot } from '../index.ts';
-import { column, echo, recordRun, stagHunt } from '../testing.ts';
 
 let engine: Engine;
 let clean: Recording;

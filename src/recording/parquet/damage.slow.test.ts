@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { expectSame, memory, readAll } from '../../../test/support/parquet.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Column } from '../column.ts';
 import { openParquet, writeParquet } from './index.ts';
-import { expectSame, memory, readAll } from './testing.ts';
 import { readStruct } from './thrift.ts';
 
 const rows = 300;

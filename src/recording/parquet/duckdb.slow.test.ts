@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memory, readAll, tables } from '../../../test/support/parquet.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Column, NumberColumn } from '../column.ts';
 import { openParquet, writeParquet } from './index.ts';
-import { memory, readAll, tables } from './testing.ts';
 import { readStruct } from './thrift.ts';
 
 let folder: string;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
+import { asRead, expectSame, KINDS, memory, part, readAll, tables } from '../../../test/support/parquet.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Column } from '../column.ts';
 import { openParquet, writeParquet } from './index.ts';
-import { asRead, expectSame, KINDS, memory, part, readAll, tables } from './testing.ts';
 import { half } from './values.ts';
 
 describe('a Parquet file of our own', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordRun } from '../../../test/support/tiny-runs.ts';
 import { applyFault, asymmetryFaults, type Fault, findFault } from '../../faults/index.ts';
-import { recordRun } from '../../faults/testing.ts';
 import { createEngine } from '../../net/engine.ts';
 import type { Engine } from '../../net/types.ts';
 import type { SettingsInput } from '../../training/settings.ts';

@@ -1,9 +1,9 @@
 /** Test support: a tiny run, recorded in memory, with or without a fault. */
-import type { Engine } from '../net/types.ts';
-import { memoryStore, Recording, RecordingWriter } from '../recording/index.ts';
-import type { SettingsInput } from '../training/settings.ts';
-import { cleanStages, type Stages } from '../training/stages.ts';
-import { Trainer } from '../training/trainer.ts';
+import type { Engine } from '../../src/net/types.ts';
+import { memoryStore, Recording, RecordingWriter } from '../../src/recording/index.ts';
+import type { SettingsInput } from '../../src/training/settings.ts';
+import { cleanStages, type Stages } from '../../src/training/stages.ts';
+import { Trainer } from '../../src/training/trainer.ts';
 
 const common: SettingsInput = {
   worlds: 4,

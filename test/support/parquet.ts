@@ -2,8 +2,14 @@
 
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Column, NumberColumn, Values } from '../column.ts';
-import { type ByteSource, type NamedColumn, openParquet, type ReadColumn, type ReadOptions } from './index.ts';
+import type { Column, NumberColumn, Values } from '../../src/recording/column.ts';
+import {
+  type ByteSource,
+  type NamedColumn,
+  openParquet,
+  type ReadColumn,
+  type ReadOptions,
+} from '../../src/recording/parquet/index.ts';
 
 export function memory(bytes: Uint8Array, name = 'x.parquet'): ByteSource {
   return { name, size: bytes.length, read: async (start, end) => bytes.slice(start, end) };
