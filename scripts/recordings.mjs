@@ -1,5 +1,7 @@
-/** `node scripts/recordings.mjs`: makes the small recordings of test/recordings from the zoo. One per cause, and one more for every transform and check that none of them shows yet. What is kept was diagnosed rightly when it was made. `node scripts/recordings.mjs CAUSE ...` makes only those causes' anew. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+/** `node scripts/recordings.mjs`: makes the small recordings of test/recordings from the zoo, and from recordings.py what the zoo cannot have. One per cause, and one more for every transform and check that none of them shows yet. What is kept was diagnosed rightly when it was made. `node scripts/recordings.mjs CAUSE ...` makes only those causes' anew. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
@@ -10,6 +12,7 @@ const { applyFault, faults, whyNot } = await import('../dist/faults/index.js');
 const { createEngine } = await import('../dist/net/engine.js');
 const { memoryStore, Recording, RecordingWriter } = await import('../dist/recording/index.js');
 const { ZipBuilder } = await import('../dist/recording/files/zip.js');
+const { folderStore } = await import('../dist/recording/node.js');
 const { Trainer } = await import('../dist/training/trainer.js');
 const { cleanStages } = await import('../dist/training/stages.js');
 
@@ -130,4 +133,19 @@ for (const setup of [setups[1], setups[3]])
     if (found) await keepNews(fault, found, `${fault.id}-longer`);
   }
 engine.dispose();
+// Faults that only another trainer can have.
+const made = mkdtempSync(join(tmpdir(), 'recordings-'));
+const python = spawnSync('/usr/bin/python3', [join(root, 'scripts', 'recordings.py'), made], { stdio: 'inherit' });
+if (python.status !== 0) throw new Error('scripts/recordings.py needs Debian packages python3-numpy and python3-torch');
+for (const cause of readdirSync(made).filter((name) => only.length === 0 || only.includes(name)))
+  for (const name of readdirSync(join(made, cause))) {
+    const store = await folderStore(join(made, cause, name));
+    const diagnosis = await diagnose(await Recording.open(store));
+    const told = cause === 'healthy' ? diagnosis.verdict : diagnosis.causes[0]?.id;
+    if (told !== cause) throw new Error(`${cause}/${name} is called ${told ?? diagnosis.verdict}`);
+    const size = await keep(store, cause, name);
+    bytes += size;
+    console.log(`${cause}/${name}: ${Math.round(size / 1024)} kB`);
+  }
+rmSync(made, { recursive: true });
 console.log(`${Math.round(bytes / 1024)} kB in all; no small run shows ${missing.join(', ') || 'nothing less'}`);

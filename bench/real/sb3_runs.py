@@ -195,7 +195,7 @@ def faulty():
     """Every run with a bug by its name: how it is made, and the causes that are right."""
     runs = {}
     for i, (name, bug) in enumerate(BUGS.items()):
-        tables = {"any": GROUND, "continuous": CONTINUOUS, "masked": ("grid-masked",), "cut": ("Acrobot-v1",)}[bug.where]
+        tables = {"any": GROUND, "continuous": CONTINUOUS, "masked": ("grid-masked",), "cut": ("lander-like",)}[bug.where]
         table = tables[i % len(tables)]
         change = {**({"limit": 15} if bug.where == "cut" or table in ("Acrobot-v1", "lander-like") else {}), **bug.settings}
         options = dict(table=table, variation=change, bug=name, **({"algorithm": "MaskablePPO"} if bug.where == "masked" else {}))

@@ -54,8 +54,8 @@ TABLES: Dict[str, Dict[str, Column]] = {
     ),
     "steps": columns_of(
         "int! iteration", "int! epoch", "int! minibatch", "int? policy", "float loss", "float policy_loss",
-        "float value_loss", "float entropy", "float approx_kl", "float clip_fraction", "float grad_norm",
-        "float policy_grad_norm", "float value_grad_norm", "float learning_rate", "float valid_ratio", "bool skipped",
+        "float value_loss", "float entropy", "float approx_kl", "float clip_fraction", "float clip",
+        "float grad_norm", "float policy_grad_norm", "float value_grad_norm", "float learning_rate", "float valid_ratio", "bool skipped",
         "bool stopped", "float delta_logits", "float kl_after", "float embed_std", "float logits_std", "text probe",
         "int tokens", "int sequences", "float grad_scale", "int groups_dropped",
     ),

@@ -15,6 +15,11 @@ export const budgets = {
   directionRows: 256,
   /** Steps of a policy in an iteration whose gradient is recomputed, and rows after which no further one is begun. */
   headSteps: 6,
+  /** Steps of the first iteration likewise, one after the other, to see whether their gradients add up. */
+  firstHeadSteps: 8,
+  /** Steps of an iteration whose loss is recomputed by other formulas, and halvings of the interval in which a clip is looked for. */
+  formulaSteps: 24,
+  clipHalvings: 40,
   headRows: 1024,
   /** Rows of an iteration whose logits are looked at. */
   networkRows: 1024,

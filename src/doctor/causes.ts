@@ -22,10 +22,12 @@ import { valueScaleMismatch } from './causes/credit/value-scale-mismatch/cause.t
 import { broadcastMismatch } from './causes/gradient/broadcast-mismatch/cause.ts';
 import { entropyBonusDominates } from './causes/gradient/entropy-bonus-dominates/cause.ts';
 import { entropySignFlipped } from './causes/gradient/entropy-sign-flipped/cause.ts';
+import { gradientsAccumulate } from './causes/gradient/gradients-accumulate/cause.ts';
 import { headUnbound } from './causes/gradient/head-unbound/cause.ts';
 import { klGuardTooTight } from './causes/gradient/kl-guard-too-tight/cause.ts';
 import { learningRateTooLarge } from './causes/gradient/learning-rate-too-large/cause.ts';
 import { learningRateTooSmall } from './causes/gradient/learning-rate-too-small/cause.ts';
+import { lossFormulaDiffers } from './causes/gradient/loss-formula-differs/cause.ts';
 import { lossSummed } from './causes/gradient/loss-summed/cause.ts';
 import { nonFinite } from './causes/gradient/non-finite/cause.ts';
 import { optimizerUnbound } from './causes/gradient/optimizer-unbound/cause.ts';
@@ -38,10 +40,12 @@ import { policyCollapsed } from './causes/network/policy-collapsed/cause.ts';
 import { policyHeadFlat } from './causes/network/policy-head-flat/cause.ts';
 import { klEstimatorCancels } from './causes/reading/kl-estimator-cancels/cause.ts';
 import { metricMisreported } from './causes/reading/metric-misreported/cause.ts';
+import { inputsDiffer } from './causes/replay/inputs-differ/cause.ts';
 import { maskNotReplayed } from './causes/replay/mask-not-replayed/cause.ts';
 import { numActionsDefaulted } from './causes/replay/num-actions-defaulted/cause.ts';
 import { oldLogpRecomputed } from './causes/replay/old-logp-recomputed/cause.ts';
 import { oldLogpWrong } from './causes/replay/old-logp-wrong/cause.ts';
+import { recurrentStateNotReplayed } from './causes/replay/recurrent-state-not-replayed/cause.ts';
 import { staleSamples } from './causes/replay/stale-samples/cause.ts';
 import { stochasticForward } from './causes/replay/stochastic-forward/cause.ts';
 import { subsetBorrowed } from './causes/replay/subset-borrowed/cause.ts';
@@ -82,6 +86,10 @@ import { weightsNotSynced } from './causes/tokens/weights-not-synced/cause.ts';
 export type { CauseEntry } from './causes/cause.ts';
 
 export const causes: readonly CauseEntry[] = [
+  recurrentStateNotReplayed,
+  inputsDiffer,
+  gradientsAccumulate,
+  lossFormulaDiffers,
   subsetNotReplayed,
   numActionsDefaulted,
   subsetBorrowed,

@@ -82,8 +82,9 @@ export function findCreditRule(run: Run, iteration: Iteration, rules: readonly E
     return agreement(truth, recorded, creditSlack(iteration, truth, figures));
   };
   const share = (g: number, l: number, rule: EndRule = 'asRecorded') => fits({ gamma: g, lambda: l }, rule);
-  if (known && fits(declared, 'asRecorded') >= limits.exactly.value) return declared;
-  let best = { share: 0, gamma: known ? gamma : gammas[0], lambda: known ? lambda : lambdas[0] };
+  // What is declared and does not hold is a finding, and no reason to look for figures that do.
+  if (known) return declared;
+  let best: { share: number; gamma: number; lambda: number } = { share: 0, gamma: gammas[0], lambda: lambdas[0] };
   for (const rule of rules) {
     for (const g of Number.isFinite(gamma) ? [gamma, ...gammas] : gammas)
       for (const l of Number.isFinite(lambda) ? [lambda, ...lambdas] : lambdas) {
@@ -100,11 +101,8 @@ export function findCreditRule(run: Run, iteration: Iteration, rules: readonly E
           if (fits({ gamma: g, lambda, steps: n }, rule) >= limits.exactly.value)
             return { gamma: g, lambda, steps: n, declared: false };
     }
-    // Ends are only misread under figures that somebody declared or that fit exactly.
-    if (known) break;
   }
-  if (known && best.share < limits.exactly.value) return declared;
-  return { gamma: best.gamma, lambda: best.lambda, declared: best.gamma === gamma && best.lambda === lambda };
+  return { gamma: best.gamma, lambda: best.lambda, declared: false };
 }
 
 /** Steps that the settings say returns look ahead, or null. */

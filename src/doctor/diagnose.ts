@@ -17,6 +17,7 @@ import { runPolicies } from './evidence/run-policies.ts';
 import { RunReadings } from './evidence/run-readings.ts';
 import { iterations } from './evidence/stream.ts';
 import { type Ranked, rank } from './explain.ts';
+import { limits } from './limits.ts';
 import { type OpenPolicy, PolicyReplayer } from './policy-replay.ts';
 import type { Proof } from './proof.ts';
 import { fromScalars, type ScalarReading } from './scalars/scalars.ts';
@@ -125,7 +126,8 @@ async function ofTokens(recording: Recording): Promise<boolean> {
 function sort(run: Run, examined: readonly Examined[], agent: number, ignore: readonly string[]) {
   const findings = examined
     .flatMap(({ outcome }) => outcome?.findings ?? [])
-    .filter(({ agents }) => agent < 0 || agents.length === 0 || agents.includes(agent));
+    .filter(({ agents }) => agent < 0 || agents.length === 0 || agents.includes(agent))
+    .filter(({ cause }) => !followsUnknown(examined, cause));
   const ranked = rank(findings.filter((finding) => !isRemark(run, examined, finding)));
   const certain = ranked.filter(({ finding }) => finding.confidence >= sure);
   const silenced = ({ finding }: Ranked) => ignore.includes(finding.cause);
@@ -140,6 +142,14 @@ function sort(run: Run, examined: readonly Examined[], agent: number, ignore: re
       ...examined.flatMap(({ outcome }) => outcome?.remarks ?? []),
     ],
   };
+}
+
+/** Ratios that are off 1 before the first step for an unknown reason account for their symptoms as a known one would. */
+function followsUnknown(examined: readonly Examined[], cause: string): boolean {
+  if (!causeById(cause)?.follows?.includes('ratio')) return false;
+  return examined.some(
+    ({ check, outcome }) => check.id === 'replay' && (outcome?.open?.share ?? 0) >= limits.unknownRatio.value,
+  );
 }
 
 function choose(only: readonly string[] | undefined): readonly Check[] {

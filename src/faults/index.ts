@@ -12,12 +12,14 @@ import { endsFaults } from './credit/ends.ts';
 import { formulaFaults } from './credit/formula.ts';
 import { rowFaults } from './credit/rows.ts';
 import { sizeFaults } from './credit/size.ts';
+import { inputFaults } from './distribution/inputs.ts';
 import { listFaults } from './distribution/lists.ts';
 import { noiseFaults } from './distribution/noise.ts';
 import { oldFaults } from './distribution/old.ts';
 import { updateFaults } from './distribution/update.ts';
 import type { Fault, Strength } from './fault.ts';
 import { flowFaults } from './gradient/flow.ts';
+import { lossFormulaFaults } from './gradient/formula.ts';
 import { notFiniteFaults } from './gradient/not-finite.ts';
 import { parameterFaults } from './gradient/parameters.ts';
 import { settingFaults } from './gradient/settings.ts';
@@ -35,12 +37,14 @@ export const faults: readonly Fault[] = [
   ...oldFaults,
   ...updateFaults,
   ...noiseFaults,
+  ...inputFaults,
   ...pairingFaults,
   ...sizeFaults,
   ...endsFaults,
   ...formulaFaults,
   ...rowFaults,
   ...flowFaults,
+  ...lossFormulaFaults,
   ...parameterFaults,
   ...notFiniteFaults,
   ...settingFaults,

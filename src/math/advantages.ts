@@ -26,7 +26,9 @@ export type EndRule =
   | 'truncationTerminates'
   | 'cutTerminates'
   | 'allTerminate'
-  | 'terminationBootstraps';
+  | 'terminationBootstraps'
+  | 'ignoredBeside'
+  | 'valueIgnoredBeside';
 
 /** The discount, and how far rewards are looked ahead: by a trace that fades with lambda, or for so many `steps` and no further. */
 export interface CreditFigures {
@@ -59,9 +61,11 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
     if (rule === 'early' || rule === 'late') link = streamNext;
     let term = flags >= 0 && terminated[flags] === 1;
     const trunc = flags >= 0 && !term && truncated?.[flags] === 1;
-    if (rule === 'ignored') {
+    if (rule === 'ignored' || rule === 'ignoredBeside') {
       carry[i] = streamNext[i];
       boot[i] = streamNext[i] >= 0 ? value[streamNext[i]] : known(i);
+      // The value after a time limit may be part of the reward already, which ignoring the end leaves alone.
+      if (rule === 'ignoredBeside' && trunc && streamNext[i] >= 0) boot[i] += known(i);
       continue;
     }
     let cut = trunc;
@@ -78,6 +82,8 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
     } else boot[i] = rule === 'cutTerminates' || rule === 'allTerminate' ? 0 : known(i);
     if (rule === 'carryIgnored' && (term || cut)) carry[i] = streamNext[i];
     if (rule === 'valueIgnored' && (term || cut)) boot[i] = streamNext[i] >= 0 ? value[streamNext[i]] : known(i);
+    if (rule === 'valueIgnoredBeside' && (term || cut))
+      boot[i] = (cut ? known(i) : 0) + (streamNext[i] >= 0 ? value[streamNext[i]] : 0);
   }
   return { carry, boot };
 }

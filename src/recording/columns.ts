@@ -123,6 +123,7 @@ export const tables: readonly TableSpec[] = [
     ['float entropy', 'as reported by the trainer'],
     ['float approx_kl', 'as reported by the trainer'],
     ['float clip_fraction', 'as reported by the trainer'],
+    ['float clip', 'the clip range of the step, where it follows a schedule'],
     ['float grad_norm', 'of all parameters together, before clipping'],
     ['float policy_grad_norm', 'of the policy term alone, where measured'],
     ['float value_grad_norm', 'of the value term alone, where measured'],

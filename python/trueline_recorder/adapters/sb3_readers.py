@@ -179,6 +179,8 @@ class RolloutReader(Reader):
             if self.discrete and self.acted is not None:
                 step["logits"] = to_numpy(self.acted)
             step["next_value"] = self.beyond(infos, late, local.get("lstm_states"))
+            if self.discrete and local.get("action_masks") is not None:
+                step["legal"] = np.asarray(local["action_masks"]).reshape(len(infos), -1) > 0.5
         self.rollout.append(step)
         self.last_values = local.get("values")
         super().environment_step(local)
@@ -232,9 +234,8 @@ class RolloutReader(Reader):
                 columns.update(action=rows(buffer.actions).reshape(-1), num_actions=count)
                 if "logits" in taken:
                     columns["logits"] = rows(taken["logits"])
-                masks = getattr(buffer, "action_masks", None)
-                if masks is not None:
-                    columns["legal"] = rows(np.asarray(masks)).reshape(steps * envs, count) > 0.5
+                if "legal" in taken:
+                    columns["legal"] = rows(taken["legal"])
             # Only numbers are seen as they are: a state's number becomes one of many inputs, and pictures are scaled.
             kind = getattr(getattr(model, "observation_space", None), "dtype", np.dtype(np.float32)).kind
             if kind == "f" and isinstance(buffer.observations, np.ndarray) and buffer.observations[0, 0].size <= 1024:
@@ -255,6 +256,7 @@ class RolloutReader(Reader):
             name: local.get(name) for name in ("loss", "policy_loss", "value_loss", "clip_fraction")
         }
         report["approx_kl"] = local.get("approx_kl_div")
+        report["clip"] = local.get("clip_range")
         report["grad_norm"] = self.norm
         if local.get("entropy_loss") is not None:
             report["entropy"] = -local["entropy_loss"]

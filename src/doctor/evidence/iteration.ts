@@ -12,7 +12,7 @@ import { clipsInUse } from './clip-in-use.ts';
 import type { Numbers, Rows } from './rows.ts';
 import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';
-import { type StepStat, stepStats } from './step-stats.ts';
+import { declaredClip, type StepStat, stepStats } from './step-stats.ts';
 import type { Slice } from './stream.ts';
 
 export class Iteration {
@@ -33,6 +33,7 @@ export class Iteration {
   private keptHalves: Map<number, StepStat> | null = null;
   /** Per policy, the clip range in use where a schedule moved it away from the declared one. */
   clips: ReadonlyMap<number, number> = new Map();
+  private keptClips: Map<number, number> | null = null;
   private keptLogCount: Float64Array | null | undefined;
   private readonly flows = new Map<EndRule, Flow>();
 
@@ -79,6 +80,12 @@ export class Iteration {
   get halves(): Map<number, StepStat> {
     this.keptHalves ??= stepStats(this, this.stats && this.clips, true);
     return this.keptHalves;
+  }
+
+  /** The clip range of a step: what the step says, or else what was found to be in use, or is declared. */
+  clipOf(key: number, clips = this.clips): number {
+    this.keptClips ??= clipsOf(this.steps);
+    return this.keptClips.get(key) ?? clips.get(policyOfStep(key)) ?? declaredClip(this);
   }
 
   /** Per sample, the logarithm of how many candidates could be chosen. */
@@ -139,8 +146,7 @@ export class Iteration {
     if (!this.credit) return null;
     const credit = reward ? { ...this.credit, reward } : this.credit;
     const out = new Float64Array(credit.chains.rows);
-    const kept = this.flows.get(rule) ?? flow(credit, rule);
-    this.flows.set(rule, kept);
+    const kept = this.flow(rule)!;
     const recorded = this.samples!.column('advantage');
     const { gamma } = figures;
     if (!recorded || gamma === 0) return advantages(credit, kept, figures, out);
@@ -151,6 +157,14 @@ export class Iteration {
       boot[i] = (recorded[i] - credit.reward[i] + credit.value[i]) / gamma;
     }
     return advantages(credit, { carry: kept.carry, boot }, figures, out);
+  }
+
+  /** Which row's credit every row carries under an end rule, and what it bootstraps; null where columns are missing. */
+  flow(rule: EndRule): Flow | null {
+    if (!this.credit) return null;
+    const kept = this.flows.get(rule) ?? flow(this.credit, rule);
+    this.flows.set(rule, kept);
+    return kept;
   }
 
   /** Rows of other agents at the same (episode, t). */
@@ -242,4 +256,14 @@ export function stepKey(epoch: number, minibatch: number, policy: number): numbe
 
 export function policyOfStep(key: number): number {
   return Math.floor(key / stride / 4096);
+}
+
+function clipsOf(steps: Rows | null): Map<number, number> {
+  const found = new Map<number, number>();
+  const clip = steps?.column('clip');
+  if (!steps || !clip) return found;
+  const [epoch, minibatch, policy] = [steps.column('epoch')!, steps.column('minibatch')!, steps.column('policy')];
+  for (let i = 0; i < steps.rows; i++)
+    if (clip[i] > 0) found.set(stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0), clip[i]);
+  return found;
 }

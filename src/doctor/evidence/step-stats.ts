@@ -119,7 +119,6 @@ export function stepStats(
   const { replays, samples, before } = iteration;
   const found = new Map<number, StepStat>();
   if (!replays || !before) return found;
-  const declared = declaredClip(iteration);
   const epoch = replays.column('epoch')!;
   const minibatch = replays.column('minibatch')!;
   const policy = replays.column('policy');
@@ -146,7 +145,7 @@ export function stepStats(
       if (epoch[to] !== epoch[from] || minibatch[to] !== minibatch[from] || (policy && policy[to] !== who)) break;
     const key = stepKey(epoch[from], minibatch[from], who);
     const step = steps.get(key) ?? new Sums(who, epoch[from], minibatch[from], before[from] === 1);
-    addRows(step, columns, from, to, clips.get(who) ?? declared);
+    addRows(step, columns, from, to, iteration.clipOf(key, clips));
     addValues(step, columns, from, to);
     if (step.rows > 0) steps.set(key, step);
   }

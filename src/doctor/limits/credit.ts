@@ -8,6 +8,18 @@ export const credit = {
     'standard deviations between two advantages that are the same',
     'A sum over a long episode in single precision loses up to 1e-5 of the largest return; the spread of advantages may be a hundred times smaller.',
   ),
+  scaleSpread: limit(
+    'test',
+    0.05,
+    'spread of the logarithm of the scales of cells that tells whether another follows them',
+    'Cells of one batch that differ by less than a twentieth tell nothing.',
+  ),
+  scaleFollowed: limit(
+    'test',
+    0.99,
+    'correlation of two scales, cell by cell, of which one follows the other',
+    'Normalised cells are of one scale, so what is left correlates by chance alone.',
+  ),
   formulaRows: limit(
     'test',
     48,

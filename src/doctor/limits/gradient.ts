@@ -2,6 +2,20 @@
 import { type Limit, limit } from './limit.ts';
 
 export const gradient = {
+  vanished: limit(
+    'definition',
+    1e-3,
+    'share of the gradient that the loss gives, below which it was scaled away',
+    'Mixed precision and accumulation scale by known factors and undo them before the step.',
+  ),
+  visibleGradient: limit(
+    'tolerance',
+    10,
+    'times its rounding that a gradient must have for its absence to be seen',
+    'Below it nothing is left to be missed.',
+  ),
+  widestClip: limit('definition', 4, 'widest clip range that is looked for', 'Ratios beyond five are clipped by none.'),
+
   tooFar: limit('definition', 0.3, 'k3 of an update that overshoots', 'A ten-fold of the usual band of 0.01 to 0.03.'),
   tooFarShare: limit('definition', 0.5, 'share of updates that overshoot', 'Half of them is a rule and no accident.'),
   invisible: limit(

@@ -35,7 +35,7 @@ const singles: readonly PairingHypothesis[] = [
   { cause: 'advantage-agent-swapped', transform: new OtherAgent() },
   { cause: 'return-inconsistent', transform: new EarlierIteration() },
   { cause: 'advantage-degenerate', transform: new Absolute() },
-  { cause: 'advantage-degenerate', transform: new ReturnForAdvantage() },
+  { cause: 'credit-formula-differs', transform: new ReturnForAdvantage() },
   ...endRules,
   ...(['action', 'place', 'group'] as const).flatMap((by) => [
     { cause: 'advantage-group-demeaned', transform: new GroupMean(by, true) },

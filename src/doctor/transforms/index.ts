@@ -13,10 +13,13 @@ import { Permutation } from './credit/permutation.ts';
 import { ReturnForAdvantage } from './credit/return-for-advantage.ts';
 import { RewardLag } from './credit/reward-lag.ts';
 import { Sign } from './credit/sign.ts';
+import { Accumulated } from './loss/accumulated.ts';
 import { EntropyAlone } from './loss/entropy-alone.ts';
+import { LossFormula } from './loss/loss-formula.ts';
 import { LossIs } from './loss/loss-is.ts';
 import { MetricForm } from './loss/metric-form.ts';
 import { FirstK } from './replay/first-k.ts';
+import { InputOf } from './replay/input-of.ts';
 import { ListOf } from './replay/list-of.ts';
 import { Mask } from './replay/mask.ts';
 import { OldLogp } from './replay/old-logp.ts';
@@ -43,6 +46,7 @@ import type { Language, Transform, TransformValue } from './transform.ts';
 /** By id; a class each, whose fields are the parameters. */
 export const transforms: Readonly<Record<string, { readonly prototype: Transform }>> = {
   absolute: Absolute,
+  accumulated: Accumulated,
   affine: Affine,
   'affine-values': AffineValues,
   'baseline-over': BaselineOver,
@@ -56,9 +60,11 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   formula: Formula,
   'group-mean': GroupMean,
   'grows-with': GrowsWith,
+  'input-of': InputOf,
   lag: Lag,
   'left-out': LeftOut,
   'list-of': ListOf,
+  'loss-formula': LossFormula,
   'loss-is': LossIs,
   'loss-term': LossTerm,
   mask: Mask,

@@ -115,12 +115,13 @@ function disturbParameters(policy: Policy, share: number, stream: RandomStream):
 
 const samplingNoise: Fault = {
   id: 'noise-in-sampling',
-  cause: 'stochastic-forward',
+  // Passes of the update agree with each other; what it sees is not what acting saw.
+  cause: 'inputs-differ',
   stage: 'act',
   sentence: 'Sampling sees observations with noise that the update, which has the clean ones, does not.',
   shows: ['samples.old_logp', 'samples.logits'],
   make(stream, context) {
-    const scope = Scope.draw(stream, context, { agents: 'policies' });
+    const scope = Scope.draw(stream, context, { agents: 'policies', onset: false });
     const noise = rounded(between(stream, 0.3, 1));
     let iteration = 0;
     return {

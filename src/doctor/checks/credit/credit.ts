@@ -39,6 +39,8 @@ const endCauses: Readonly<Record<EndRule, string>> = {
   carryIgnored: 'return-crosses-episodes',
   valueIgnored: 'return-crosses-episodes',
   terminationBootstraps: 'return-crosses-episodes',
+  ignoredBeside: 'return-crosses-episodes',
+  valueIgnoredBeside: 'return-crosses-episodes',
 };
 
 export const endRules = misreadings.map((rule) => ({ cause: endCauses[rule], transform: new Ends(rule) }));
@@ -49,7 +51,9 @@ interface CreditHypothesis extends Hypothesis {
 
 const singles: readonly CreditHypothesis[] = [
   ...endRules,
-  ...nearLags.map((lag) => ({ cause: 'reward-time-shifted', transform: new RewardLag(lag) })),
+  ...(['episode', 'stream'] as const).flatMap((within) =>
+    nearLags.map((lag) => ({ cause: 'reward-time-shifted', transform: new RewardLag(lag, within) })),
+  ),
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
   { cause: 'advantage-agent-swapped', transform: new OtherAgent() },
@@ -150,11 +154,15 @@ class CreditPass implements Pass {
     const { rule, earlier } = this;
     const context: CreditRows = { iteration, own: truth, target: recorded, wrong: rows, slack, rule, earlier };
     const [target, before] = [gather(recorded, rows), gather(truth, rows)];
+    const agent = iteration.samples!.column('agent')!;
+    const agents = new Set(wrong.map((row) => agent[row]));
     const trial = ({ transform }: CreditHypothesis): Trial | null => {
       const fitted = transform.fit ? transform.fit(context) : transform;
       const vector = fitted?.apply(context);
       if (!fitted || !vector) return null;
-      return trialOf({ target, before, after: gather(vector, rows) }, slack * (fitted.strictness ?? 1), fitted);
+      const found = trialOf({ target, before, after: gather(vector, rows) }, slack * (fitted.strictness ?? 1), fitted);
+      const explained = found.match.filter((match) => match === 2).length * stride;
+      return fitted.id === 'ends' && against(context, fitted, vector, agents) > explained ? null : found;
     };
     const single = singles.map(trial);
     const explained = rows.filter((_, i) => single.some((one) => one?.match[i] === 2)).length;
@@ -230,4 +238,24 @@ class CreditPass implements Pass {
       ...(note ? { note } : {}),
     };
   }
+}
+
+/** Rows of the struck agents that are right as they are, and would not be if ends were misread like this. */
+function against(
+  { iteration, own, target, slack }: CreditRows,
+  transform: CreditTransform,
+  claimed: Float64Array,
+  agents: ReadonlySet<number>,
+): number {
+  const agent = iteration.samples!.column('agent')!;
+  const usual = iteration.flow('asRecorded')!.boot;
+  const misread = transform instanceof Ends ? iteration.flow(transform.rule)!.boot : usual;
+  let count = 0;
+  for (let i = 0; i < own.length; i++) {
+    if (!agents.has(agent[i]) || !(Math.abs(own[i] - target[i]) <= slack)) continue;
+    // A bootstrap that nobody recorded would have to be the very one that the end gives.
+    const impossible = Number.isNaN(misread[i]) && !Number.isNaN(usual[i]);
+    if (impossible || Math.abs(claimed[i] - target[i]) > slack) count++;
+  }
+  return count;
 }

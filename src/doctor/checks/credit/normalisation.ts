@@ -127,7 +127,8 @@ class NormalisationPass implements Pass {
         const far = Math.abs(whole.mean) > 1 || Math.abs(Math.log(whole.std)) > Math.log(limits.unnormalised.value);
         if (levels.some(inside)) continue;
         const samplesOf = list.map((row) => sample[row]);
-        if (!far && !this.isRaw(iteration, values, whole.mean, samplesOf)) continue;
+        const scaled = this.followsScale(iteration, used, list, levels);
+        if (!far && !scaled && !this.isRaw(iteration, values, whole.mean, samplesOf)) continue;
         // A critic that foresees everything leaves no credit to normalise.
         if ((this.credit(iteration, samplesOf)?.std ?? Number.POSITIVE_INFINITY) > epsilon) note('unnormalised');
       }
@@ -175,6 +176,33 @@ class NormalisationPass implements Pass {
       Math.abs(slope - 1) < limits.formulaSame.value &&
       Math.abs(intercept) > centredMean * spreadY
     );
+  }
+
+  /** Whether the spread in the loss grows with that of the rows' own credit: normalised advantages are of one spread in every cell, however the credit is spread there. */
+  private followsScale(
+    iteration: Iteration,
+    used: ArrayLike<number>,
+    list: Int32Array,
+    levels: readonly ((row: number) => number)[],
+  ): boolean {
+    const column = iteration.samples?.column('advantage');
+    if (!column) return false;
+    const sample = iteration.replays!.column('sample')!;
+    return levels.slice(1).some((level) => {
+      const cells = cellsOf(list, level, fewestRows).lists;
+      const pairs = new Pairs();
+      for (const cell of cells) {
+        const own = spread(gather(column, gather(sample, cell))).std;
+        const there = spread(gather(used, cell)).std;
+        if (own > epsilon && there > epsilon) pairs.add(Math.log(own), Math.log(there));
+      }
+      return (
+        pairs.count >= limits.fewestSteps.value &&
+        pairs.spreadX > limits.scaleSpread.value &&
+        pairs.correlation > limits.scaleFollowed.value &&
+        pairs.slope > limits.most.value
+      );
+    });
   }
 
   /** Whether the rows' own credit differs; where nothing could be earned, equal advantages are right. */

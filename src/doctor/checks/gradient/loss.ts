@@ -8,6 +8,7 @@ import { reportedSteps, type StepStat } from '../../evidence/step-stats.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
+import { FormulaWitness } from './formula-witness.ts';
 import { merge } from './wiring.ts';
 
 export const loss: Check = {
@@ -15,7 +16,7 @@ export const loss: Check = {
   group: 'gradient',
   question: 'Is the policy loss what its rows give?',
   needs: [['steps.policy_loss', 'steps.loss'], ['replays.new_logp'], ['replays.advantage']],
-  causes: ['loss-summed', 'broadcast-mismatch', 'advantage-sign-flipped', 'metric-misreported'],
+  causes: ['loss-summed', 'broadcast-mismatch', 'advantage-sign-flipped', 'loss-formula-differs', 'metric-misreported'],
   start: (run) => new LossPass(run),
 };
 
@@ -49,6 +50,7 @@ interface Count {
 class LossPass implements Pass {
   private readonly policies = new Map<number, Map<Formula, Count>>();
   private steps = 0;
+  private readonly witness: FormulaWitness;
   private readonly values = {
     mean: 0,
     outer: 0,
@@ -58,39 +60,53 @@ class LossPass implements Pass {
     proof: new ProofStore(),
   };
 
-  constructor(private readonly run: Run) {}
+  constructor(private readonly run: Run) {
+    this.witness = new FormulaWitness(run);
+  }
 
   iteration(iteration: Iteration): void {
     if (iteration.probed) return;
     const reported = iteration.steps?.column('policy_loss');
     const steps = reportedSteps(iteration);
-    if (reported)
-      for (const { row, stat } of steps) {
-        if (!Number.isFinite(reported[row]) || !Number.isFinite(stat.loss) || stat.rows < limits.fewestSteps.value)
-          continue;
-        const formula = this.formula(iteration, reported[row], stat);
-        if (!formula) continue;
-        this.steps++;
-        const counts = this.policies.get(stat.policy) ?? new Map<Formula, Count>();
-        this.policies.set(stat.policy, counts);
-        const own = counts.get(formula) ?? {
-          count: 0,
-          onset: Number.POSITIVE_INFINITY,
-          rows: 0,
-          policies: new Set(),
-          measured: 0,
-          expected: 0,
-          proof: new ProofStore(),
-        };
-        counts.set(formula, own);
-        own.count++;
-        own.rows += stat.rows;
-        own.onset = Math.min(own.onset, iteration.number);
-        own.policies.add(stat.policy);
-        own.measured = reported[row];
-        own.expected = stat.loss;
-        own.proof.step(reported[row], stat.loss, given(formula, stat));
-      }
+    const judged = steps.flatMap(({ row, stat }) => {
+      if (
+        !reported ||
+        !Number.isFinite(reported[row]) ||
+        !Number.isFinite(stat.loss) ||
+        stat.rows < limits.fewestSteps.value
+      )
+        return [];
+      const formula = this.formula(iteration, reported[row], stat);
+      const usual = formula === 'mean' || formula === 'plain' || formula === null;
+      return [{ row, stat, formula, usual, noise: stat.noise }];
+    });
+    const told = judged.filter(({ formula, usual }) => usual || formula === 'other' || formula === 'unclipped');
+    // A clip that follows a schedule is the declared one only in the beginning.
+    const scheduled = reported !== null && reported !== undefined && this.witness.see(iteration, reported, told);
+    for (const { row, stat, formula: found } of judged) {
+      const formula = scheduled && found === 'other' ? 'mean' : found;
+      if (!reported || !formula) continue;
+      this.steps++;
+      const counts = this.policies.get(stat.policy) ?? new Map<Formula, Count>();
+      this.policies.set(stat.policy, counts);
+      const own = counts.get(formula) ?? {
+        count: 0,
+        onset: Number.POSITIVE_INFINITY,
+        rows: 0,
+        policies: new Set(),
+        measured: 0,
+        expected: 0,
+        proof: new ProofStore(),
+      };
+      counts.set(formula, own);
+      own.count++;
+      own.rows += stat.rows;
+      own.onset = Math.min(own.onset, iteration.number);
+      own.policies.add(stat.policy);
+      own.measured = reported[row];
+      own.expected = stat.loss;
+      own.proof.step(reported[row], stat.loss, given(formula, stat));
+    }
     this.valueLosses(iteration, steps);
   }
 
@@ -168,6 +184,11 @@ class LossPass implements Pass {
     for (const [policy, counts] of this.policies) {
       for (const [formula, { count }] of counts) measured[`policy ${policy}: ${formula}`] = count;
       findings.push(...this.policy(counts, evidence));
+    }
+    const formulas = this.witness.findings(evidence);
+    if (formulas.length > 0) {
+      findings.splice(0, findings.length, ...findings.filter(({ cause }) => cause !== 'metric-misreported'));
+      findings.push(...formulas);
     }
     if (this.values.outer > 0 && this.values.outer >= this.values.mean * limits.broadcastShare.value)
       findings.push({

@@ -10,6 +10,7 @@ import { Cover, type Hypothesis, type Trial } from '../../pairing/cover.ts';
 import { resolution, Scores } from '../../pairing/scoring.ts';
 import { Composed } from '../../transforms/composed.ts';
 import { FirstK } from '../../transforms/replay/first-k.ts';
+import { InputOf } from '../../transforms/replay/input-of.ts';
 import { ListOf } from '../../transforms/replay/list-of.ts';
 import { Mask } from '../../transforms/replay/mask.ts';
 import { OldLogp } from '../../transforms/replay/old-logp.ts';
@@ -20,6 +21,7 @@ import { type ReplayRow, ReplayRows, type ReplayTransform } from '../../transfor
 import { SecondPass } from '../../transforms/replay/second-pass.ts';
 import { fitTemperature, Temperature } from '../../transforms/replay/temperature.ts';
 import { OwnAgents } from '../../transforms/rows/own-agents.ts';
+import { OtherLogits } from './other-logits.ts';
 import { blank, tryOne } from './trial.ts';
 
 interface ReplayHypothesis extends Hypothesis {
@@ -36,6 +38,13 @@ const singles: readonly ReplayHypothesis[] = [
   { cause: 'mask-not-replayed', transform: new Mask('none') },
   { cause: 'temperature-mismatch', transform: new Temperature('update', unfitted) },
   { cause: 'temperature-mismatch', transform: new Temperature('sampling', unfitted) },
+  ...([-1, 1] as const).flatMap((steps) =>
+    (['episode', 'stream'] as const).map((within) => ({
+      cause: 'inputs-differ',
+      transform: new InputOf(steps, within),
+    })),
+  ),
+  { cause: 'inputs-differ', transform: new InputOf('any') },
   { cause: 'num-actions-defaulted', transform: new FirstK(unfitted) },
   { cause: 'subset-not-replayed', transform: new Order('ascending') },
   { cause: 'subset-not-replayed', transform: new Order('descending') },
@@ -84,7 +93,7 @@ export const replay: Check = {
   group: 'replay',
   question: 'Does the update replay the distribution that was sampled from?',
   needs: [['replays.new_logp'], ['samples.old_logp', 'replays.old_logp']],
-  causes: [...new Set(hypotheses.map(({ cause }) => cause))],
+  causes: [...new Set(hypotheses.map(({ cause }) => cause)), 'recurrent-state-not-replayed'],
   start: (run) => new ReplayPass(run),
 };
 
@@ -103,10 +112,13 @@ class ReplayPass implements Pass {
   };
   private largest = 0;
   private readonly cover = new Cover(hypotheses);
+  private readonly others: OtherLogits;
   private againDiffers = 0;
   private againLooked = 0;
 
-  constructor(private readonly run: Run) {}
+  constructor(private readonly run: Run) {
+    this.others = new OtherLogits(run);
+  }
 
   iteration(iteration: Iteration): void {
     const { samples, replays, before } = iteration;
@@ -130,6 +142,7 @@ class ReplayPass implements Pass {
     );
     const tolerance = (value: number) => Math.max(logpTolerance, halfPrecision(step, value));
     const rows: ReplayRow[] = [];
+    const looked: number[] = [];
     const cells = new Map<number, { looked: number; disagreeing: number }>();
     let latest = Number.NaN;
     let cell = { looked: 0, disagreeing: 0 };
@@ -146,6 +159,7 @@ class ReplayPass implements Pass {
         cells.set(latest, cell);
       }
       cell.looked++;
+      looked.push(s);
       if (again && Number.isFinite(again[i])) {
         this.againLooked++;
         if (Math.abs(again[i] - fresh[i]) > tolerance(fresh[i])) this.againDiffers++;
@@ -175,6 +189,11 @@ class ReplayPass implements Pass {
       return cell.disagreeing >= noticedShare * cell.looked;
     });
     this.noticed += noticed.length;
+    this.others.see(
+      iteration,
+      looked,
+      rows.map(({ sample: s }) => s),
+    );
     if (noticed.length > 0 && !this.cover.full) this.explain(iteration, noticed, agent, policy, step);
   }
 
@@ -207,7 +226,7 @@ class ReplayPass implements Pass {
     this.cover.add(iteration.number, blamed, trials);
     tried.forEach((row, i) => {
       if (trials.some((trial) => trial?.match[i] === 2) || !Number.isFinite(row.fresh - row.used)) return;
-      rows.at(row);
+      this.others.add(rows.at(row), agent[row.sample]);
       const open = this.unexplained;
       open.count++;
       open.sum += row.fresh - row.used;
@@ -272,6 +291,11 @@ class ReplayPass implements Pass {
       if (noise) {
         findings.push(noise);
         rest -= noise.rows;
+      }
+      const other = noise || this.noisy ? null : this.others.finding(open, share, evidence);
+      if (other) {
+        findings.push(other);
+        rest -= Math.min(rest, other.rows);
       }
     }
     if (findings.length === 0 && this.noisy) findings.push(this.noiseOnly(evidence));

@@ -15,6 +15,14 @@ const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
   ignored: ['ends ignored', '忽略结束标志'],
   carryIgnored: ['credit carried across ends', '回报跨过回合结束继续传递'],
   valueIgnored: ["the next episode's value bootstrapped at ends", '在结束处用下一回合的价值自举'],
+  ignoredBeside: [
+    'ends ignored, beside the value that follows a time limit',
+    '忽略结束标志，同时仍加上时间上限之后的价值',
+  ],
+  valueIgnoredBeside: [
+    "the next episode's value bootstrapped at ends, beside the value that follows a time limit",
+    '在结束处用下一回合的价值自举，同时仍加上时间上限之后的价值',
+  ],
   terminationBootstraps: ['terminations bootstrapped like truncations', '终止像截断一样自举'],
 };
 
@@ -27,7 +35,13 @@ export class Ends implements CreditTransform {
   constructor(readonly rule: EndRule) {}
 
   apply({ iteration, rule }: CreditRows): Float64Array | null {
-    return rule && iteration.credit ? iteration.advantages(this.rule, rule) : null;
+    if (!rule || !iteration.credit) return null;
+    const credit = iteration.advantages(this.rule, rule);
+    // A bootstrap that was not recorded is taken from the credit itself, which then proves nothing.
+    const { boot } = iteration.flow(this.rule)!;
+    if (credit && rule.gamma !== 0)
+      for (let i = 0; i < boot.length; i++) if (Number.isNaN(boot[i])) credit[i] = Number.NaN;
+    return credit;
   }
 
   describe(language: Language): string {

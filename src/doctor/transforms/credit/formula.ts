@@ -8,8 +8,12 @@ import type { CreditRows, CreditTransform } from './credit-rows.ts';
 /** Who comes next: the same agent's next decision, or the next row as it lies, whosever it is. */
 export type Next = 'episode' | 'storage';
 
-/** Of the reward, V(next), V, A(next), and a constant. */
-type Coefficients = readonly [number, number, number, number, number];
+/** Of the reward, V(next), V, A(next), a constant, and a neighbour where there is one. */
+type Coefficients = readonly number[];
+
+/** A term that belongs to a neighbouring row, and has no place in the usual formula. */
+type Neighbour = 'V(after next)' | 'V(before)' | 'r(next)' | 'r(before)';
+const neighbours: readonly Neighbour[] = ['V(after next)', 'V(before)', 'r(next)', 'r(before)'];
 
 export class Formula implements CreditTransform {
   readonly id = 'formula';
@@ -21,16 +25,23 @@ export class Formula implements CreditTransform {
     readonly declared: Coefficients = [1, Number.NaN, -1, Number.NaN, 0],
     /** Whether it holds at terminations too, where nothing follows. */
     readonly terminations = false,
+    readonly neighbour: Neighbour | null = null,
   ) {}
 
   /** The formula that these rows follow; null where none does, or where it is the declared one. Where inner rows follow the declared one, terminations are asked as well. */
   fit(rows: CreditRows): Formula | null {
-    return this.fitted(rows, false) ?? (this.next === 'episode' ? this.fitted(rows, true) : null);
+    const plain = this.fitted(rows, false, null) ?? (this.next === 'episode' ? this.fitted(rows, true, null) : null);
+    if (plain || this.next !== 'episode') return plain;
+    for (const neighbour of neighbours) {
+      const found = this.fitted(rows, false, neighbour);
+      if (found) return found;
+    }
+    return null;
   }
 
-  private fitted(rows: CreditRows, terminations: boolean): Formula | null {
+  private fitted(rows: CreditRows, terminations: boolean, neighbour: Neighbour | null): Formula | null {
     const { rule, wrong, target, slack } = rows;
-    const terms = this.terms(rows, terminations);
+    const terms = this.terms(rows, terminations, neighbour);
     // Returns of so many steps are no recurrence, so nothing declared stands beside the formula.
     if (!terms || !rule || rule.steps !== undefined) return null;
     const used: number[] = [];
@@ -38,7 +49,7 @@ export class Formula implements CreditTransform {
       if (Number.isFinite(target[wrong[i]]) && terms(wrong[i]) !== null) used.push(wrong[i]);
     if (used.length < limits.formulaRows.value) return null;
     if (this.next === 'storage' && !crosses(rows, used)) return null;
-    const declared: Coefficients = [1, rule.gamma, -1, rule.gamma * rule.lambda, 0];
+    const declared: Coefficients = [1, rule.gamma, -1, rule.gamma * rule.lambda, 0, ...(neighbour ? [0] : [])];
     const found = solveKnown(
       used.map((row) => terms(row)!),
       used.map((row) => target[row]),
@@ -51,12 +62,14 @@ export class Formula implements CreditTransform {
     // The declared one, or a multiple of it: normalised or negated advantages follow the same formula.
     const same = [0, 1, 2].every((i) => near(found[i], a * declared[i])) && near(found[3], declared[3]);
     if (this.next === 'episode' ? same : !(near(a, 1) && near(found[2], -1))) return null;
-    const [r, next, own, carried, constant] = found.map((at) => Number(at.toPrecision(6)));
-    return new Formula(this.next, [r, next, own, carried, constant], declared, terminations);
+    // A neighbour that hardly counts fits noise of other rows.
+    if (neighbour && near(found[5], 0)) return null;
+    const coefficients = found.map((at) => Number(at.toPrecision(6)));
+    return new Formula(this.next, coefficients, declared, terminations, neighbour);
   }
 
   apply(rows: CreditRows): Float64Array | null {
-    const terms = this.terms(rows, this.terminations);
+    const terms = this.terms(rows, this.terminations, this.neighbour);
     if (!terms) return null;
     return Float64Array.from({ length: rows.target.length }, (_, row) => {
       const known = terms(row);
@@ -67,8 +80,8 @@ export class Formula implements CreditTransform {
   describe(language: Language): string {
     const whole = told(
       language,
-      `advantage = ${written(this.coefficients)}, where ${written(this.declared)} is declared`,
-      `优势 = ${written(this.coefficients)}，声明的是 ${written(this.declared)}`,
+      `advantage = ${this.written(this.coefficients)}, where ${this.written(this.declared)} is declared`,
+      `优势 = ${this.written(this.coefficients)}，声明的是 ${this.written(this.declared)}`,
     );
     if (this.next === 'episode') return whole;
     return told(
@@ -78,12 +91,34 @@ export class Formula implements CreditTransform {
     );
   }
 
+  /** "r + 0.99 V(next) - V + 0.9405 A(next)"; terms that are 0 are left out. */
+  private written(coefficients: Coefficients): string {
+    const names = ['r', 'V(next)', 'V', 'A(next)', '', this.neighbour ?? ''];
+    const parts = coefficients.flatMap((coefficient, i) => {
+      const size = Number(Math.abs(coefficient).toPrecision(4));
+      if (!(size > limits.writtenTerm.value)) return [];
+      const term = names[i] === '' ? `${size}` : size === 1 ? names[i] : `${size} ${names[i]}`;
+      return [`${coefficient < 0 ? '- ' : '+ '}${term}`];
+    });
+    return parts.length > 0 ? parts.join(' ').replace(/^\+ /, '').replace(/^- /, '-') : '0';
+  }
+
   /** What a row's credit may be made of; null at ends that are not asked, and where a column is not known. */
-  private terms({ iteration, target }: CreditRows, terminations: boolean): ((row: number) => number[] | null) | null {
+  private terms(
+    { iteration, target }: CreditRows,
+    terminations: boolean,
+    neighbour: Neighbour | null,
+  ): ((row: number) => number[] | null) | null {
     const { credit } = iteration;
     if (!credit) return null;
     const { reward, value, terminated, truncated, chains } = credit;
     const after = (row: number) => (this.next === 'episode' ? chains.next[row] : row + 1 < chains.rows ? row + 1 : -1);
+    const beside = (row: number): number => {
+      const at = neighbour?.endsWith('(before)') ? chains.previous[row] : chains.next[row];
+      if (at < 0) return Number.NaN;
+      if (neighbour === 'V(after next)') return chains.next[at] < 0 ? Number.NaN : value[chains.next[at]];
+      return neighbour?.startsWith('V') ? value[at] : reward[at];
+    };
     return (row) => {
       const next = after(row);
       const ended = terminated[row] === 1;
@@ -91,6 +126,7 @@ export class Formula implements CreditTransform {
       const known = ended
         ? [reward[row], 0, value[row], 0, 1]
         : [reward[row], value[next], value[row], target[next], 1];
+      if (neighbour) known.push(beside(row));
       return known.every(Number.isFinite) ? known : null;
     };
   }
@@ -99,22 +135,30 @@ export class Formula implements CreditTransform {
 const sum = (coefficients: Coefficients, terms: readonly number[]) =>
   terms.reduce((total, term, i) => total + coefficients[i] * term, 0);
 
-/** A term that is 0 in every row has any coefficient, so it keeps the declared one. */
+/** A term that is 0 in every row has any coefficient, so it keeps the declared one; so does the constant where the reward is one. */
 function solveKnown(
   terms: readonly number[][],
   target: readonly number[],
   declared: Coefficients,
 ): Coefficients | null {
-  const told = declared.map((_, i) => terms.some((row) => row[i] !== 0));
+  const steady = terms.every(([reward]) => reward === terms[0][0]);
+  const told = declared.map(
+    (_, i) => terms.some((row) => row[i] !== 0) && !(i === constantAt && steady && terms[0][0] !== 0),
+  );
+  const left = target.map((value, at) =>
+    declared.reduce((rest, coefficient, i) => (told[i] ? rest : rest - coefficient * terms[at][i]), value),
+  );
   const solved = solve(
     terms.map((row) => row.filter((_, i) => told[i])),
-    target,
+    left,
   );
   if (!solved) return null;
   const rest = [...solved];
-  const [r, next, own, carried, constant] = declared.map((at, i) => (told[i] ? rest.shift()! : at));
-  return [r, next, own, carried, constant];
+  return declared.map((at, i) => (told[i] ? rest.shift()! : at));
 }
+
+/** Where the constant stands among the terms. */
+const constantAt = [1, 1, 1, 1].length;
 
 const near = (a: number, b: number) => Math.abs(a - b) <= limits.formulaSame.value * Math.max(1, Math.abs(b));
 
@@ -126,17 +170,4 @@ function crosses({ iteration }: CreditRows, rows: readonly number[]): boolean {
     agent !== null &&
     rows.filter((row) => agent[row] !== agent[row + 1]).length >= limits.most.value * rows.length
   );
-}
-
-const names = ['r', 'V(next)', 'V', 'A(next)', ''];
-
-/** "r + 0.99 V(next) - V + 0.9405 A(next)"; terms that are 0 are left out. */
-function written(coefficients: Coefficients): string {
-  const parts = coefficients.flatMap((coefficient, i) => {
-    const size = Number(Math.abs(coefficient).toPrecision(4));
-    if (!(size > limits.writtenTerm.value)) return [];
-    const term = names[i] === '' ? `${size}` : size === 1 ? names[i] : `${size} ${names[i]}`;
-    return [`${coefficient < 0 ? '- ' : '+ '}${term}`];
-  });
-  return parts.length > 0 ? parts.join(' ').replace(/^\+ /, '').replace(/^- /, '-') : '0';
 }

@@ -123,6 +123,12 @@ export class ReplayRows {
     return found.logp(Math.min(action, found.count - 1));
   }
 
+  /** What a row of a table gives to a place of its list, under the cursor's own mask and temperature. */
+  scoreWith(scores: Scores, row: number, place: number): number {
+    const { sample } = this.row;
+    return this.other.of(scores, row, this.view.temperature, true, this.sampled, sample).logp(place);
+  }
+
   /** Old log-probabilities of the iteration, sorted. */
   get olds(): Float64Array {
     this.sortedOld ??= Float64Array.from(this.iteration.samples!.measured('old_logp')!).sort();

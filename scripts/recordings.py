@@ -1,0 +1,155 @@
+"""Small recordings of faults that the trainer of this project cannot have: gradients that are never cleared, and a memory that is not replayed.
+
+    /usr/bin/python3 scripts/recordings.py FOLDER
+
+writes FOLDER/<cause>/<name>, one recording each; scripts/recordings.mjs packs them. The one thing to get wrong: recordings are small on
+purpose, and what they show must still be exact.
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+from trueline_recorder import Recorder
+
+GAMMA, LAMBDA, CLIP = 0.95, 0.9, 0.2
+ENVS, STEPS, ITERATIONS, CHOICES, LENGTH = 8, 12, 4, 3, 9
+
+
+class Actor(nn.Module):
+    """Scores of three choices; with a memory, from all that was seen since the episode began."""
+
+    def __init__(self, memory):
+        super().__init__()
+        self.memory = memory
+        self.first = nn.GRUCell(4, 8) if memory else nn.Linear(4, 8)
+        self.head = nn.Linear(8, CHOICES)
+
+    def forward(self, obs, state):
+        state = self.first(obs, state) if self.memory else torch.tanh(self.first(obs))
+        return self.head(state), state
+
+
+def run(out, seed, memory=False, clear=True, replay=True):
+    torch.manual_seed(seed)
+    random = np.random.default_rng(seed)
+    actor, critic = Actor(memory), nn.Linear(4, 1)
+    optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=1e-2)
+    settings = {"clip": CLIP, "epochs": 2, "minibatches": 1 if memory else 4, "entropy_coefficient": 0.01, "value_coefficient": 0.5}
+    settings["advantage_normalisation"] = "batch"
+    recorder = Recorder(out, gamma=GAMMA, lam=LAMBDA, agents=["one"], seed=seed, overwrite=True, first=10**6, settings=settings)
+    recorder.watch(actor=actor, critic=critic, optimizer=optimizer, head="head")
+    obs = random.normal(size=(ENVS, 4)).astype(np.float32)
+    t = random.integers(0, LENGTH, ENVS) * 0
+    state = torch.zeros(ENVS, 8)
+    limit = random.integers(3, LENGTH + 1, ENVS)
+    for _ in range(ITERATIONS):
+        recorder.begin()
+        kept = {name: [] for name in ("obs", "logits", "action", "logp", "reward", "value", "terminated", "state", "fresh")}
+        for _ in range(STEPS):
+            with torch.no_grad():
+                kept["state"].append(state)
+                logits, state = actor(torch.from_numpy(obs), state)
+                choice = torch.distributions.Categorical(logits=logits)
+                action = choice.sample()
+            kept["obs"].append(obs)
+            kept["logits"].append(logits.numpy())
+            kept["action"].append(action.numpy())
+            kept["logp"].append(choice.log_prob(action).numpy())
+            kept["value"].append(critic(torch.from_numpy(obs)).detach().numpy()[:, 0])
+            kept["reward"].append((obs[np.arange(ENVS), action.numpy()] + 0.1 * random.normal(size=ENVS)).astype(np.float32))
+            kept["fresh"].append(t == 0)
+            t = t + 1
+            over = t >= limit
+            kept["terminated"].append(over)
+            obs = (0.7 * obs + 0.7 * random.normal(size=obs.shape)).astype(np.float32)
+            t[over], limit[over] = 0, random.integers(3, LENGTH + 1, int(over.sum()))
+            state = state * torch.from_numpy(~over)[:, None]
+        column = {name: np.stack(rows) for name, rows in kept.items() if name != "state"}
+        last = critic(torch.from_numpy(obs)).detach().numpy()[:, 0]
+        advantage, after, following = np.zeros((STEPS, ENVS), np.float32), np.zeros(ENVS), last
+        for step in reversed(range(STEPS)):
+            goes = 1.0 - column["terminated"][step]
+            delta = column["reward"][step] + GAMMA * following * goes - column["value"][step]
+            advantage[step] = after = delta + GAMMA * LAMBDA * goes * after
+            following = column["value"][step]
+        beyond = np.full((STEPS, ENVS), np.nan, np.float32)
+        beyond[-1] = last
+
+        def rows(array):
+            """Environment by environment, each in the order of time."""
+            return np.ascontiguousarray(np.swapaxes(array, 0, 1)).reshape((-1, *array.shape[2:]))
+
+        recorder.samples(
+            old_logp=rows(column["logp"]),
+            action=rows(column["action"]),
+            num_actions=CHOICES,
+            logits=rows(column["logits"]),
+            reward=rows(column["reward"]),
+            value=rows(column["value"]),
+            next_value=rows(beyond),
+            terminated=rows(column["terminated"]),
+            truncated=np.zeros(STEPS * ENVS, bool),
+            advantage=rows(advantage),
+            return_=rows(advantage + column["value"]),
+            env=np.repeat(np.arange(ENVS), STEPS),
+        )
+        flat = {name: torch.from_numpy(rows(array)) for name, array in column.items()}
+        spread = torch.from_numpy(rows(advantage))
+        returns = spread + flat["value"]
+        spread = (spread - spread.mean()) / (spread.std() + 1e-8)
+        start = kept["state"][0] if replay else torch.zeros(ENVS, 8)
+
+        def scores(chosen):
+            """The update's own pass: whole sequences from a first state with a memory, rows without one."""
+            if not memory:
+                return actor(flat["obs"][chosen], None)[0]
+            found, now = [], start
+            for step in range(STEPS):
+                now = now * torch.from_numpy(~column["fresh"][step])[:, None] if step > 0 or not replay else now
+                logits, now = actor(torch.from_numpy(column["obs"][step]), now)
+                found.append(logits)
+            return torch.stack(found, 1).reshape(-1, CHOICES)[chosen]
+
+        for epoch in range(2):
+            order = torch.arange(STEPS * ENVS) if memory else torch.from_numpy(random.permutation(STEPS * ENVS))
+            for part in order.chunk(settings["minibatches"]):
+                logits = scores(part)
+                choice = torch.distributions.Categorical(logits=logits)
+                new = choice.log_prob(flat["action"][part])
+                entropy, value = choice.entropy(), critic(flat["obs"][part])[:, 0]
+                ratio = (new - flat["logp"][part]).exp()
+                policy_loss = -torch.min(ratio * spread[part], ratio.clamp(1 - CLIP, 1 + CLIP) * spread[part]).mean()
+                value_loss = ((value - returns[part]) ** 2).mean()
+                loss = policy_loss + 0.5 * value_loss - 0.01 * entropy.mean()
+                recorder.replays(
+                    epoch=epoch,
+                    sample=part,
+                    new_logp=new,
+                    old_logp=flat["logp"][part],
+                    advantage=spread[part],
+                    entropy=entropy,
+                    value=value,
+                    return_=returns[part],
+                    logits=logits,
+                    again=lambda part=part: torch.distributions.Categorical(logits=scores(part)).log_prob(flat["action"][part]),
+                )
+                recorder.step(loss=loss, policy_loss=policy_loss, value_loss=value_loss, entropy=entropy.mean())
+                if clear:
+                    optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+    recorder.close()
+
+
+if __name__ == "__main__":
+    folder = pathlib.Path(sys.argv[1])
+    torch.set_num_threads(1)
+    run(folder / "gradients-accumulate" / "pytorch-without-zero-grad", 1, clear=False)
+    run(folder / "recurrent-state-not-replayed" / "pytorch-from-a-state-of-zeros", 2, memory=True, replay=False)
+    run(folder / "healthy" / "pytorch", 3)
+    run(folder / "healthy" / "pytorch-with-memory", 4, memory=True)

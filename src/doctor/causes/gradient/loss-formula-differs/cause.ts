@@ -1,0 +1,31 @@
+/** The policy loss follows an exact formula that is not the declared one. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const lossFormulaDiffers: CauseEntry = {
+  id: 'loss-formula-differs',
+  group: 'C',
+  place: 295,
+  follows: ['ratio'],
+  explains: [
+    'metric-misreported',
+    'advantage-sign-flipped',
+    'policy-detached',
+    'learning-rate-too-small',
+    'policy-collapsed',
+  ],
+  decidedBy: ['steps.policy_loss', 'tensors.grad_norm', 'replays.logits'],
+  meaning:
+    'The policy loss follows an exact formula that is not the declared one: a ratio without exp, a clip on the wrong side, the larger term for the smaller.',
+  toldApart:
+    'The formula that gives the reported losses, or the gradient of the head, to rounding in every step where the clipped surrogate does not.',
+  symptoms: ['training drifts once ratios leave the clip', 'clip fraction grows, or the clip never binds'],
+  proof: 'Losses, or lengths of the gradient, recomputed from the rows by that formula.',
+  remedy: 'Compare the formula that was read off the rows with the clipped surrogate, term by term.',
+  pytorch:
+    'ratio = (new_logp - old_logp).exp()\nloss = -torch.min(ratio * adv, ratio.clamp(1 - clip, 1 + clip) * adv).mean()',
+  trueline: 'lossOfRow(row, settings)   // src/algorithms/ppo/loss.ts is the formula',
+  chinese: {
+    meaning: '策略损失严格遵循某个公式，但不是声明的公式：比率缺少 exp、裁剪方向错误、取了较大者而非较小者。',
+    remedy: '把从数据行读出的公式与裁剪目标逐项比较。',
+  },
+};

@@ -1,0 +1,104 @@
+/** Rows whose update computed other logits than sampling did, though everything that was recorded around them agrees: the input was another, or the memory of the policy. Nothing is said where a second pass was not made. */
+import { confidence, fewestRows } from '../../check.ts';
+import type { Finding } from '../../diagnosis.ts';
+import { percent } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { limits } from '../../limits.ts';
+import type { ReplayRows } from '../../transforms/replay/replay-rows.ts';
+
+/** Where an episode's row stands: the first of its episode, in an episode that began in this rollout, or in one that began before it. */
+type Standing = 'first' | 'begun' | 'carried';
+
+/** PyTorch's cells and layers with a memory all have weights of this name. */
+const recurrent = /lstm|gru|rnn|recurrent|weight_hh/i;
+
+export class OtherLogits {
+  private rows = 0;
+  private readonly agents = new Set<number>();
+  private onset = Number.POSITIVE_INFINITY;
+  private readonly standings = {
+    first: { looked: 0, wrong: 0 },
+    begun: { looked: 0, wrong: 0 },
+    carried: { looked: 0, wrong: 0 },
+  };
+
+  constructor(private readonly run: Run) {}
+
+  /** Counts the rows that were compared, and those of them that disagree. */
+  see(iteration: Iteration, looked: readonly number[], wrong: readonly number[]): void {
+    const standing = standingOf(iteration);
+    if (!standing) return;
+    for (const sample of looked) this.standings[standing(sample)].looked++;
+    for (const sample of wrong) this.standings[standing(sample)].wrong++;
+  }
+
+  /** The row under the cursor, which no transform explains. */
+  add(rows: ReplayRows, agent: number): void {
+    const { row } = rows;
+    const steady = Number.isFinite(row.again) && rows.agrees(row.again, row.fresh);
+    const consistent = rows.usedIsOwn && rows.agrees(rows.recordedScore, row.fresh) && rows.sameList && rows.sameMask;
+    // Without logits the memory of the policy can still be told by where rows agree.
+    if (!(steady && consistent)) return;
+    this.rows++;
+    this.agents.add(agent);
+    this.onset = Math.min(this.onset, rows.iteration.number);
+  }
+
+  /** The finding for the rows that are left, of which there are `open`. */
+  finding(open: number, share: number, evidence: Finding['evidence']): Finding | null {
+    const memory = this.memory(open, share, evidence);
+    if (memory) return memory;
+    // A policy that changed between acting and the update is right in the first iteration; an input is wrong in all.
+    if (this.rows < Math.max(fewestRows, limits.most.value * open) || this.onset > 0) return null;
+    return {
+      cause: 'inputs-differ',
+      confidence: confidence(this.rows / Math.max(1, open), this.rows),
+      agents: [...this.agents].sort((a, b) => a - b),
+      onset: this.onset,
+      rows: this.rows,
+      before: share,
+      summary: `Before the first step ${percent(share)} of the rows have other logits in the update than when they were sampled, from the first iteration on, while lists, masks and a second pass agree: the policy was given another input.`,
+      evidence,
+    };
+  }
+
+  private memory(open: number, share: number, evidence: Finding['evidence']): Finding | null {
+    const { tensors } = this.run;
+    if (tensors.length > 0 && !tensors.some(({ name }) => recurrent.test(name))) return null;
+    const { first, begun, carried } = this.standings;
+    const right = ({ looked, wrong }: typeof first) =>
+      looked >= fewestRows && wrong <= limits.noticedShare.value * looked;
+    const mostly = ({ looked, wrong }: typeof first) => wrong >= fewestRows && wrong >= limits.most.value * looked;
+    const everywhere =
+      right(first) && mostly({ looked: begun.looked + carried.looked, wrong: begun.wrong + carried.wrong });
+    const atStarts = right(begun) && mostly(carried);
+    if (!everywhere && !atStarts) return null;
+    const rows = begun.wrong + carried.wrong;
+    const where = atStarts
+      ? `rows of episodes that began before the rollout (${carried.wrong} of ${carried.looked}) and hardly any other`
+      : `rows after the first of their episode (${rows} of ${begun.looked + carried.looked}) and hardly any first one`;
+    return {
+      cause: 'recurrent-state-not-replayed',
+      confidence: confidence(1, rows),
+      agents: [...this.agents].sort((a, b) => a - b),
+      onset: Number.isFinite(this.onset) ? this.onset : 0,
+      rows: Math.min(rows, Math.max(open, fewestRows)),
+      before: share,
+      summary: `Before the first step the update disagrees on ${where}: it did not start from the hidden state that acting had.`,
+      evidence,
+    };
+  }
+}
+
+function standingOf(iteration: Iteration): ((sample: number) => Standing) | null {
+  const { chains, samples } = iteration;
+  const t = samples?.column('t');
+  if (!chains || !t) return null;
+  const begun = new Uint8Array(chains.rows);
+  for (const row of chains.order) {
+    const before = chains.previous[row];
+    begun[row] = before < 0 ? Number(t[row] === 0) : begun[before];
+  }
+  return (sample) => (begun[sample] === 0 ? 'carried' : chains.previous[sample] < 0 ? 'first' : 'begun');
+}
