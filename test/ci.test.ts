@@ -32,5 +32,10 @@ describe('the workflows of docs/ci.md', () => {
     expect(result.status, result.stderr).toBe(status);
     expect(readFileSync(join(folder, `summary-${status}`), 'utf8')).toMatch(summary);
     expect(readFileSync(join(folder, 'trueline.xml'), 'utf8')).toContain(`failures="${status}"`);
+    if (status === 0) return;
+    // Whoever can only run commands and read files finds the place to change: the minibatch whose advantages follow another order.
+    const [, file, line] = /near +(\S+):(\d+) \(replays\)/.exec(result.stdout) ?? [];
+    expect(readFileSync(file, 'utf8').split('\n')[Number(line) - 1]).toContain('recorder.replays(');
+    expect(result.stdout).toMatch(/change +Draw one permutation per epoch and index every column with it/);
   });
 });
