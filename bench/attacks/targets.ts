@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireGame } from '../../src/cli/common/settings.ts';
 import { diagnose } from '../../src/doctor/diagnose.ts';
+import { onnxRuntime } from '../../src/doctor/onnx.ts';
 import type { RandomStream } from '../../src/math/random.ts';
 import { BadInput } from '../../src/recording/bad-input.ts';
 import { inspect } from '../../src/recording/check/inspect.ts';
@@ -15,11 +16,13 @@ import { importLog, logRecording } from '../../src/recording/importers/open.ts';
 import { folderStore, openRecording } from '../../src/recording/node.ts';
 import { Recording } from '../../src/recording/recording.ts';
 import { Budget, bytesSource, memoryStore } from '../../src/recording/source.ts';
-import { type Encoding, encodeChunk } from '../../src/recording/writer.ts';
+import { type Encoding, encodeChunk, RecordingWriter } from '../../src/recording/writer.ts';
 import { readEntry } from '../../src/sweep/redis/entry.ts';
 import { decodeCheckpoint, encodeCheckpoint } from '../../src/training/checkpoint.ts';
+import { train } from '../../src/training/run.ts';
 import { readSettings } from '../../src/training/settings.ts';
 import { pick, spoilBytes, spoilChunk, spoilJson, spoilText } from './mutate.ts';
+import { outsideTargets } from './outside.ts';
 
 export interface Target {
   name: string;
@@ -88,7 +91,47 @@ export async function targets(root: string): Promise<Target[]> {
     shared: true,
   };
 
+  const wandb = readFileSync(join(root, 'src/recording/importers/fixtures/run.wandb'));
+  const tracked: Record<string, string> = {
+    'mlruns/0/1a2b/meta.yaml': 'run_name: x\nstatus: 3\n',
+    'mlruns/0/1a2b/metrics/loss': '1700000000000 0.5 1\n1700000001000 0.25 2\n',
+    'mlruns/0/1a2b/metrics/approx_kl': '1700000000000 0.01 1\n1700000001000 0.02 2\n',
+    'mlruns/0/1a2b/params/clip': '0.2',
+  };
+  const pictured = await withPolicies();
+  const runtime = await onnxRuntime();
+
   return [
+    ...(await outsideTargets(root)),
+    {
+      name: 'a log: W&B',
+      weight: 10,
+      attack: (random) => log('run.wandb', spoilBytes(random, wandb)),
+    },
+    {
+      name: 'a log: MLflow',
+      weight: 10,
+      attack: async (random) => {
+        const store = memoryStore('tracked');
+        const spoilt = pick(random, Object.keys(tracked));
+        for (const [path, text] of Object.entries(tracked))
+          await store.write(path, [Buffer.from(path === spoilt ? spoilText(random, text) : text)]);
+        await diagnose(await logRecording(await importLog(store)));
+        return {};
+      },
+    },
+    {
+      name: 'a policy as ONNX',
+      weight: 2,
+      attack: async (random) => {
+        const store = memoryStore('pictured');
+        for (const [path, bytes] of pictured)
+          await store.write(path, [path.endsWith('.onnx') ? spoilBytes(random, bytes) : bytes]);
+        const recording = await Recording.open(store);
+        const diagnosis = await diagnose(recording, { onnx: runtime });
+        return { deceived: !(await validate(recording)).valid && diagnosis.verdict === 'healthy' };
+      },
+    },
     {
       name: 'bytes of a chunk',
       weight: 5,
@@ -226,4 +269,29 @@ export async function targets(root: string): Promise<Target[]> {
 function asAnswer(error: unknown): undefined {
   if (!(error instanceof BadInput)) throw error;
   return undefined;
+}
+
+/** A small run that keeps its policies. */
+async function withPolicies(): Promise<Map<string, Uint8Array>> {
+  const store = memoryStore('small');
+  const run = await train(
+    {
+      game: 'echo',
+      gameSettings: { seats: 2, length: 4 },
+      worlds: 4,
+      rollout: 8,
+      steps: 128,
+      network: { hidden: [4] },
+      kernel: 'simd',
+      recording: { policies: true },
+    },
+    { recording: (manifest) => RecordingWriter.create(store, manifest) },
+  );
+  run.dispose();
+  const files = new Map<string, Uint8Array>();
+  for (const path of await store.list()) {
+    const source = await store.open(path);
+    files.set(path, await source.read(0, source.size));
+  }
+  return files;
 }

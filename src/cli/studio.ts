@@ -104,6 +104,8 @@ export function studioCommand(): Command {
       '\nExamples:\n  $ trueline studio runs\n  $ trueline studio runs --redis redis://10.0.0.1:6379 --queue gamma\n',
     )
     .action(async (folder: string, flags: Flags) => {
+      if (flags.port !== undefined && flags.port > 65535)
+        throw new BadInput(`--port ${flags.port}: ports go from 0 to 65535`);
       await mkdir(folder, { recursive: true });
       const server = await serveWhereFree(folder, flags);
       print(`The studio shows ${folder} at ${server.address}\nCtrl-C ends it.`);
