@@ -160,6 +160,37 @@ function stepsOf({ tables: { replays, samples } }: Made): Map<string, { ratio: n
   return steps;
 }
 
+describe('units', () => {
+  it('of a critic that normalises its returns are no fault where the returns were not recorded', async () => {
+    const normal = (made: Made) => {
+      const { replays, steps } = made.tables;
+      replays.value = numbers(replays, 'value').map((value) => 0.2 * value - 3);
+      delete replays.return;
+      delete steps.value_loss;
+      delete steps.loss;
+    };
+    expect(told(await changed(normal))).toEqual(['healthy', [], []]);
+  });
+
+  it('of the critic alone are a fault where the returns stand beside it in their own', async () => {
+    const mixed = await changed(({ tables: { replays, steps } }) => {
+      replays.value = numbers(replays, 'value').map((value) => 0.2 * value - 3);
+      delete steps.value_loss;
+      delete steps.loss;
+    });
+    expect(told(mixed)[1]).toEqual(['value-scale-mismatch']);
+  });
+
+  it('steps are not called too large where the ratio was off before the first of them', async () => {
+    const off = await changed(({ tables: { replays, steps } }) => {
+      replays.new_logp = numbers(replays, 'new_logp').map((logp, i) => logp - 3 - Math.sin(i));
+      replays.again_logp = [...numbers(replays, 'new_logp')];
+      for (const name of ['policy_loss', 'loss', 'approx_kl', 'clip_fraction']) delete steps[name];
+    });
+    expect(told(off)[1]).not.toContain('learning-rate-too-large');
+  });
+});
+
 describe('readings of other customs', () => {
   it('a clip range that follows a schedule is read off the losses and clip fractions', async () => {
     const scheduled = (share: (iteration: number) => number) => (made: Made) => {

@@ -231,7 +231,9 @@ class CriticPass implements Pass {
       (entries ?? []).slice(Math.min(limits.drift.value, (entries ?? []).length >> 1));
     const off = (entries: Entry[]) =>
       entries.length >= 2 && entries.every(({ slope, shift }) => inOtherUnits(slope, shift));
+    // A side that was not recorded may be in the same other units.
     const on = (entries: Entry[]) =>
+      entries.length >= 2 &&
       entries.every(
         ({ slope, shift }) => Math.abs(slope - 1) < limits.sameUnits.value && Math.abs(shift) < limits.sameUnits.value,
       );

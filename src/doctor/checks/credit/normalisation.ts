@@ -71,6 +71,12 @@ class NormalisationPass implements Pass {
     const agent = samples?.column('agent');
     const rows = rowsWhere(replays.rows, (i) => epoch[i] === 0 && weight?.[i] !== 0 && Number.isFinite(used[i]));
     const who = (row: number) => (agent && sample[row] < agent.length ? agent[sample[row]] : 0);
+    const levels = [
+      () => 0,
+      who,
+      (row: number) => minibatch[row],
+      (row: number) => withAgent(minibatch[row], who(row)),
+    ];
     for (const list of cellsOf(rows, (row) => (policy ? policy[row] : 0), fewestRows).lists) {
       const own = this.of(policy ? policy[list[0]] : 0);
       const values = gather(used, list);
@@ -95,12 +101,6 @@ class NormalisationPass implements Pass {
         note('oneSided');
       else if (!this.declared) {
         if (!beyond(whole.std) || !this.rewardsBeyond(iteration)) continue;
-        const levels = [
-          () => 0,
-          who,
-          (row: number) => minibatch[row],
-          (row: number) => withAgent(minibatch[row], who(row)),
-        ];
         if (this.keeps || this.shifted(iteration, values, list) || levels.some((level) => centred(used, list, level)))
           own.meant++;
         else note('wild');
@@ -113,12 +113,6 @@ class NormalisationPass implements Pass {
           );
           return cells.length > 0 && right.length >= limits.most.value * cells.length;
         };
-        const levels = [
-          () => 0,
-          who,
-          (row: number) => minibatch[row],
-          (row: number) => withAgent(minibatch[row], who(row)),
-        ];
         const roughly =
           Math.abs(whole.mean) < limits.roughlyMean.value * meanSlack &&
           Math.abs(whole.std - 1) < limits.roughlySpread.value * stdSlack;

@@ -69,7 +69,9 @@ class MovementPass implements Pass {
       const only = stats.length === 1;
       const k3 = only ? stats[0].after3 : stats.reduce((sum, stat) => sum + stat.weight * stat.k3, 0) / weight;
       own.k3.push(k3);
-      if (k3 > tooFar) {
+      // What was off before the first step was no step's doing.
+      const replayed = stats.every(({ before, k2 }) => !before || k2 <= limits.logp.value);
+      if (k3 > tooFar && replayed) {
         own.far++;
         own.farOnset = Math.min(own.farOnset, iteration.number);
       }
