@@ -8,12 +8,24 @@ import { type Figure, figure } from '../support.ts';
 
 export const needs = ['python3-torch', 'python3-numpy'];
 
+/** Every so-many-th healthy program of the first array, and these faults, make the reduced instance. */
+const stride = 12;
+const reduced = [
+  'mask forgotten',
+  'nothing stored as log-probability',
+  'credit of the other agent',
+  'normalisation declared and forgotten',
+  'ends one step late',
+];
+
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'trueline-verdicts-'));
   try {
     const full = size === 'full';
-    const healthy = healthyCases(folder, full ? [1, 2, 3, 4, 5] : [1]).filter((_, i) => full || i % 12 === 0);
-    const faulty = faultyCases(folder, full ? [1, 2, 3, 4] : [1]).filter((_, i) => full || i % 8 === 0);
+    const healthy = healthyCases(folder, full ? [1, 2, 3, 4, 5] : [1]).filter((_, i) => full || i % stride === 0);
+    const faulty = faultyCases(folder, full ? [1, 2, 3, 4] : [1]).filter(
+      ({ fault }) => full || reduced.includes(fault!),
+    );
     const judged = await judge(say, command(), [...healthy, ...faulty]);
     return [figure('programs trained', judged.length, ''), ...tally(judged)];
   } finally {
