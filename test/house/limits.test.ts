@@ -6,7 +6,18 @@ import { describe, expect, it } from 'vitest';
 import { limits, topics } from '../../src/doctor/limits.ts';
 
 const rooms = ['checks', 'transforms', 'pairing'];
-const files = ['check.ts', 'credit-rule.ts', 'explain.ts', 'found.ts', 'optimiser-bound.ts', 'proof.ts', 'verdict.ts'];
+const files = [
+  'check.ts',
+  'conventions.ts',
+  'credit-rule.ts',
+  'evidence/run-policies.ts',
+  'evidence/run-readings.ts',
+  'explain.ts',
+  'found.ts',
+  'optimiser-bound.ts',
+  'proof.ts',
+  'verdict.ts',
+];
 
 /** Literals that decide nothing, by file. */
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
