@@ -214,6 +214,19 @@ describe('readings of other customs', () => {
     };
     const found = await changed(scheduled((iteration) => 0.02 / (1 + iteration)));
     expect(told(found)).toEqual(['healthy', [], ['clip-scheduled']]);
+    // A ratio without its exponential is off before the first step, where no clip tells.
+    const formula = await changed((made) => {
+      const rows = stepsOf(made);
+      const { steps } = made.tables;
+      const keys = ['iteration', 'epoch', 'minibatch', 'policy'].map((name) => numbers(steps, name));
+      steps.policy_loss = keys[0].map((_, i) => {
+        const own = rows.get(keys.map((column) => column[i]).join(' '))!;
+        return own.reduce((sum, { ratio, advantage }) => sum - (Math.log(ratio) * advantage) / own.length, 0);
+      });
+      delete steps.clip_fraction;
+      delete steps.loss;
+    });
+    expect(told(formula)[2]).not.toContain('clip-scheduled');
     // Another range in every step is no schedule.
     let step = 0;
     const wild = await changed(scheduled(() => 0.002 * (1 + (step++ % 7))));

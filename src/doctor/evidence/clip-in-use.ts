@@ -1,7 +1,7 @@
 /** The clip range that an update really used, where a schedule moves it away from the declared one: whichever single range gives the reported losses and clip fractions of nearly all its steps. One reading alone fits some range by chance, so several must agree. */
 import { limits } from '../limits.ts';
 import { type Iteration, stepKey } from './iteration.ts';
-import { declaredClip, replayedRows, type StepStat } from './step-stats.ts';
+import { declaredClip, replayedRows, type StepStat, stepStats } from './step-stats.ts';
 
 interface Row {
   ratio: number;
@@ -31,7 +31,11 @@ export function clipsInUse(iteration: Iteration, stats: ReadonlyMap<number, Step
   let odd = 0;
   for (const { row, key } of keyed(iteration)) {
     const stat = stats.get(key);
-    if (!stat || stat.before) continue;
+    if (!stat) continue;
+    if (stat.before) {
+      if (losses && !isLoss(iteration, losses[row], key, stat, summed)) return clips;
+      continue;
+    }
     const told = losses && !Number.isNaN(stat.loss) ? losses[row] / (summed ? stat.weight : 1) : Number.NaN;
     if (Math.abs(told - stat.loss) > slackOf(told, stat)) odd++;
     if (fractions && Math.abs(fractions[row] - stat.clipFraction) > limits.clipRows.value / stat.rows) odd++;
@@ -48,7 +52,8 @@ export function clipsInUse(iteration: Iteration, stats: ReadonlyMap<number, Step
       if (!list) continue;
       if (losses && Number.isFinite(losses[row]) && !Number.isNaN(stat.loss)) {
         const told = losses[row] / (summed ? stat.weight : 1);
-        intervals.push(between((clip) => lossOf(list, clip), told, slackOf(told, stat)));
+        // The right range gives a loss to rounding; a formula that is a little off needs more.
+        intervals.push(between((clip) => lossOf(list, clip), told, stat.noise));
       }
       if (fractions && Number.isFinite(fractions[row]))
         intervals.push(between((clip) => fractionOf(list, clip), fractions[row], limits.clipRows.value / stat.rows));
@@ -57,6 +62,15 @@ export function clipsInUse(iteration: Iteration, stats: ReadonlyMap<number, Step
     if (clip !== null) clips.set(policy, clip);
   }
   return clips;
+}
+
+/** Before the first step every ratio is 1 and no clip tells: a loss that is off there follows another formula, not another clip. */
+function isLoss(iteration: Iteration, told: number, key: number, stat: StepStat, summed: boolean): boolean {
+  if (!Number.isFinite(told) || Number.isNaN(stat.loss)) return true;
+  const fits = (loss: number, weight: number) => Math.abs(told / weight - loss) <= slackOf(told / weight, stat);
+  if (fits(stat.loss, summed ? stat.weight : 1)) return true;
+  const half = stepStats(iteration, new Map(), true).get(key);
+  return half !== undefined && fits(half.loss, 1);
 }
 
 const slackOf = (told: number, { noise }: StepStat) => limits.lossRelative.value * Math.abs(told) + noise;
