@@ -4,9 +4,9 @@ import { type Limit, limit } from './limit.ts';
 export const gradient = {
   vanished: limit(
     'definition',
-    1e-3,
-    'share of the gradient that the loss gives, below which it was scaled away',
-    'Mixed precision and accumulation scale by known factors and undo them before the step.',
+    1e-6,
+    "length of the head's gradient, and share of what the loss gives, below which it was scaled away",
+    'Gradients that are clipped, by norm or by value, are far longer, whatever they were before; Adam adds up to 1e-5 to what it divides by.',
   ),
   visibleGradient: limit(
     'tolerance',

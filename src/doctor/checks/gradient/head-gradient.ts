@@ -125,7 +125,7 @@ class HeadPass implements Pass {
       return;
     }
     policy.odd++;
-    const gone = !silent && step.norm > 0 && step.norm < limits.vanished.value * whole;
+    const gone = !silent && step.norm > 0 && step.norm < limits.vanished.value * Math.min(1, whole);
     const found = silent || gone ? [] : candidates.filter(([, value]) => apart(value));
     for (const [kind, value] of found) note(kind, value);
     if (silent) note('entropyOnly', alone);
