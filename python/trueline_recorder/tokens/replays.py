@@ -18,7 +18,7 @@ from .responses import Responses
 from .scoring import Support, score
 
 #: Tokens of an iteration whose logits are looked at.
-SCORED = 8192
+SCORED = 1024
 
 
 class Tokens(Responses):

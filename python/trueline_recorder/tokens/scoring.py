@@ -14,7 +14,7 @@ from ..arrays import to_numpy
 #: Entries of logits that are turned into float32 at once.
 AT_ONCE = 1 << 24
 #: Tokens that are looked at first for top-p, and rows that are sorted whole where those do not reach it.
-TOP, SORTED = 512, 16
+TOP, SORTED = 256, 2
 
 
 class Support(NamedTuple):
@@ -39,17 +39,18 @@ def score(logits: Any, token: np.ndarray, support: Support) -> Dict[str, np.ndar
     with torch.no_grad():
         for begin in range(0, len(logits), step):
             scores = logits[begin : begin + step].detach().float()
-            picked = scores.gather(1, chosen[begin : begin + step, None]).squeeze(1)
-            found = {"logp_plain": picked - scores.logsumexp(1)}
+            at = chosen[begin : begin + step, None]
+            found = {"logp_plain": (scores.gather(1, at) - scores.logsumexp(1, keepdim=True)).squeeze(1)}
             if support.temperature != 1:
                 scores = scores / support.temperature
-                picked = picked / support.temperature
-            total = scores.logsumexp(1, keepdim=True)
-            found["logp_tempered"] = picked - total.squeeze(1)
-            probabilities = (scores - total).exp()
-            found["entropy"] = total.squeeze(1) - (probabilities * scores).sum(1)
+            top = scores.max(1, keepdim=True).values
+            weights = (scores - top).exp_()
+            whole = weights.sum(1, keepdim=True)
+            total = whole.log() + top
+            found["logp_tempered"] = (scores.gather(1, at) - total).squeeze(1)
+            found["entropy"] = (total - (weights * scores).sum(1, keepdim=True) / whole).squeeze(1)
             if support.cuts:
-                found["kept_mass"] = kept_mass(probabilities, support)
+                found["kept_mass"] = kept_mass(weights.div_(whole), support)
             for name, values in found.items():
                 parts.setdefault(name, []).append(values.cpu())
     return {name: torch.cat(values).numpy() for name, values in parts.items()}
