@@ -17,11 +17,11 @@ from .again import look_after, look_again
 from .agents import Agents
 from .arrays import Array, to_numpy
 from .chunks import Chunk, make_chunk
-from .episodes import Streams
-from .matching import IDENTITY, SECOND, RowIndex, joined_columns
-from .oddities import Oddity, odd_axes, odd_shapes
 from .progress import RAW_ROWS, PolicyProgress, Progress, Step
-from .rollout import caught_logits
+from .rows.episodes import Streams
+from .rows.matching import IDENTITY, SECOND, RowIndex, joined_columns
+from .rows.oddities import Oddity, odd_axes, odd_shapes
+from .rows.rollout import caught_logits
 from .store import Store, export_actor
 from .tensors import added
 from .trouble import Notices, guarded, warn

@@ -13,9 +13,9 @@ from .again import TWICE
 from .agents import Agents
 from .arrays import Array, on_cpu, per_row, to_numpy
 from .chunks import make_chunk
-from .oddities import odd_axes, odd_rows, odd_shapes
 from .progress import Progress
-from .rollout import PLACING, last_step, place_rows
+from .rows.oddities import odd_axes, odd_rows, odd_shapes
+from .rows.rollout import PLACING, last_step, place_rows
 from .tables import known_columns
 from .tensors import Supply, Tensor, roles_of
 from .tokens.replays import Tokens

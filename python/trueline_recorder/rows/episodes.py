@@ -6,7 +6,7 @@ from typing import Dict, List, Optional, Tuple
 
 import numpy as np
 
-from .chunks import Chunk
+from ..chunks import Chunk
 
 
 class Streams:

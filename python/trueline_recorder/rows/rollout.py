@@ -7,10 +7,10 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .arrays import Array, per_row, to_numpy
-from .chunks import Chunk
+from ..arrays import Array, per_row, to_numpy
+from ..chunks import Chunk
+from ..logits import LogitsTap
 from .episodes import Streams
-from .logits import LogitsTap
 
 #: What tells where episodes end; all that is looked at in iterations that are not kept.
 PLACING = ("old_logp", "agent", "env", "episode", "t", "terminated", "truncated", "reward", "env_reward")
