@@ -24,7 +24,7 @@ from .rows.oddities import Oddity, odd_axes, odd_shapes
 from .rows.rollout import caught_logits
 from .store import Store, export_actor
 from .tensors import added
-from .trouble import Notices, guarded, warn
+from .trouble import Notices, close_at_exit, guarded, warn
 from .watching import Watching
 
 __version__ = "0.1.0"
@@ -345,10 +345,3 @@ class Core:
         self._end_iteration()
         self._store.flush()
         self._write_manifest()
-
-
-def close_at_exit(reference: weakref.ReferenceType[Core]) -> None:
-    recorder = reference()
-    if recorder is not None and os.path.isdir(recorder.path):
-        recorder.strict = False
-        recorder.close()

@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 import warnings
+import weakref
 from typing import Any, Callable, Dict, List, Set
 
 #: Where the recorder's own code lies: this folder, or the single file that is built from it.
@@ -83,3 +84,10 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
             self._inside = False
 
     return safe
+
+
+def close_at_exit(reference: weakref.ReferenceType[Any]) -> None:
+    recorder = reference()
+    if recorder is not None and os.path.isdir(recorder.path):
+        recorder.strict = False
+        recorder.close()
