@@ -20,6 +20,12 @@ export const tokens = {
     'share of groups without a signal',
     'Where more than half of the samples teach nothing, that is what to change first.',
   ),
+  flatSigmas: limit(
+    'test',
+    3,
+    'standard errors by which the share of groups without a signal must exceed it',
+    'A chance of 1e-3, of one such test in a recording; groups are few.',
+  ),
   coef: limit(
     'tolerance',
     2e-3,
@@ -46,9 +52,9 @@ export const tokens = {
   ),
   predicted: limit(
     'definition',
-    0.8,
+    0.25,
     'share of the disagreeing rows that a hypothesis must speak of',
-    'Columns are recorded for some rows only; what says nothing of a fifth may still account for all of them.',
+    'Columns taken inside the update are there for the rows of its first minibatch only, a quarter of them with four.',
   ),
   byCondition: limit(
     'score',

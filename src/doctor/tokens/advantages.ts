@@ -24,6 +24,9 @@ export const groupings: Record<string, Grouping> = {
   own: ({ group }) => numbered(group),
   batch: ({ group }) => new Int32Array(group.length),
   neighbours: ({ group }) => Int32Array.from(group, (_, i) => Math.floor(i / sizeOf(group))),
+  late: ({ group }) =>
+    Int32Array.from(group, (_, i) => Math.floor(((i + group.length - 1) % group.length) / sizeOf(group))),
+  merged: ({ group }) => numbered(group).map((own) => Math.floor(own / 2)),
   interleaved: ({ group }) => {
     const count = Math.max(1, Math.round(group.length / sizeOf(group)));
     return Int32Array.from(group, (_, i) => i % count);

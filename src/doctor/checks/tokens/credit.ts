@@ -212,6 +212,8 @@ function attempts(evidence: TokenEvidence, own: Rule): Attempt[] {
     },
     over('batch'),
     over('neighbours'),
+    over('late'),
+    over('merged'),
     over('interleaved'),
     ...(responses.has('prompt')
       ? [

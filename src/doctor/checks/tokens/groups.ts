@@ -39,7 +39,7 @@ function look({ responses, steps, settings }: TokenEvidence): Looked {
   const measured = { groups: several.length, groups_without_spread: flat, groups_dropped: dropped };
   const summary = `${flat + dropped} of ${all} groups (${percent(share)}) carry no signal: all of their rewards are equal${dropped > 0 ? ', or they were dropped' : ''}`;
   const error = Math.sqrt((share * (1 - share)) / all);
-  if (share - limits.sigmas.value * error > limits.flatGroups.value)
+  if (share - limits.flatSigmas.value * error > limits.flatGroups.value)
     return {
       rows: responses.rows,
       measured,

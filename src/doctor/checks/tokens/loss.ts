@@ -60,6 +60,13 @@ function look(evidence: TokenEvidence): Looked {
     times: figure(own.times),
     level: own.model.level,
   };
+  const paired = usedAdvantages(all);
+  if (paired)
+    return {
+      rows,
+      measured,
+      findings: [tokenFinding({ check, rows, share: 1, onset: all.step[0].iteration, measured, ...paired })],
+    };
   if (exact(own)) return { rows, measured };
   // Equal steps make no difference between a step's own tokens and the batch's average.
   const average =
@@ -238,4 +245,39 @@ function otherAdvantages(all: LossRows, own: Fit, tolerance: number, base: Base)
     transform: new Permutation(),
     summary: `${others} of ${implied.size} responses are pushed with another response's advantage`,
   });
+}
+
+/** The advantages that entered the loss, against those of their responses: the same but for a scale, or with the sign turned, or another response's. */
+function usedAdvantages(all: LossRows): { cause: string; transform: Transform; summary: string } | null {
+  const { uses, tokens, responses } = all.evidence;
+  const [token, owner, own] = [uses.column('token'), tokens.column('response'), responses.column('advantage')];
+  const used = uses.column('advantage');
+  const pairs = new Map<number, { used: number; own: number; iteration: number }>();
+  for (const use of all.rows) {
+    const response = owner[token[use]];
+    if (!Number.isNaN(used[use]) && !Number.isNaN(own[response]))
+      pairs.set(response, { used: used[use], own: own[response], iteration: responses.column('iteration')[response] });
+  }
+  const list = [...pairs.values()];
+  const spread = errorsOf(list.map((pair) => pair.own)).q90;
+  if (list.length < limits.fewestRows.value || !(spread > 0)) return null;
+  const near = (a: number, b: number) => Math.abs(a - b) <= limits.tokenCredit.value * spread;
+  const share = (fits: (pair: (typeof list)[number]) => boolean) => list.filter(fits).length / list.length;
+  if (share((pair) => near(pair.used, pair.own)) >= limits.formulaExact.value) return null;
+  if (share((pair) => near(pair.used, -pair.own)) >= limits.formulaExact.value)
+    return {
+      cause: 'advantage-sign-flipped',
+      transform: new Sign(),
+      summary: 'The advantages that enter the loss have their sign turned',
+    };
+  const pools = new Map<number, number[]>();
+  for (const pair of list) pools.set(pair.iteration, [...(pools.get(pair.iteration) ?? []), pair.own]);
+  const elsewhere = share((pair) => pools.get(pair.iteration)!.some((value) => near(pair.used, value)));
+  return elsewhere >= limits.formulaExact.value
+    ? {
+        cause: 'advantage-shuffled',
+        transform: new Permutation(),
+        summary: "The advantages that enter the loss are other responses'",
+      }
+    : null;
 }

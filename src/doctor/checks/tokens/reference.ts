@@ -54,7 +54,14 @@ function look(evidence: TokenEvidence): Looked {
   };
   if (rows === 0) return { rows: 0 };
   const base_ = { check, measured, share: 1 };
-  if (begin.rows >= limits.decidingRows.value && !floor.holds(begin))
+  // What strikes the trainer's batch strikes its reference, too, and is said by another check.
+  const passes = [tokens.column('logp_tempered'), tokens.column('first_logp')];
+  const own = passes.some((pass) => {
+    const found = gaps(start.map((row) => held[row] - pass[row]));
+    const struck = gaps(start.map((row) => clean[row] - pass[row] - (Math.log(kept[row]) || 0)));
+    return found.rows >= limits.fewestRows.value && (floor.holds(found) || !floor.holds(struck));
+  });
+  if (begin.rows >= limits.decidingRows.value && !floor.holds(begin) && !own)
     return {
       rows,
       measured,

@@ -187,19 +187,23 @@ function line(x: readonly number[], y: readonly number[]): [number, number] {
   return [slope, my - slope * mx];
 }
 
-/** Responses whose whole reward lies on a token other than the last sampled one. */
-function displaced({ tokens, responses, byResponse }: TokenEvidence): { rows: number; onset: number } {
-  const [reward, origin] = [tokens.column('reward'), tokens.column('source')];
+/** Responses whose reward, the KL penalty taken out, lies on a token other than the last sampled one. */
+function displaced({ tokens, responses, settings, byResponse }: TokenEvidence): { rows: number; onset: number } {
+  const [reward, origin, old, reference] = (['reward', 'source', 'old_logp', 'reference_logp'] as const).map((name) =>
+    tokens.column(name),
+  );
+  const { place, estimator = 'k1', coefficient = 0 } = settings.kl ?? {};
+  const penalised = place === 'reward' && coefficient !== 0;
+  if (penalised && estimator !== 'k1') return { rows: 0, onset: 0 };
+  const paidAt = (row: number) => reward[row] + (penalised ? coefficient * (old[row] - reference[row]) : 0);
   let rows = 0;
   let onset = 0;
   for (const [response, own] of byResponse) {
-    const whole = responses.column('reward')[response];
     const last = [...own].reverse().find((row) => origin[row] === source.sampled);
-    const paid = [...own].filter(
-      (row) =>
-        Math.abs(reward[row]) > 0 && Math.abs(reward[row] - whole) < limits.sameTokenReward.value * Math.abs(whole),
-    );
-    if (!(Math.abs(whole) > 0) || paid.length !== 1 || last === undefined || paid[0] === last) continue;
+    const largest = Math.max(...[...own].map((row) => Math.abs(paidAt(row)) || 0));
+    const paid = [...own].filter((row) => Math.abs(paidAt(row)) > limits.leftOver.value * largest);
+    if (!(largest > limits.sameTokenReward.value) || paid.length !== 1 || last === undefined || paid[0] === last)
+      continue;
     if (rows++ === 0) onset = responses.column('iteration')[response];
   }
   return { rows: rows >= limits.fewestRows.value ? rows : 0, onset };

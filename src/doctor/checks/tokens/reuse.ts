@@ -35,7 +35,9 @@ function look(evidence: TokenEvidence): Looked {
     else if (settings.sampler_lag !== undefined && trained[i] - made[i] > settings.sampler_lag) late.push(i);
   }
   const measured = { responses: responses.rows, seen_before: again.length, later_than_declared: late.length };
-  if (again.length >= 2 && again.length > limits.noticedShare.value * later)
+  // With a declared lag two iterations share weights, and short answers repeat by chance.
+  const enough = (settings.sampler_lag ?? 0) > 0 ? limits.tooFarShare.value : limits.leftOver.value;
+  if (again.length >= 2 && again.length > enough * later)
     findings.push(
       tokenFinding({
         cause: 'stale-samples',

@@ -8,6 +8,8 @@ const words: Record<string, [string, string]> = {
     '基线取自相邻存放的回答，而不论提示词',
   ],
   interleaved: ['baseline over every k-th response in storage order', '基线取自存放顺序中每隔 k 个的回答'],
+  late: ['baseline over groups that begin one response late', '分组从晚一个回答处开始'],
+  merged: ['baseline over two prompts in one group', '两个提示词并成了一组'],
   prompt: [
     'baseline over all responses with the same prompt text, of several groups',
     '基线取自提示词文本相同的多个组',
