@@ -34,6 +34,8 @@ const wholeRun: readonly (readonly [Kind, RegExp])[] = [
   ['json', /(^|\/)(progress|result)\.json$/],
   ['csv', /(^|\/)progress\.(csv|txt)$/],
   ['json', /(^|\/)trainer_state\.json$/],
+  // Sacred's; its run.json and config.json lie beside it.
+  ['json', /(^|\/)metrics\.json$/],
   ['csv', /(^|\/|\.)monitor\.csv$/],
 ];
 const oneEach: readonly (readonly [Kind, RegExp])[] = [
@@ -61,8 +63,14 @@ export async function findLogs(store: Store): Promise<LogSource[]> {
   const taken = new Set<string>();
   const logs = [...mlflowRuns(paths), ...eventRuns(paths)];
   for (const { files } of logs) for (const file of files) taken.add(file);
+  // A run of Weights & Biases keeps what it printed, and its own diary, in folders beside its file.
+  const wandb = paths.filter((path) => /\.wandb$/.test(path)).map((path) => folderOf(path));
+  const within = (path: string) =>
+    wandb.some((folder) =>
+      [`files/`, `logs/`].some((part) => path.startsWith(folder === '' ? part : `${folder}/${part}`)),
+    );
   const rest = paths.filter(
-    (path) => !taken.has(path) && !notLogs.test(path) && !/(^|\/)(params|tags|artifacts)\//.test(path),
+    (path) => !within(path) && !taken.has(path) && !notLogs.test(path) && !/(^|\/)(params|tags|artifacts)\//.test(path),
   );
   const folders = new Map<string, string[]>();
   for (const path of rest) folders.set(folderOf(path), [...(folders.get(folderOf(path)) ?? []), path]);

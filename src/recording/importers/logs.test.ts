@@ -254,6 +254,34 @@ describe('an imported log as a recording', () => {
   });
 });
 
+describe("Sacred's metrics.json", () => {
+  it('has an object for each figure, with its numbers and their steps', async () => {
+    const log = await importLog(
+      await folder({
+        '1/metrics.json':
+          '{"approx_kl": {"steps": [512, 1024], "timestamps": ["2026-01-01T00:00:00", "2026-01-01T00:01:00"], "values": [0.01, NaN]}}',
+        '1/run.json': '{"command": "main", "heartbeat": 12, "result": null}',
+      }),
+    );
+    expect([log.log.valuesOf('approx_kl'), [...log.log.step]]).toEqual([
+      [0.01, Number.NaN],
+      [512, 1024],
+    ]);
+  });
+});
+
+describe('Weights & Biases', () => {
+  it('what a run printed beside its file is no run of its own', async () => {
+    const bytes = readFileSync(new URL('fixtures/run.wandb', import.meta.url));
+    const store = await folder({
+      'w/run-1.wandb': bytes,
+      'w/files/output.log': 'kl: 0.1\nkl: 0.2\n',
+      'w/logs/debug.log': 'x: 1\n',
+    });
+    expect((await importLog(store)).files).toEqual(['w/run-1.wandb']);
+  });
+});
+
 describe("MLflow's runs", () => {
   it('are called what their user called them', async () => {
     const run = 'mlruns/1/0beea540c49a489fa615abf86cfa4913';

@@ -70,14 +70,14 @@ export const metrics: readonly Metric[] = [
     '',
     'the clipped surrogate',
     'policy_gradient_loss policy_loss loss/policy_avg loss/policy pg_loss actor_loss a_loss surrogate losspi loss/clip',
-    'pi_loss policy_gradient loss_actor surrogate_loss 策略损失',
+    'pi_loss policy_gradient loss_actor surrogate_loss policy/loss_after 策略损失',
   ),
   metric(
     'value_loss',
     '',
     "the critic's error",
     'value_loss loss/value_avg loss/value vf_loss critic_loss c_loss v_loss lossv value_function loss/vf',
-    'value_function_loss baseline_loss loss_critic 价值损失 值函数损失 评论家损失',
+    'value_function_loss baseline_loss loss_critic vfunction/loss_after 价值损失 值函数损失 评论家损失',
   ),
   metric('loss', '', 'the whole loss', 'total_loss loss 总损失 损失'),
   metric(
@@ -139,7 +139,7 @@ export const metrics: readonly Metric[] = [
     'module_episode_returns_mean episode_return episode_reward average_episode_rewards ep_return averageepret',
     'cumulative_reward return_mean return returns mean_reward env/reward_mean score/mean objective/scores',
     'objective/rlhf_reward rewards/mean total_reward_(mean) rewards/step reward_mean reward episode_rewards episode_returns',
-    'total_reward ep_ret score rewards 累计奖励 回报 奖励',
+    'total_reward ep_ret rew_avg rewards/rew_avg score rewards 累计奖励 回报 奖励',
   ),
   metric(
     'evaluation_return',
@@ -152,7 +152,7 @@ export const metrics: readonly Metric[] = [
     'episode_length',
     'steps',
     'how long episodes are',
-    'ep_len_mean episodic_length episode_len_mean eplen episode_length 回合长度',
+    'ep_len_mean episodic_length episode_len_mean eplen episode_length train/length 回合长度',
   ),
   metric('updates', '', 'epochs of optimisation so far', 'n_updates'),
   metric(
@@ -178,7 +178,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 /** Words that may stand around a figure's name and change nothing about it. */
 export const decorations = words(
   'avg average averaged mean final last latest current cur running smoothed ema moving train training per epoch epochs batch ' +
-    'minibatch rollout overall all global policy actor ppo mappo ippo pi agent nats 平均 均值 最终 训练 每轮 当前',
+    'minibatch rollout overall all global gaussian categorical mlp lstm gru cnn policy actor ppo mappo ippo pi agent nats 平均 均值 最终 训练 每轮 当前',
 );
 
 /** Words of one kind of figure about another: its least, its greatest, its spread. It is kept, and not taken for the figure itself. */
@@ -193,7 +193,7 @@ export const settings = words(
 
 /** Speed, memory, time and counts; they are kept and not judged. */
 export const housekeeping = words(
-  'fps sps time times timing perf elapsed duration seconds sec secs ms iteration iterations iter tokens seqlen timers timestamp pid ' +
+  'fps sps time times timing perf computation noise elapsed duration seconds sec secs ms iteration iterations iter tokens seqlen timers timestamp pid ' +
     'done date hostname ip gpu cpu ram memory system epoch epochs step steps runtime id idx index number num count counts seed update updates ' +
     'episode episodes timestep timesteps frames 步数 轮次 回合 迭代 更新 时间 序号 种子',
 );

@@ -247,12 +247,15 @@ function chooseColumns(header: readonly string[], file: string, run: string | un
   ];
   const runs = exportedRuns.size > 0 ? -1 : runColumn(header);
   const special = [step, time, owner, name, runs];
+  const pfrl = ['steps', 'episodes', 'elapsed', 'mean', 'stdev'].every((name) => header.includes(name));
   const monitor = header.includes('r') && header.includes('l') && header.includes('t');
   const values = header.flatMap((column, at) => {
     if (special.includes(at) || column === '' || (name >= 0 && at !== valueAt)) return [];
     const from = exported(column);
     if (from && run !== undefined && from.run !== run) return [];
     if (tag && at === valueAt) return [{ at, name: tag }];
+    // What PFRL's scores.txt calls its episodes' returns.
+    if (pfrl && column === 'mean') return [{ at, name: 'episode_return' }];
     if (monitor && monitorNames[column]) return [{ at, name: monitorNames[column] }];
     return [{ at, name: from ? from.metric : column }];
   });

@@ -135,6 +135,15 @@ function readValue(value: unknown, log: Log, file: string, line: boolean): void 
 /** Lists of numbers are columns, lists of records and objects with numbers for keys are rows, whatever level they stand at. */
 function readObject(object: Row, prefix: string, log: Log, depth = 0): void {
   if (depth > deepest) throw new BadInput(`nests its objects more than ${deepest} deep; that is no log`);
+  const { steps, values } = object;
+  // Sacred's metrics.json: an object for each figure, with its numbers and their steps.
+  if (prefix !== '' && isColumn(values) && isColumn(steps)) {
+    values.forEach((item, i) => {
+      const number = toNumber(item);
+      if (number !== undefined) log.add(prefix.slice(0, -1), number, toNumber(steps[i]) ?? i + 1);
+    });
+    return;
+  }
   const entries = Object.entries(object);
   const numbered = entries.length > 1 && entries.every(([key, value]) => /^\d+$/.test(key) && isRow(value));
   if (numbered) {
