@@ -10,9 +10,10 @@ import type { AgentReturn } from './collect/episodes.ts';
 import { evaluate } from './collect/evaluate.ts';
 import { type GuardKind, GuardStop } from './guard/guard.ts';
 import type { RecordingSink } from './record/recorder.ts';
+import type { IterationReport } from './report.ts';
 import { readSettings, type SettingsInput } from './settings.ts';
 import { cleanStages, type Stages } from './stages.ts';
-import { type IterationReport, Trainer } from './trainer.ts';
+import { Trainer } from './trainer.ts';
 
 /**
  * What a caller may put into a run: a game, stages, an engine, somewhere to record to, and functions that hear how it goes.

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { parameters, small, useTrainer } from '../../test/support/small-run.ts';
 import { searchedFactor, type TrainJob } from '../algorithms/ppo/update.ts';
 import type { Game } from '../games/game.ts';
+import type { IterationReport } from './report.ts';
 import type { SettingsInput } from './settings.ts';
 import { cleanStages } from './stages.ts';
-import type { IterationReport } from './trainer.ts';
 
 const { made, run } = useTrainer();
 

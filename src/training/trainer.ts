@@ -22,7 +22,6 @@ import {
   saveLearner,
 } from './checkpoint.ts';
 import { Collector } from './collect/collector.ts';
-import type { AgentReturn } from './collect/episodes.ts';
 import { agentNames, makeSeating, planLearners, type Seating } from './collect/seating.ts';
 import { assignCredit } from './credit/assign-credit.ts';
 import { Flow } from './flow.ts';
@@ -33,6 +32,7 @@ import { Watch } from './guard/step-watch.ts';
 import { firstTensors, makeManifest } from './record/declare.ts';
 import type { Readings } from './record/readings.ts';
 import { Recorder, type RecordingSink } from './record/recorder.ts';
+import type { IterationReport } from './report.ts';
 import { checkSettings, readSettings, requireRoom, type Settings, type SettingsInput } from './settings.ts';
 import { cleanStages, type Stages } from './stages.ts';
 import { applyProbes } from './update/diagnostic-probes.ts';
@@ -49,30 +49,6 @@ export interface TrainerOptions {
   fault?: BegunFault;
   /** Hears what the guard has to say in `warn`, and what the settings say about themselves. */
   onNotice?: (sentence: string, kind?: GuardKind) => void;
-}
-
-/**
- * What one iteration gave.
- *
- * @example
- * const report: IterationReport = await trainer.iterate();
- * console.log(report.iteration, report.steps);
- */
-export interface IterationReport {
-  iteration: number;
-  /** Decisions of learning agents: in this iteration, and so far. */
-  rows: number;
-  steps: number;
-  /** Per policy. */
-  readings: Readings[];
-  /** Per policy: losses and held-out errors of the modules, where there are any. */
-  modules: Record<string, number>[];
-  /** Per agent, over the episodes that ended in this iteration. */
-  returns: AgentReturn[];
-  order: number[];
-  recorded: boolean;
-  /** The probes that were in force, joined by +; empty where there were none. */
-  probe: string;
 }
 
 /** What is kept of a learner between iterations. */

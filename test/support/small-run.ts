@@ -2,8 +2,9 @@
 import { afterAll, beforeAll } from 'vitest';
 import { createEngine } from '../../src/net/engine.ts';
 import type { Engine } from '../../src/net/types.ts';
+import type { IterationReport } from '../../src/training/report.ts';
 import type { SettingsInput } from '../../src/training/settings.ts';
-import { type IterationReport, Trainer, type TrainerOptions } from '../../src/training/trainer.ts';
+import { Trainer, type TrainerOptions } from '../../src/training/trainer.ts';
 
 export const small: SettingsInput = {
   game: 'echo',

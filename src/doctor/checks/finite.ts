@@ -6,6 +6,7 @@ import type { Iteration } from '../evidence/iteration.ts';
 import type { Numbers, Rows } from '../evidence/rows.ts';
 import type { Run } from '../evidence/run.ts';
 import { limits } from '../limits.ts';
+import { tokenColumns, type Watched, watchedColumns } from './finite-columns.ts';
 
 export const finite: Check = {
   id: 'finite',
@@ -16,68 +17,6 @@ export const finite: Check = {
   of: 'both',
   start: (run) => new FinitePass(run),
 };
-
-/**
- * In the order of the flow, so that the first of an iteration is where it began. A column marked * must be known in every row, one marked ! is
- * left out by whoever does not know it, one marked ~ is often known of some rows only (there infinity alone counts), and one marked [] holds lists.
- */
-const columns = [
-  'samples.obs[]',
-  'samples.candidate_features[]',
-  'samples.logits[]',
-  'samples.temperature',
-  'samples.old_logp*',
-  'samples.env_reward~',
-  'samples.reward',
-  'samples.value',
-  'samples.next_value~',
-  'samples.advantage',
-  'samples.return',
-  'replays.logits[]',
-  'replays.temperature',
-  'replays.new_logp*',
-  'replays.old_logp',
-  'replays.advantage',
-  'replays.entropy',
-  'replays.value',
-  'replays.return',
-  'replays.weight!',
-  'replays.after_logp~',
-  'replays.again_logp~',
-  'steps.loss!',
-  'steps.policy_loss!',
-  'steps.value_loss',
-  'steps.entropy',
-  'steps.approx_kl',
-  'steps.clip_fraction',
-  'steps.grad_norm!',
-  'steps.policy_grad_norm~',
-  'steps.value_grad_norm~',
-  'steps.learning_rate~',
-  'steps.valid_ratio~',
-  'steps.delta_logits~',
-  'steps.kl_after~',
-  'steps.embed_std~',
-  'steps.logits_std~',
-  'tensors.grad_norm!',
-  'tensors.delta!',
-  'tensors.delta_norm',
-  'tensors.norm!',
-  'tensors.learning_rate~',
-  'tensors.weight_decay~',
-].map((text) => {
-  const [, table, column, mark] = /^(\w+)\.(\w+)(.*)$/.exec(text)!;
-  return { table: table as 'samples' | 'replays' | 'steps' | 'tensors', column, mark, name: `${table}.${column}` };
-});
-
-type Watched = (typeof columns)[number];
-
-/** Of tokens that the model did not sample little is known, so that there infinity alone counts. */
-const tokenColumns: readonly Watched[] = columns.map((watched) =>
-  watched.table === 'samples' || (watched.table === 'replays' && watched.column !== 'new_logp')
-    ? { ...watched, mark: watched.mark === '[]' ? '[]' : '~' }
-    : watched,
-);
 
 interface Found {
   column: string;
@@ -109,7 +48,7 @@ class FinitePass implements Pass {
   constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
-    for (const watched of this.run.tokens ? tokenColumns : columns) {
+    for (const watched of this.run.tokens ? tokenColumns : watchedColumns) {
       const rows = iteration[watched.table];
       if (!rows) continue;
       const bad = watched.mark === '[]' ? this.lists(rows, watched, iteration) : this.count(rows, watched, iteration);
@@ -128,7 +67,7 @@ class FinitePass implements Pass {
   /** NaN among the figures of steps, row by row; what is infinite counts at once. */
   private steps(rows: Rows, watched: Watched, values: Numbers, iteration: Iteration): number {
     const { table, name } = watched;
-    const others = columns
+    const others = watchedColumns
       .filter((other) => other.table === table && other !== watched && other.mark !== '~')
       .map((other) => rows.column(other.column))
       .filter((other) => other !== null);
@@ -172,8 +111,8 @@ class FinitePass implements Pass {
   private inOrder(): Found[] {
     // What follows from the flow, returns of episodes and counts, comes after it.
     const order = (column: string) => {
-      const at = columns.findIndex(({ name }) => name === column);
-      return at < 0 ? columns.length : at;
+      const at = watchedColumns.findIndex(({ name }) => name === column);
+      return at < 0 ? watchedColumns.length : at;
     };
     const all = [...this.found, ...this.run.notFinite].map((found) => ({ ...found }));
     const known = new Set([...this.told.values()].filter((told) => told.known > 0).map(({ watched }) => watched));

@@ -3,6 +3,7 @@ import { Pairs } from '../../math/statistics.ts';
 import { limits } from '../limits.ts';
 import { type Iteration, stepKey } from './iteration.ts';
 import type { Numbers } from './rows.ts';
+import { halfWeights, narrowness } from './step-weights.ts';
 
 export interface StepStat {
   policy: number;
@@ -177,39 +178,6 @@ export function* replayedRows(
   }
 }
 
-/** Weights under which the mean over a step is the mean of its two halves' means. */
-function halfWeights({ replays }: Iteration): Float64Array {
-  const epoch = replays!.column('epoch')!;
-  const minibatch = replays!.column('minibatch')!;
-  const policy = replays!.column('policy');
-  const weight = replays!.column('weight');
-  const out = new Float64Array(replays!.rows).fill(1);
-  if (weight) for (let i = 0; i < out.length; i++) if (!Number.isNaN(weight[i])) out[i] = weight[i];
-  for (let from = 0, to = 0; from < out.length; from = to) {
-    for (to = from + 1; to < out.length; to++)
-      if (epoch[to] !== epoch[from] || minibatch[to] !== minibatch[from] || (policy && policy[to] !== policy[from]))
-        break;
-    const middle = from + Math.ceil((to - from) / 2);
-    const sum = (a: number, b: number) => out.subarray(a, b).reduce((total, w) => total + w, 0);
-    const [first, second] = [sum(from, middle), sum(middle, to)];
-    if (first === 0 || second === 0) continue;
-    for (let i = from; i < to; i++) out[i] *= (first + second) / 2 / (i < middle ? first : second);
-  }
-  return out;
-}
-
-/** A loss is made of ratios, exponentials of differences, and of advantages. */
-function narrowness({ replays, samples }: Iteration): number {
-  const grain = Math.max(
-    replays!.grain('new_logp'),
-    replays!.column('old_logp') ? replays!.grain('old_logp') : (samples?.grain('old_logp') ?? 0),
-  );
-  let largest = 0;
-  const fresh = grain > 0 ? replays!.measured('new_logp')! : [];
-  for (let i = 0; i < fresh.length; i++) if (Math.abs(fresh[i]) > largest) largest = Math.abs(fresh[i]);
-  return replays!.grain('advantage') + 2 * grain * largest;
-}
-
 /** exp(x) - 1. Most log-ratios are so small that a few terms give every digit. */
 function grownBy(x: number): number {
   if (!(Math.abs(x) < 0.02)) return Math.expm1(x);
@@ -377,26 +345,4 @@ function finish(s: Sums, { advantage, entropy, value, target, logCount, narrow }
     ratioPairs: s.ratioPairs,
     changePairs: s.changePairs,
   };
-}
-
-/** A step of the `steps` table beside its recomputed figures. */
-export interface ReportedStep {
-  row: number;
-  stat: StepStat;
-}
-
-export function reportedSteps(iteration: Iteration): ReportedStep[] {
-  const { steps } = iteration;
-  if (!steps) return [];
-  const epoch = steps.column('epoch')!;
-  const minibatch = steps.column('minibatch')!;
-  const policy = steps.column('policy');
-  const skipped = steps.column('skipped');
-  const found: ReportedStep[] = [];
-  for (let row = 0; row < steps.rows; row++) {
-    if (skipped?.[row] === 1) continue;
-    const stat = iteration.stats.get(stepKey(epoch[row], minibatch[row], policy ? policy[row] : 0));
-    if (stat) found.push({ row, stat });
-  }
-  return found;
 }

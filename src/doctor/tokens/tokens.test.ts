@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import '../../recording/node.ts';
-import { type Options, tokenRun } from '../../../test/support/tokens/run.ts';
+import type { Options } from '../../../test/support/tokens/rows.ts';
+import { tokenRun } from '../../../test/support/tokens/run.ts';
 import { tokenChecks } from '../checks/tokens/index.ts';
 import { diagnose } from '../diagnose.ts';
 import type { Diagnosis } from '../diagnosis.ts';

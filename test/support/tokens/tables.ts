@@ -1,6 +1,6 @@
 /** The rows of a small token run as columns of a recording. */
 import type { ColumnData } from '../../../src/recording/writer.ts';
-import type { Response, Row, StepRow, Use } from './run.ts';
+import type { Response, Row, StepRow, Use } from './rows.ts';
 
 export function tables(responses: Response[], uses: Use[], steps: StepRow[]): [string, Record<string, ColumnData>][] {
   const flat = responses.flatMap((own) => own.rows.map((row) => ({ own, row })));

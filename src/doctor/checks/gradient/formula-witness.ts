@@ -4,8 +4,8 @@ import { budgets } from '../../budgets.ts';
 import { confidence } from '../../check.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import type { ReportedStep } from '../../evidence/reported-steps.ts';
 import type { Run } from '../../evidence/run.ts';
-import type { ReportedStep } from '../../evidence/step-stats.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import {
