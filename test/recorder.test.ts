@@ -92,8 +92,11 @@ print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
 
   const lint = findVenv('lint');
   it.skipIf(!lint).each([
-    ['formatted', ['ruff', 'format', '--check', 'python', 'examples/pytorch', 'bench/recorder', 'bench/tokens']],
-    ['linted', ['ruff', 'check', 'python', 'examples/pytorch', 'bench/recorder', 'bench/tokens']],
+    [
+      'formatted',
+      ['ruff', 'format', '--check', 'python', 'examples/pytorch', 'bench/recorder', 'bench/tokens', 'bench/logs'],
+    ],
+    ['linted', ['ruff', 'check', 'python', 'examples/pytorch', 'bench/recorder', 'bench/tokens', 'bench/logs']],
     ['type-checked', ['mypy', '--config-file', 'python/pyproject.toml', 'python/trueline_recorder']],
   ])('is %s', (_, [tool, ...args]) => {
     const config = tool === 'ruff' ? [args[0], '--config', 'python/pyproject.toml', ...args.slice(1)] : args;

@@ -11,6 +11,7 @@ const entries = {
   'trueline/recording/node': 'src/recording/node.ts',
   'trueline/training/node': 'src/training/node.ts',
   'trueline/doctor': 'src/doctor/index.ts',
+  'trueline/testing': 'src/cli/check/testing.ts',
   'trueline/sweep': 'src/sweep/index.ts',
 };
 
@@ -64,7 +65,7 @@ describe('the door', () => {
       exports: Record<string, { default: string }>;
     };
     const stated = Object.entries(exports)
-      .filter(([path]) => path !== './package.json')
+      .filter(([path]) => !path.endsWith('.json'))
       .map(([path, { default: file }]) => [
         path.replace('.', 'trueline'),
         file.replace('./dist', 'src').replace('.js', '.ts'),
