@@ -22,6 +22,7 @@ const causes = {
     'old-logp-recomputed',
     'stale-samples',
     'stochastic-forward',
+    'inputs-differ',
   ],
   B: [
     'advantage-shuffled',
@@ -58,6 +59,7 @@ const causes = {
     'kl-guard-too-tight',
     'entropy-bonus-dominates',
     'entropy-sign-flipped',
+    'loss-formula-differs',
     'value-loss-dominates',
   ],
   D: ['policy-head-flat', 'input-saturated', 'policy-collapsed'],

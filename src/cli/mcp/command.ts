@@ -21,7 +21,7 @@ export function mcpCommand(): Command {
     .option('--port <n>', 'the port of --http; any free one unless given', wholeNumber, 0)
     .addHelpText(
       'after',
-      '\nExample, as a coding agent is told of it:\n  {"mcpServers": {"trueline": {"command": "npx", "args": ["trueline", "mcp", "runs"]}}}\n',
+      '\nExample:\n  $ trueline mcp runs\n\nAs a coding agent is told of it:\n  {"mcpServers": {"trueline": {"command": "npx", "args": ["trueline", "mcp", "runs"]}}}\n',
     )
     .action(async (folder: string, flags: { http?: boolean; port: number }) => {
       const tools = new Tools(resolve(folder), await Jobs.open(folder, program));
