@@ -4,8 +4,9 @@ import type { Finding } from '../../diagnosis.ts';
 import { percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
-import type { ReplayRows } from '../../transforms/replay/replay-rows.ts';
+import type { ReplayRow, ReplayRows } from '../../transforms/replay/replay-rows.ts';
 
 /** Where an episode's row stands: the first of its episode, in an episode that began in this rollout, or in one that began before it. */
 type Standing = 'first' | 'begun' | 'carried';
@@ -14,6 +15,7 @@ type Standing = 'first' | 'begun' | 'carried';
 const recurrent = /lstm|gru|rnn|recurrent|weight_hh/i;
 
 export class OtherLogits {
+  private readonly proof = new ProofStore();
   private rows = 0;
   private readonly agents = new Set<number>();
   private onset = Number.POSITIVE_INFINITY;
@@ -26,11 +28,14 @@ export class OtherLogits {
   constructor(private readonly run: Run) {}
 
   /** Counts the rows that were compared, and those of them that disagree. */
-  see(iteration: Iteration, looked: readonly number[], wrong: readonly number[]): void {
+  see(iteration: Iteration, looked: readonly number[], wrong: readonly ReplayRow[]): void {
+    const known = wrong.filter(({ fresh, used }) => Number.isFinite(fresh - used));
+    const column = (side: 'fresh' | 'used') => Float64Array.from(known, (row) => row[side]);
+    this.proof.rows(iteration.number, column('fresh'), column('used'));
     const standing = standingOf(iteration);
     if (!standing) return;
     for (const sample of looked) this.standings[standing(sample)].looked++;
-    for (const sample of wrong) this.standings[standing(sample)].wrong++;
+    for (const { sample } of wrong) this.standings[standing(sample)].wrong++;
   }
 
   /** The row under the cursor, which no transform explains. */
@@ -47,7 +52,7 @@ export class OtherLogits {
 
   /** The finding for the rows that are left, of which there are `open`. */
   finding(open: number, share: number, evidence: Finding['evidence']): Finding | null {
-    const memory = this.memory(open, share, evidence);
+    const memory = this.memory(open, evidence);
     if (memory) return memory;
     // A policy that changed between acting and the update is right in the first iteration; an input is wrong in all.
     if (this.rows < Math.max(fewestRows, limits.most.value * open) || this.onset > 0) return null;
@@ -57,13 +62,13 @@ export class OtherLogits {
       agents: [...this.agents].sort((a, b) => a - b),
       onset: this.onset,
       rows: this.rows,
-      before: share,
+      ...this.proof.prove('log-probability', 'in the update', 'when it was sampled'),
       summary: `Before the first step ${percent(share)} of the rows have other logits in the update than when they were sampled, from the first iteration on, while lists, masks and a second pass agree: the policy was given another input.`,
       evidence,
     };
   }
 
-  private memory(open: number, share: number, evidence: Finding['evidence']): Finding | null {
+  private memory(open: number, evidence: Finding['evidence']): Finding | null {
     const { tensors } = this.run;
     if (tensors.length > 0 && !tensors.some(({ name }) => recurrent.test(name))) return null;
     const { first, begun, carried } = this.standings;
@@ -84,7 +89,7 @@ export class OtherLogits {
       agents: [...this.agents].sort((a, b) => a - b),
       onset: Number.isFinite(this.onset) ? this.onset : 0,
       rows: Math.min(rows, Math.max(open, fewestRows)),
-      before: share,
+      ...this.proof.prove('log-probability', 'in the update', 'when it was sampled'),
       summary: `Before the first step the update disagrees on ${where}: it did not start from the hidden state that acting had.`,
       evidence,
     };

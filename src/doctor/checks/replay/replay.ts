@@ -120,11 +120,7 @@ class ReplayPass implements Pass {
       return cell.disagreeing >= noticedShare * cell.looked;
     });
     this.noticed += noticed.length;
-    this.others.see(
-      iteration,
-      looked,
-      rows.map(({ sample: s }) => s),
-    );
+    this.others.see(iteration, looked, rows);
     if (noticed.length > 0 && !this.cover.full) this.explain(iteration, noticed, agent, policy, step);
   }
 

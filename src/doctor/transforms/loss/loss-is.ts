@@ -13,7 +13,7 @@ export class LossIs implements Transform {
   ) {}
 
   describe(language: Language): string {
-    if (this.form === 'sum') return told(language, 'sum over the minibatch', '小批量上的和');
+    if (this.form === 'sum') return told(language, 'sum over the minibatch', '小批次上的和');
     if (this.form === 'negated') {
       if (this.of === 'entropy') return told(language, 'sign of the entropy term', '熵项的符号');
       return told(language, `sign of the ${this.of} loss`, `${this.of === 'policy' ? '策略' : '价值'}损失的符号`);

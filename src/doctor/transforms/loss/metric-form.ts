@@ -21,8 +21,8 @@ const quantities = {
 
 const overs = {
   step: ['', ''],
-  'last-minibatch': [' of the last minibatch only', '，只取最后一个小批量'],
-  'last-minibatch-of-epoch': [" of the epoch's last minibatch only", '，只取每轮最后一个小批量'],
+  'last-minibatch': [' of the last minibatch only', '，只取最后一个小批次'],
+  'last-minibatch-of-epoch': [" of the epoch's last minibatch only", '，只取每轮最后一个小批次'],
   'first-step': [' before the first step', '，取第一步之前'],
   sum: [', summed over rows', '，对行求和'],
 } as const;

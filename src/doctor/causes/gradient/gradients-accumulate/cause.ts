@@ -27,7 +27,7 @@ export const gradientsAccumulate: CauseEntry = {
   pytorch: 'optimizer.zero_grad()\nloss.backward()\noptimizer.step()',
   trueline: 'engine.update(jobs)   // every step starts from a gradient of 0',
   chinese: {
-    meaning: '优化器各步之间没有清除梯度，每一步都把此前所有小批量的梯度再用一遍。',
+    meaning: '优化器各步之间没有清除梯度，每一步都把此前所有小批次的梯度再用一遍。',
     remedy: '在每次反向传播之前清除梯度。',
   },
 };
