@@ -17,7 +17,6 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
   try {
     for (const target of targets.filter(({ name }) => chosen?.includes(name) ?? true)) {
       const { strikes, broken } = await strike(target, scratch, most, say);
-      for (const sentence of broken) say(sentence);
       const what = `${target.name}: strikes after which something is lost, left over or another, of ${strikes}`;
       figures.push(figure(what, broken.length, '', { most: 0 }));
     }

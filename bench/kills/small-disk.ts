@@ -49,7 +49,10 @@ export async function onSmallDisks(
   const broken: string[] = [];
   let full = 0;
   for (const pages of chosen) {
-    const complain = (what: string) => broken.push(`${target.name}, disk of ${pages} pages: ${what}`);
+    const complain = (what: string) => {
+      broken.push(`${target.name}, disk of ${pages} pages: ${what}`);
+      say(broken[broken.length - 1]);
+    };
     let folder = '';
     try {
       await make(`disk-${pages}`, (made) => {

@@ -144,7 +144,11 @@ export async function strike(
   const one = async (i: number, { how, at }: (typeof chosen)[number]) => {
     const folder = await make(String(i));
     const own_ = `${tally}.${i}`;
-    const complain = (what: string) => broken.push(`${target.name}, ${how} call ${at} of ${calls}: ${what}`);
+    // At once: who ends a long run early still knows what it found.
+    const complain = (what: string) => {
+      broken.push(`${target.name}, ${how} call ${at} of ${calls}: ${what}`);
+      say(broken[broken.length - 1]);
+    };
     try {
       const { status, signal, said } = await run(target, folder, { tally: own_, how, at });
       const reached = existsSync(own_) && statSync(own_).size >= at;
