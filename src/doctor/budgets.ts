@@ -28,6 +28,8 @@ export const budgets = {
   coverKept: 0.05,
   /** Steps kept as a proof. */
   proofSteps: 1200,
+  /** Agents that tables are kept for; nobody trains more. */
+  agentNumbers: 65_536,
   /** Pairs of rows that a line is laid through, at strides that visit all rows. */
   lines: 24,
   lineStrides: [7919, 104729],

@@ -8,6 +8,7 @@ import {
   flow,
 } from '../../math/advantages.ts';
 import { buildChains, type Chains } from '../../math/chains.ts';
+import { budgets } from '../budgets.ts';
 import { clipsInUse } from './clip-in-use.ts';
 import type { Numbers, Rows } from './rows.ts';
 import type { Run } from './run.ts';
@@ -52,7 +53,9 @@ export class Iteration {
       if (rows) run.rows[rows.table] = (run.rows[rows.table] ?? 0) + rows.rows;
     }
     const agent = this.samples?.column('agent');
-    for (let i = 0; agent && i < agent.length; i++) if (agent[i] >= run.agentCount) run.agentCount = agent[i] + 1;
+    // A number beyond all agents is damage, which the judge of rows tells; tables by agent must not grow with it.
+    for (let i = 0; agent && i < agent.length; i++)
+      if (agent[i] >= run.agentCount && agent[i] < budgets.agentNumbers) run.agentCount = agent[i] + 1;
   }
 
   /** Takes the policies' own logits in place of those that were not recorded. */
