@@ -46,6 +46,25 @@ function wild(random: RandomStream): unknown {
   ]);
 }
 
+/** JSON of a value however deep it is: what is still to be written waits in a list, not on the stack. */
+export function writtenOut(value: unknown): string {
+  const waiting: { value: unknown; text?: string }[] = [{ value }];
+  let out = '';
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    if (next.text !== undefined) out += next.text;
+    else if (typeof next.value === 'object' && next.value !== null) {
+      const list = Array.isArray(next.value);
+      const parts = Object.entries(next.value).flatMap(([key, item], i) => [
+        { value: null, text: `${i > 0 ? ',' : ''}${list ? '' : `${JSON.stringify(key)}:`}` },
+        { value: item },
+      ]);
+      out += list ? '[' : '{';
+      waiting.push({ value: null, text: list ? ']' : '}' }, ...parts.reverse());
+    } else out += JSON.stringify(next.value) ?? 'null';
+  }
+  return out;
+}
+
 /** Another value at one place of a tree, a key gone, or a key more. */
 export function spoilJson(random: RandomStream, data: unknown): unknown {
   if (typeof data !== 'object' || data === null || random.below(6) === 0) return wild(random);

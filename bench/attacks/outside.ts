@@ -10,7 +10,7 @@ import { FolderWatch } from '../../src/cli/studio/watch.ts';
 import type { RandomStream } from '../../src/math/random.ts';
 import { readSweep } from '../../src/sweep/file.ts';
 import { readSettings } from '../../src/training/settings.ts';
-import { pick, spoilJson, spoilText } from './mutate.ts';
+import { pick, spoilJson, spoilText, writtenOut } from './mutate.ts';
 import type { Target } from './targets.ts';
 
 /** The tasks are these whatever else is said: the last of an option counts. */
@@ -172,7 +172,7 @@ export async function outsideTargets(root: string): Promise<Target[]> {
         ];
         if (odd !== 'none') headers[odd] = pick(random, values);
         const asked = random.below(3) === 0 ? spoilText(random, path).replace(/[^\x21-\x7e]/g, '%') : path;
-        const text = spoilText(random, JSON.stringify(spoilJson(random, body)));
+        const text = spoilText(random, writtenOut(spoilJson(random, body)));
         const whole = new Request(new URL(`http://127.0.0.1/${asked.replace(/^\/+/, '')}`), {
           method,
           headers,
@@ -201,7 +201,9 @@ export async function outsideTargets(root: string): Promise<Target[]> {
       name: 'a list of a sweep',
       weight: 10,
       attack: async (random) => {
-        readSweep(spoilJson(random, list));
+        const file = join(home, 'sweep.json');
+        writeFileSync(file, writtenOut(spoilJson(random, list)));
+        readSweep(await readConfig(file));
         return {};
       },
     },

@@ -9,7 +9,6 @@ import { BadInput } from '../../src/recording/bad-input.ts';
 import { inspect } from '../../src/recording/check/inspect.ts';
 import { validate } from '../../src/recording/check/validate.ts';
 import type { Chunk } from '../../src/recording/column.ts';
-import { jsonText } from '../../src/recording/files/json.ts';
 import { ZipBuilder, zipStore } from '../../src/recording/files/zip.ts';
 import { maskedCrc32c } from '../../src/recording/importers/formats/crc32c.ts';
 import { importLog, logRecording } from '../../src/recording/importers/open.ts';
@@ -21,7 +20,7 @@ import { readEntry } from '../../src/sweep/redis/entry.ts';
 import { decodeCheckpoint, encodeCheckpoint } from '../../src/training/checkpoint.ts';
 import { train } from '../../src/training/run.ts';
 import { readSettings } from '../../src/training/settings.ts';
-import { pick, spoilBytes, spoilChunk, spoilJson, spoilText } from './mutate.ts';
+import { pick, spoilBytes, spoilChunk, spoilJson, spoilText, writtenOut } from './mutate.ts';
 import { outsideTargets } from './outside.ts';
 
 export interface Target {
@@ -202,7 +201,7 @@ export async function targets(root: string): Promise<Target[]> {
         const bytes =
           random.below(3) === 0
             ? spoilBytes(random, files.get('manifest.json')!)
-            : Buffer.from(jsonText(spoilJson(random, manifest)));
+            : Buffer.from(writtenOut(spoilJson(random, manifest)));
         return judged(await Recording.open(await recordingOf(new Map([['manifest.json', bytes]]))));
       },
     },
