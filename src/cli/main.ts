@@ -79,5 +79,8 @@ export async function main(args: readonly string[]): Promise<void> {
 /** No room, no permission, no such folder: the operating system's sentence names the path. */
 function isFileError(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code;
-  return error instanceof Error && typeof code === 'string' && /^E[A-Z]+$/.test(code) && 'syscall' in error;
+  if (!(error instanceof Error) || typeof code !== 'string') return false;
+  // No path holds a null byte, and Node says so before it asks the system.
+  if (code === 'ERR_INVALID_ARG_VALUE') return /null bytes/.test(error.message);
+  return /^E[A-Z]+$/.test(code) && 'syscall' in error;
 }

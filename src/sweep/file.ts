@@ -1,6 +1,7 @@
 /** A sweep file: settings that all runs share, lists of what varies, and seeds. Every combination of the lists is run with every seed. */
 import { z } from 'zod';
 import { BadInput } from '../recording/bad-input.ts';
+import { jsonText } from '../recording/files/json.ts';
 import { mergeSettings, recommendedSettings } from '../training/recommended.ts';
 import { makeJob } from './job.ts';
 import type { SweepJob } from './sweep.ts';
@@ -45,9 +46,7 @@ export function readSweep(data: unknown, { portable = false } = {}): { name: str
       portable ? { kernel: 'simd' } : {},
       given,
     );
-    const words = choice.map(
-      ({ path, value }) => `${path}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    );
+    const words = choice.map(({ path, value }) => `${path}=${typeof value === 'string' ? value : jsonText(value)}`);
     for (const seed of list)
       jobs.push({
         label: [...(words.length > 0 ? words : [given.game]), `seed ${seed}`].join(' '),
