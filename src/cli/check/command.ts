@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { BadInput } from '../../recording/bad-input.ts';
 import { style, wantsColour } from '../../report/style.ts';
 import { json, list, maxSize, print, words } from '../common/options.ts';
-import { acceptCause, readProject, verdicts } from '../common/project.ts';
+import { acceptCause, failingVerdicts, readProject, verdicts } from '../common/project.ts';
 import { addLogOptions, type LogFlags, logOptions } from '../import.ts';
 import { junit, markdown } from './formats.ts';
 import { look } from './look.ts';
@@ -58,7 +58,7 @@ export function checkCommand(): Command {
         ...logOptions(flags),
         ...(flags.failOn ? { failOn: flags.failOn } : {}),
       });
-      const failing = flags.failOn ?? project.failOn ?? ['faulty', 'unexplained'];
+      const failing = flags.failOn ?? project.failOn ?? failingVerdicts;
       if (flags.json) print(JSON.stringify(result, null, 2));
       else if (flags.junit) print(junit(result, ({ verdict }) => failing.includes(verdict)));
       else if (flags.markdown) print(markdown(result));

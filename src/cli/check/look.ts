@@ -13,7 +13,7 @@ import type { Recording } from '../../recording/recording.ts';
 import { number } from '../../report/number.ts';
 import { verdictSentence } from '../../report/verdict.ts';
 import { exitStatus, quoted } from '../common/options.ts';
-import { type Project, verdicts } from '../common/project.ts';
+import { failingVerdicts, type Project, verdicts } from '../common/project.ts';
 import { examine } from '../diagnose.ts';
 import type { CheckedRun, CheckResult } from './result.ts';
 
@@ -57,7 +57,7 @@ export async function look(path: string, project: Project, options: LookOptions 
   runs.sort((a, b) => place(a) - place(b));
   const [{ verdict }] = runs;
   const failOn = options.failOn ?? project.failOn;
-  const failed = runs.some((run) => (failOn ?? ['faulty', 'unexplained']).includes(run.verdict));
+  const failed = runs.some((run) => (failOn ?? failingVerdicts).includes(run.verdict));
   const open = failOn === undefined && verdict === 'not-enough-evidence';
   const status = failed ? exitStatus.faulty : open ? exitStatus.notEnough : exitStatus.good;
   return { format: 'trueline/check/1', path, verdict, failed, status, runs, unread };

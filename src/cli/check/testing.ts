@@ -9,7 +9,7 @@ import { Recording } from '../../recording/recording.ts';
 import { RecordingWriter } from '../../recording/writer.ts';
 import { type TrainHooks, train } from '../../training/run.ts';
 import type { SettingsInput } from '../../training/settings.ts';
-import type { verdicts } from '../common/project.ts';
+import { failingVerdicts, type verdicts } from '../common/project.ts';
 import { details } from './formats.ts';
 import { summarise } from './look.ts';
 import type { CheckedRun } from './result.ts';
@@ -45,7 +45,7 @@ export async function expectHealthy(run: string | Recording, options: GuardOptio
   const recording = opened.declaring(options.settings ?? {});
   const diagnosis = await diagnose(recording, { ignore: options.ignore ?? [] });
   const checked = summarise(recording.name, 'recording', false, recording, diagnosis);
-  if ((options.failOn ?? ['faulty', 'unexplained']).includes(checked.verdict)) throw new Diagnosed(checked);
+  if ((options.failOn ?? failingVerdicts).includes(checked.verdict)) throw new Diagnosed(checked);
   return checked;
 }
 

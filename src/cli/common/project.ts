@@ -10,6 +10,9 @@ import { readConfig } from './settings.ts';
 
 export const verdicts = ['faulty', 'unexplained', 'not-enough-evidence', 'healthy'] as const;
 
+/** Those that fail a check unless others are named. */
+export const failingVerdicts: readonly (typeof verdicts)[number][] = ['faulty', 'unexplained'];
+
 const entry = z.union([
   z.string().describe('The id of a cause.'),
   z.strictObject({

@@ -154,10 +154,10 @@ export function stepStats(
   return found;
 }
 
-/** Rows that entered a loss, each with its step, log-ratio and weight. */
+/** Rows that entered a loss, each with its step, old log-probability, log-ratio and weight. */
 export function* replayedRows(
   iteration: Iteration,
-): Generator<{ key: number; row: number; log: number; weight: number }> {
+): Generator<{ key: number; row: number; old: number; log: number; weight: number }> {
   const { replays, samples, own } = iteration;
   if (!replays) return;
   const epoch = replays.column('epoch')!;
@@ -174,7 +174,7 @@ export function* replayedRows(
     const old =
       used && !Number.isNaN(used[row]) ? used[row] : own[row] === 1 && stored ? stored[sample[row]] : Number.NaN;
     const key = stepKey(epoch[row], minibatch[row], policy ? policy[row] : 0);
-    yield { key, row, log: fresh[row] - old, weight: w };
+    yield { key, row, old, log: fresh[row] - old, weight: w };
   }
 }
 

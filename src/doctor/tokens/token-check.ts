@@ -1,7 +1,7 @@
 /** A check of language models: it looks at the gathered evidence once, when all iterations have been read. */
 import type { Check, Group } from '../check.ts';
 import { confidence } from '../check.ts';
-import { type Figures, type Finding, figure, type Outcome, type Remark } from '../diagnosis.ts';
+import type { Figures, Finding, Outcome, Remark } from '../diagnosis.ts';
 import { limits } from '../limits.ts';
 import { type Proof, residual } from '../proof.ts';
 import type { Transform } from '../transforms/transform.ts';
@@ -113,5 +113,3 @@ function proofOf({ quantity, target, before, iteration = 0, columns }: Shown, tr
     after: thin(columns.after),
   };
 }
-
-export const percent = (share: number) => `${figure(100 * share)} %`;

@@ -54,21 +54,3 @@ describe('zeros of a fixed number of decimals', () => {
     expect([...printed.log.rounding]).toEqual([['actor/ppo_kl', 0.0005]]);
   });
 });
-
-describe('printed tables without rules', () => {
-  it("two columns, as garage's logger prints them", async () => {
-    const block = (step: number, kl: string) =>
-      `-----------------  ---------\nTotalEnvSteps      ${step}\nGaussianMLPPolicy/KL    ${kl}\nVFunction/LossAfter   1.5\n-----------------  ---------\n`;
-    const log = await imported('debug_run.log', block(512, '3.1e-05') + block(1024, '0.02'));
-    expect(log.log.valuesOf('GaussianMLPPolicy/KL')).toEqual([3.1e-5, 0.02]);
-    expect([...log.log.step]).toEqual([512, 512, 1024, 1024]);
-  });
-
-  it('a line that begins with a word in brackets is no JSON', async () => {
-    const log = await imported(
-      'out.txt',
-      '[update 1] approx_kl: 0.1, entropy: 0.5\n[update 2] approx_kl: 0.2, entropy: 0.4\n',
-    );
-    expect(log.log.valuesOf('approx_kl')).toEqual([0.1, 0.2]);
-  });
-});

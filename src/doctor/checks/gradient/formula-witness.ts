@@ -6,6 +6,7 @@ import { type Finding, figure } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { ReportedStep } from '../../evidence/reported-steps.ts';
 import type { Run } from '../../evidence/run.ts';
+import { replayedRows } from '../../evidence/step-stats.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import {
@@ -156,30 +157,18 @@ function meanOf(rows: readonly WeighedRow[], of: (row: WeighedRow) => number): n
 /** The rows of some steps as a loss sees them. */
 function rowsOf(iteration: Iteration, wanted: ReadonlySet<number>): Map<number, WeighedRow[]> {
   const found = new Map<number, WeighedRow[]>();
-  const { replays, samples, own } = iteration;
-  const advantage = replays?.column('advantage');
-  if (!replays || !advantage) return found;
-  const epoch = replays.column('epoch')!;
-  const minibatch = replays.column('minibatch')!;
-  const policy = replays.column('policy');
-  const weight = replays.column('weight');
-  const sample = replays.column('sample')!;
-  const fresh = replays.measured('new_logp')!;
-  const used = replays.column('old_logp');
-  const stored = samples?.measured('old_logp');
-  for (let i = 0; i < replays.rows; i++) {
-    const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
-    const key = stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0);
-    if (w === 0 || !wanted.has(key)) continue;
-    const old = used && !Number.isNaN(used[i]) ? used[i] : own[i] === 1 && stored ? stored[sample[i]] : Number.NaN;
-    const log = fresh[i] - old;
+  const advantage = iteration.replays?.column('advantage');
+  if (!advantage) return found;
+  const fresh = iteration.replays!.measured('new_logp')!;
+  for (const { key, row: i, old, log, weight } of replayedRows(iteration)) {
+    if (!wanted.has(key)) continue;
     const row = {
       log,
       ratio: Math.exp(log),
       advantage: advantage[i],
       probability: Math.exp(fresh[i]),
       oldProbability: Math.exp(old),
-      weight: w,
+      weight,
     };
     const rows = found.get(key);
     if (rows) rows.push(row);

@@ -1,7 +1,9 @@
 /** Do groups carry a signal? Where all rewards of a group are equal its advantages are 0, whatever the program does. */
+
+import { percent } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
-import { type Looked, percent, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
+import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
 
 const check = 'token-groups';
 

@@ -1,9 +1,10 @@
 /** Are the tokens trained that the model sampled, and no others? A mask that one shift makes right is shifted; only what is left is padding, or the environment's. */
 import type { Finding } from '../../diagnosis.ts';
+import { percent } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
 import { finish, source } from '../../tokens/codes.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
-import { type Looked, percent, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
+import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
 import { LeftOut } from '../../transforms/rows/left-out.ts';
 import { TokenShift } from '../../transforms/tokens/token-shift.ts';
 

@@ -1,13 +1,13 @@
 /** Do sampler and trainer agree on what was sampled? Only rows that both scored with the same weights are compared; where they do not agree, every column that the sampler could have reported instead is tried. */
 import { mean } from '../../../math/statistics.ts';
-import { type Finding, figure, type Remark } from '../../diagnosis.ts';
+import { type Finding, figure, percent, type Remark } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
 import { dependence } from '../../tokens/dependence.ts';
 import { engineNoise, placeInResponse } from '../../tokens/engine-noise.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
 import { type Floor, floorOf, type Gaps, gaps, wider } from '../../tokens/floor.ts';
 import { type Predict, SamplerRows } from '../../tokens/sampler-rows.ts';
-import { type Looked, percent, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
+import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
 import { ColumnFor } from '../../transforms/tokens/column-for.ts';
 import { GrowsWith } from '../../transforms/tokens/grows-with.ts';
 import { TokenShift } from '../../transforms/tokens/token-shift.ts';

@@ -1,10 +1,8 @@
 /** The policy does not move: rates, gradients and KL at 0, or so small that nobody sees them. */
 import { median } from '../../../math/statistics.ts';
-import { figure } from '../../diagnosis.ts';
+import { figure, percent } from '../../diagnosis.ts';
 import { logLimits } from '../limits.ts';
 import { found, most, type Symptom, type Weights } from '../symptom.ts';
-
-const percent = (share: number) => `${figure(100 * share)} %`;
 
 const still: Weights = {
   'optimizer-unbound': 0.25,
