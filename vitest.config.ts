@@ -52,6 +52,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'integration',
+          globalSetup: ['./test/support/chromium.ts'],
           include: ['test/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 600_000,

@@ -31,6 +31,7 @@ export async function bench(
   sizes: StudioSizes = full,
   serve: Serve = serveStudio,
   assets = resolve('dist/studio'),
+  openBrowser = () => chromium.launch({ executablePath, args: ['--no-sandbox'] }),
 ): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'trueline-bench-'));
   say(`recording ${sizes.rows} rows, and a curve of ${sizes.points} points ...`);
@@ -38,7 +39,7 @@ export async function bench(
   await recordCurve(join(folder, 'curve'), sizes.points);
   await recordEpisodes(join(folder, 'hunt'));
   const server = await serve(folder, { interval: 60_000 });
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await openBrowser();
   try {
     const script = firstScript(assets);
     say('first paint ...');

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { train } from '../src/index.ts';
-import { findChromium, root, temporaryFolder } from './support/run.ts';
+import { findChromium, openBrowser } from './support/browser.ts';
+import { root, temporaryFolder } from './support/run.ts';
 
 const settings = {
   game: 'echo',
@@ -17,7 +18,6 @@ const settings = {
   rollout: 32,
   kernel: 'simd' as const,
 };
-const executablePath = findChromium();
 const folder = temporaryFolder();
 
 /** Two pages that differ in whether they are cross-origin isolated, and so may use two threads. */
@@ -37,7 +37,7 @@ function serve(isolated: boolean): Promise<{ server: Server; url: string }> {
   });
 }
 
-describe.skipIf(!executablePath)('in a web page', () => {
+describe.skipIf(!findChromium())('in a web page', () => {
   let browser: Browser;
   beforeAll(async () => {
     await build({
@@ -51,10 +51,7 @@ describe.skipIf(!executablePath)('in a web page', () => {
         rolldownOptions: { external: [/^node:/] },
       },
     });
-    browser = await chromium.launch({
-      executablePath,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    });
+    browser = await openBrowser();
   });
   afterAll(() => browser?.close());
 

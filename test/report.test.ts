@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../src/doctor/diagnosis.ts';
-import { findChromium, root, run, temporaryFolder, trueline } from './support/run.ts';
+import { findChromium, openBrowser } from './support/browser.ts';
+import { root, run, temporaryFolder, trueline } from './support/run.ts';
 
 const folder = temporaryFolder();
 const faulty = join(folder, 'faulty');
@@ -21,14 +22,10 @@ beforeAll(() => {
   expect(trueline('diagnose', faulty, '--html', page).status).toBe(1);
 });
 
-const executablePath = findChromium();
-describe.skipIf(!executablePath)('the HTML report in a browser', () => {
+describe.skipIf(!findChromium())('the HTML report in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    });
+    browser = await openBrowser();
   });
   afterAll(() => browser?.close());
 

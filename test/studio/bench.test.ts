@@ -2,12 +2,13 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bench } from '../../bench/studio.bench.ts';
-import { findChromium, root } from '../support/run.ts';
+import { findChromium, openBrowser } from '../support/browser.ts';
+import { root } from '../support/run.ts';
 import { serveStudio } from '../support/studio.ts';
 
 it.skipIf(!findChromium())('scrubs, pans, paints and drops', async () => {
   const sizes = { rows: 20_000, points: 20_000, frames: 20, rounds: 1 };
-  const figures = await bench(() => undefined, sizes, serveStudio, join(root, 'dist/studio'));
+  const figures = await bench(() => undefined, sizes, serveStudio, join(root, 'dist/studio'), openBrowser);
   expect(figures).toHaveLength(10);
   for (const { what, value } of figures) expect(Number.isFinite(value), what).toBe(true);
   expect(figures.find(({ what }) => what.startsWith('first script'))).toMatchObject({ met: true });

@@ -7,16 +7,16 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFault } from '../../src/faults/index.ts';
 import { folderStore, packZip } from '../../src/recording/node.ts';
-import { findChromium, root, temporaryFolder } from '../support/run.ts';
+import { findChromium, savedBy } from '../support/browser.ts';
+import { root, temporaryFolder } from '../support/run.ts';
 import { openPage, record as recordInto, type Served, serveStudio } from '../support/studio.ts';
 
-const executablePath = findChromium();
 const folder = temporaryFolder();
 const runs = join(folder, 'runs');
 const hostile = '<img src=x onerror=window.hacked=1>';
 const record = (name: string, settings: object, fault?: string) => recordInto(join(runs, name), settings, fault);
 
-describe.skipIf(!executablePath)('the studio in a browser', () => {
+describe.skipIf(!findChromium())('the studio in a browser', () => {
   let browser: Browser;
   let page: Page;
   let server: Served;
@@ -38,7 +38,7 @@ describe.skipIf(!executablePath)('the studio in a browser', () => {
     renameSync(join(runs, 'hostile'), join(runs, hostile));
     await packZip(folderStore(join(runs, 'late')), join(folder, 'late.zip'));
     server = await serveStudio(runs, { interval: 100 });
-    ({ browser, page } = await openPage(executablePath!, complaints));
+    ({ browser, page } = await openPage(complaints));
   });
   afterAll(async () => {
     await browser?.close();
@@ -162,13 +162,8 @@ describe.skipIf(!executablePath)('the studio in a browser', () => {
   it('saves a picture as SVG and its data as CSV', async () => {
     await open('#/runs?runs=hunt-1&curves=return');
     await page.waitForSelector('.u-over');
-    const save = async (label: string) => {
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.click(`figure button:text-is("${label}")`),
-      ]);
-      return readFileSync((await download.path())!, 'utf8');
-    };
+    const save = async (label: string) =>
+      (await savedBy(page, () => page.click(`figure button:text-is("${label}")`))).text;
     expect(await save('SVG')).toMatch(/^<svg .*player_1.*<\/svg>\s*$/s);
     const csv = await save('CSV');
     expect(csv.split('\n').length).toBeGreaterThan(8);

@@ -3,19 +3,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, freePort, TestRedis } from '../../bench/redis/server.ts';
 import { makeJob, runSweep } from '../../src/sweep/index.ts';
 import { RedisRunner } from '../../src/sweep/redis/runner.ts';
-import { findChromium, root, temporaryFolder, trueline } from '../support/run.ts';
+import { findChromium, openBrowser } from '../support/browser.ts';
+import { root, temporaryFolder, trueline } from '../support/run.ts';
 import { serveStudio } from '../support/studio.ts';
 
 const program = findRedis();
-const executablePath = findChromium();
 const folder = temporaryFolder();
 
-describe.skipIf(!program || !executablePath)('a queue in the studio', () => {
+describe.skipIf(!program || !findChromium())('a queue in the studio', () => {
   let redis: TestRedis;
   let browser: Browser;
   let worker: ChildProcess | undefined;
@@ -25,7 +25,7 @@ describe.skipIf(!program || !executablePath)('a queue in the studio', () => {
     mkdirSync(join(folder, 'runs'));
     redis = new TestRedis(program!, join(folder, 'redis'), await freePort());
     await redis.start();
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await openBrowser();
   });
   afterAll(async () => {
     await browser?.close();

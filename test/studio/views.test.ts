@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, savedBy } from '../support/browser.ts';
 import { writeInvestigation } from '../support/investigation.ts';
-import { findChromium, root, temporaryFolder } from '../support/run.ts';
+import { root, temporaryFolder } from '../support/run.ts';
 import { keepShot, openPage, record, type Served, serveStudio, tooFaint } from '../support/studio.ts';
 
-const executablePath = findChromium();
 const folder = temporaryFolder();
 const runs = join(folder, 'runs');
 const hostile = '<img src=x onerror=window.hacked=1>';
@@ -22,7 +22,7 @@ it('sends a first script of less than 350 kB, gzipped, with charts and views lef
   for (const path of scripts) expect(readFileSync(join(root, 'dist/studio', path), 'utf8')).not.toContain('zrender');
 });
 
-describe.skipIf(!executablePath)('the views of the studio', () => {
+describe.skipIf(!findChromium())('the views of the studio', () => {
   let browser: Browser;
   let page: Page;
   let server: Served;
@@ -32,10 +32,7 @@ describe.skipIf(!executablePath)('the views of the studio', () => {
     await page.goto(`${server.address}${hash}`);
   };
   const textOf = async (selector: string) => (await page.locator(selector).allInnerTexts()).join('\n');
-  const saved = async (selector: string) => {
-    const [download] = await Promise.all([page.waitForEvent('download'), page.locator(selector).first().click()]);
-    return { name: download.suggestedFilename(), text: readFileSync((await download.path())!, 'utf8') };
-  };
+  const saved = (selector: string) => savedBy(page, () => page.locator(selector).first().click());
   const drop = async (run: string) => {
     await open('#/drop');
     await page.setInputFiles('[data-testid=folder]', join(runs, run));
@@ -56,7 +53,7 @@ describe.skipIf(!executablePath)('the views of the studio', () => {
     await record(join(runs, 'hostile'), { ...echo, names: [hostile, 'b'] }, 'advantage-late');
     renameSync(join(runs, 'hostile'), join(runs, hostile));
     server = await serveStudio(runs, { interval: 100 });
-    ({ browser, page } = await openPage(executablePath!, complaints));
+    ({ browser, page } = await openPage(complaints));
   });
   afterAll(async () => {
     await browser?.close();

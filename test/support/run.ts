@@ -43,8 +43,10 @@ export function temporaryFolder(): string {
 /** A Python that has the modules, if there is one. */
 export function findPython(...modules: string[]): string | undefined {
   return ['/usr/bin/python3', 'python3'].find((python) => {
-    const probe = spawnSync(python, ['-c', `import ${modules.join(', ')}`]);
-    return probe.status === 0;
+    // Looked for and not imported: torch takes seconds to import.
+    const wanted = modules.map((name) => `'${name}'`).join(', ');
+    const script = `import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, [${wanted}])))`;
+    return spawnSync(python, ['-c', script]).status === 0;
   });
 }
 
@@ -52,9 +54,4 @@ export function findPython(...modules: string[]): string | undefined {
 export function findVenv(name: string): string | undefined {
   const folder = join(root, 'build', 'venv', name);
   return existsSync(join(folder, 'ready')) ? join(folder, 'bin', 'python') : undefined;
-}
-
-/** A Chromium to open pages in, if there is one. */
-export function findChromium(): string | undefined {
-  return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 }

@@ -1,11 +1,12 @@
 /** What the studio's tests share: its built server, recordings made on the spot, and what is measured in a page. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { applyFault, findFault } from '../../src/faults/index.ts';
 import { trainInto } from '../../src/training/node.ts';
 import { readSettings } from '../../src/training/settings.ts';
 import { cleanStages } from '../../src/training/stages.ts';
+import { openBrowser } from './browser.ts';
 import { root } from './run.ts';
 
 export interface Served {
@@ -32,12 +33,9 @@ export async function record(folder: string, settings: object, fault?: string): 
   result.dispose();
 }
 
-/** A page in a browser of its own; whatever it complains of is added to the list. */
-export async function openPage(
-  executablePath: string,
-  complaints: string[],
-): Promise<{ browser: Browser; page: Page }> {
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+/** A page of the shared browser; whatever it complains of is added to the list. */
+export async function openPage(complaints: string[]): Promise<{ browser: Browser; page: Page }> {
+  const browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   // A busy machine is no fault of the page.
   page.setDefaultTimeout(240_000);
