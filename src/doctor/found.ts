@@ -24,7 +24,7 @@ export function foundBy<H extends Hypothesis>(
   const whole: Proof = {
     ...proof,
     quantity,
-    labels: { target, before, after: transform.describe('en') },
+    labels: { target, before, after: transform.describe() },
     point: 'row',
   };
   return [hypothesis.cause, ...(hypothesis.beside ? [hypothesis.beside] : [])].map((cause) => ({
@@ -35,7 +35,7 @@ export function foundBy<H extends Hypothesis>(
     rows,
     transform,
     ...proved(whole),
-    summary: `${summary(percent(share))}: ${transform.describe('en')}.`,
+    summary: `${summary(percent(share))}: ${transform.describe()}.`,
     evidence,
   }));
 }
@@ -85,7 +85,7 @@ export class ProofStore {
 
   /** The proof and its residuals; nothing where nothing was kept. */
   prove(quantity: string, target: string, before: string, transform?: Transform): Partial<ReturnType<typeof proved>> {
-    const labels = { target, before, after: transform?.describe('en') ?? '' };
+    const labels = { target, before, after: transform?.describe() ?? '' };
     if (!transform) this.forget();
     if (this.kept) return proved({ ...this.kept, quantity, labels, point: 'row' });
     if (this.steps.target.length === 0) return {};

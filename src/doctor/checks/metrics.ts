@@ -278,7 +278,7 @@ class MetricsPass implements Pass {
         ...(fit > limits.most.value
           ? { transform: best[0], ...best[1].proof.prove(column, 'as reported', 'recomputed from the rows', best[0]) }
           : { before: Math.abs(reported - recomputed) }),
-        summary: `${column} is reported as ${figure(reported)} where the rows give ${figure(recomputed)}${fit > limits.most.value ? `; it agrees with: ${best[0].describe('en')}` : ''}.`,
+        summary: `${column} is reported as ${figure(reported)} where the rows give ${figure(recomputed)}${fit > limits.most.value ? `; it agrees with: ${best[0].describe()}` : ''}.`,
         evidence: [
           {
             check: 'metrics',

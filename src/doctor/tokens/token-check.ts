@@ -95,7 +95,7 @@ export function tokenFinding({
     rows,
     ...(transform ? { transform } : {}),
     ...(proof ? { proof, before: residual(proof, 'before'), after: residual(proof, 'after') } : {}),
-    summary: transform ? `${summary}: ${transform.describe('en')}.` : `${summary}.`,
+    summary: transform ? `${summary}: ${transform.describe()}.` : `${summary}.`,
     evidence: [{ check, measured: { rows, ...measured }, expected }],
   };
 }
@@ -105,7 +105,7 @@ function proofOf({ quantity, target, before, iteration = 0, columns }: Shown, tr
   const thin = (values: readonly number[]) => Float64Array.from(values.filter((_, i) => i % every === 0));
   return {
     quantity,
-    labels: { target, before, after: transform.describe('en') },
+    labels: { target, before, after: transform.describe() },
     point: 'row',
     iteration,
     target: thin(columns.target),

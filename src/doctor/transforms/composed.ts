@@ -1,7 +1,9 @@
 /** Two faults at once: the second works on what the first has made. */
+
+import { told } from '../../language/language.ts';
 import type { CreditRows } from './credit/credit-rows.ts';
 import type { ReplayRows, View } from './replay/replay-rows.ts';
-import { type Language, type Transform, told } from './transform.ts';
+import type { Transform } from './transform.ts';
 
 export class Composed implements Transform {
   readonly id = 'composed';
@@ -20,7 +22,7 @@ export class Composed implements Transform {
     return altered;
   }
 
-  describe(language: Language): string {
-    return this.of.map((transform) => transform.describe(language)).join(told(language, ', and then ', '，然后'));
+  describe(): string {
+    return this.of.map((transform) => transform.describe()).join(told(', and then ', '，然后'));
   }
 }

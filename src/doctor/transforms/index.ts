@@ -1,4 +1,6 @@
 /** All transforms by id, so that one read from JSON can be told again. */
+
+import { inLanguage, type Language, spokenLanguage } from '../../language/language.ts';
 import { Composed } from './composed.ts';
 import { Absolute } from './credit/absolute.ts';
 import { AffineValues } from './credit/affine-values.ts';
@@ -41,7 +43,7 @@ import { GrowsWith } from './tokens/grows-with.ts';
 import { LossTerm } from './tokens/loss-term.ts';
 import { Normaliser } from './tokens/normaliser.ts';
 import { TokenShift } from './tokens/token-shift.ts';
-import type { Language, Transform, TransformValue } from './transform.ts';
+import type { Transform, TransformValue } from './transform.ts';
 
 /** By id; a class each, whose fields are the parameters. */
 export const transforms: Readonly<Record<string, { readonly prototype: Transform }>> = {
@@ -98,6 +100,6 @@ export function transformOf(value: TransformValue & { readonly of?: unknown }): 
 }
 
 /** A transform in words; one of a newer version is told by its id. */
-export function describeTransform(value: TransformValue, language: Language = 'en'): string {
-  return transformOf(value)?.describe(language) ?? value.id;
+export function describeTransform(value: TransformValue, language: Language = spokenLanguage()): string {
+  return inLanguage(language, () => transformOf(value)?.describe()) ?? value.id;
 }

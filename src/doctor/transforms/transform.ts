@@ -2,20 +2,16 @@
 import type { CreditRows } from './credit/credit-rows.ts';
 import type { ReplayRows, View } from './replay/replay-rows.ts';
 
-export type Language = 'en' | 'zh';
-
 /** As JSON holds it: an id, and its parameters beside it. */
 export interface TransformValue {
   readonly id: string;
 }
 
 export interface Transform extends TransformValue {
-  describe(language: Language): string;
+  /** In words, in the language that is spoken. */
+  describe(): string;
   /** Of credit: what was used in place of the rows' own. */
   apply?(rows: CreditRows): Float64Array | null;
   /** Of a distribution: how the row under the cursor was scored; null where it does not fit the row. */
   alter?(view: View, rows: ReplayRows): View | null;
 }
-
-/** The text in the language that is asked for. */
-export const told = (language: Language, en: string, zh: string): string => (language === 'zh' ? zh : en);

@@ -28,9 +28,9 @@ describe('a transform', () => {
   it('read from JSON is told in both languages as the one that was written', () => {
     for (const made of [new Lag(2, 'stream'), new Ends('late'), new GroupMean('place', true), new Snapshot({})]) {
       const read = transformOf(JSON.parse(JSON.stringify(made)))!;
-      expect(read.describe('en')).toBe(made.describe('en'));
-      expect(read.describe('zh')).toBe(made.describe('zh'));
-      expect(read.describe('zh')).toMatch(/\p{Script=Han}/u);
+      expect(describeTransform(read, 'en')).toBe(describeTransform(made, 'en'));
+      expect(describeTransform(read, 'zh')).toBe(describeTransform(made, 'zh'));
+      expect(describeTransform(read, 'zh')).toMatch(/\p{Script=Han}/u);
     }
     expect(describeTransform({ id: 'of-a-newer-version' })).toBe('of-a-newer-version');
   });
@@ -57,6 +57,6 @@ describe('a transform', () => {
       id: 'composed',
       of: [{ id: 'lag', steps: 1, within: 'episode' }, { id: 'sign' }],
     });
-    expect(read.describe('en')).toBe('lag 1 within (episode, agent), and then sign');
+    expect(describeTransform(read, 'en')).toBe('lag 1 within (episode, agent), and then sign');
   });
 });

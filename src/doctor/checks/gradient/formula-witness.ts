@@ -134,7 +134,7 @@ export class FormulaWitness {
         rows,
         transform,
         ...best.proof.prove('policy loss', 'as reported', 'mean of the clipped surrogate', transform),
-        summary: `The policy loss is not the clipped surrogate (${figure(best.measured)} reported, ${figure(best.expected)} expected); on ${best.fits} of the ${steps} steps that tell it is made of ${transform.describe('en')}.`,
+        summary: `The policy loss is not the clipped surrogate (${figure(best.measured)} reported, ${figure(best.expected)} expected); on ${best.fits} of the ${steps} steps that tell it is made of ${transform.describe()}.`,
         evidence,
       });
     }

@@ -230,7 +230,7 @@ class HeadPass implements Pass {
             'that of the clipped surrogate',
             transform,
           ),
-          summary: `The gradient of ${name}'s head is not that of the clipped surrogate; on ${own.count} of the ${tally.odd} steps that tell it is that of ${transform.describe('en')}.`,
+          summary: `The gradient of ${name}'s head is not that of the clipped surrogate; on ${own.count} of the ${tally.odd} steps that tell it is that of ${transform.describe()}.`,
           evidence: [{ check: 'head-gradient', measured, expected }],
         });
       }

@@ -238,7 +238,7 @@ class LossPass implements Pass {
         rows: own.rows,
         transform,
         ...own.proof.prove('policy loss', 'as reported', 'mean over the rows', transform),
-        summary: `The reported policy loss is ${figure(own.measured)} where the mean over its rows gives ${figure(own.expected)}; on ${own.count} steps it agrees with: ${transform.describe('en')}.`,
+        summary: `The reported policy loss is ${figure(own.measured)} where the mean over its rows gives ${figure(own.expected)}; on ${own.count} steps it agrees with: ${transform.describe()}.`,
         evidence,
       });
     }

@@ -137,7 +137,7 @@ class PolicyReplayPass implements Pass {
     const summary =
       kind === 'old'
         ? `Run again on the same rows, the policy that sampled gives the update's log-probabilities, and not the stored ones on ${rows}.`
-        : `Run again on the same rows, the policy of that iteration does not give the stored log-probabilities of ${rows}; ${transform.describe('en')} does.`;
+        : `Run again on the same rows, the policy of that iteration does not give the stored log-probabilities of ${rows}; ${transform.describe()} does.`;
     return {
       cause,
       confidence: confidence(1, tally.rows),

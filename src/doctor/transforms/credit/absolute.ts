@@ -1,5 +1,5 @@
 /** Credit without its sign. */
-import { type Language, told } from '../transform.ts';
+import { told } from '../../../language/language.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 export class Absolute implements CreditTransform {
@@ -9,7 +9,7 @@ export class Absolute implements CreditTransform {
     return Float64Array.from(own, Math.abs);
   }
 
-  describe(language: Language): string {
-    return told(language, 'absolute value', '绝对值');
+  describe(): string {
+    return told('absolute value', '绝对值');
   }
 }

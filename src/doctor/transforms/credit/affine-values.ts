@@ -1,8 +1,8 @@
 /** Values in other units than the rewards: credit is linear in them, so it is the rewards' part + a times the values' part + b times that of a constant, with a and b by least squares. */
 
+import { told } from '../../../language/language.ts';
 import { advantages, flow } from '../../../math/advantages.ts';
 import { limits } from '../../limits.ts';
-import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 export class AffineValues implements CreditTransform {
@@ -39,7 +39,7 @@ export class AffineValues implements CreditTransform {
     return base.map((part, i) => part + a * values[i] + b * constants[i]);
   }
 
-  describe(language: Language): string {
-    return told(language, 'affine map of the values', '价值的仿射变换');
+  describe(): string {
+    return told('affine map of the values', '价值的仿射变换');
   }
 }

@@ -1,9 +1,9 @@
 /** One number for all rows. */
 
+import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { gather } from '../../evidence/rows.ts';
 import { limits } from '../../limits.ts';
-import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 export class Constant implements CreditTransform {
@@ -18,7 +18,7 @@ export class Constant implements CreditTransform {
     return new Float64Array(own.length).fill(median(gather(target, wrong)));
   }
 
-  describe(language: Language): string {
-    return told(language, 'constant', '常数');
+  describe(): string {
+    return told('constant', '常数');
   }
 }

@@ -1,5 +1,5 @@
 /** Credit of the same row numbers in the iteration before. */
-import { type Language, told } from '../transform.ts';
+import { told } from '../../../language/language.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 export class EarlierIteration implements CreditTransform {
@@ -9,7 +9,7 @@ export class EarlierIteration implements CreditTransform {
     return earlier && Float64Array.from(own, (_, row) => earlier[row] ?? Number.NaN);
   }
 
-  describe(language: Language): string {
-    return told(language, "the earlier iteration's advantages", '上一次迭代的优势');
+  describe(): string {
+    return told("the earlier iteration's advantages", '上一次迭代的优势');
   }
 }

@@ -1,6 +1,7 @@
 /** Credit that was computed with the ends of episodes misread in one way. */
+
+import { told } from '../../../language/language.ts';
 import type { EndRule } from '../../../math/advantages.ts';
-import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
@@ -44,7 +45,7 @@ export class Ends implements CreditTransform {
     return credit;
   }
 
-  describe(language: Language): string {
-    return told(language, ...texts[this.rule]);
+  describe(): string {
+    return told(...texts[this.rule]);
   }
 }

@@ -1,8 +1,8 @@
 /** Credit as a linear formula of what the program had, read off the rows by least squares: a r + b V(next) + c V + d A(next) + e. Says nothing about rows at ends, and nothing at all where the fit is not exact or is the declared formula. */
 
+import { told } from '../../../language/language.ts';
 import { solve } from '../../../math/linear.ts';
 import { limits } from '../../limits.ts';
-import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 /** Who comes next: the same agent's next decision, or the next row as it lies, whosever it is. */
@@ -77,15 +77,13 @@ export class Formula implements CreditTransform {
     });
   }
 
-  describe(language: Language): string {
+  describe(): string {
     const whole = told(
-      language,
       `advantage = ${this.written(this.coefficients)}, where ${this.written(this.declared)} is declared`,
       `优势 = ${this.written(this.coefficients)}，声明的是 ${this.written(this.declared)}`,
     );
     if (this.next === 'episode') return whole;
     return told(
-      language,
       'one credit pass over the rows of all agents as they lie, each bootstrapping from the row after it',
       '对所有智能体的行按存储顺序做一次信用计算，每行用下一行的价值自举',
     );

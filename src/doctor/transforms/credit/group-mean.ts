@@ -1,8 +1,8 @@
 /** A mean taken out by action, by place in the row's list or by group; with `scaled`, each group was given its own scale too. */
 
+import { told } from '../../../language/language.ts';
 import { type Grouping, groupKeys } from '../../evidence/groups.ts';
 import { limits } from '../../limits.ts';
-import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 const texts: Readonly<Record<Grouping, readonly [en: string, zh: string]>> = {
@@ -29,11 +29,9 @@ export class GroupMean implements CreditTransform {
     return offsets && Float64Array.from(own, (value, row) => value + offsets[row]);
   }
 
-  describe(language: Language): string {
+  describe(): string {
     const [en, zh] = texts[this.by];
-    return this.scaled
-      ? told(language, `${en}, each with its own scale`, `${zh}，各组有自己的尺度`)
-      : told(language, en, zh);
+    return this.scaled ? told(`${en}, each with its own scale`, `${zh}，各组有自己的尺度`) : told(en, zh);
   }
 }
 

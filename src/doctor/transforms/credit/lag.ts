@@ -1,8 +1,8 @@
 /** Each row uses the number of the row `steps` later in its chain; earlier where negative. */
 
+import { told } from '../../../language/language.ts';
 import { lagged } from '../../../math/chains.ts';
 import { budgets } from '../../budgets.ts';
-import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 /** The same agent's rows of one episode, or of one environment across episodes. */
@@ -24,10 +24,9 @@ export class Lag implements CreditTransform {
       : lagged(own, chains.streamNext, chains.streamPrevious, this.steps);
   }
 
-  describe(language: Language): string {
+  describe(): string {
     const stream = this.within === 'stream';
     return told(
-      language,
       `lag ${this.steps} within ${stream ? 'the (env, agent) stream' : '(episode, agent)'}`,
       `在${stream ? '同一环境和智能体的序列' : '同一回合和智能体'}内平移 ${this.steps} 步`,
     );

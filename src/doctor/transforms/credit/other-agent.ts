@@ -1,7 +1,8 @@
 /** Each row uses the number of another agent at the same (episode, t). Each agent may take another's at its own distance, so there are as many ways as other agents. */
+
+import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 export class OtherAgent implements CreditTransform {
@@ -23,8 +24,8 @@ export class OtherAgent implements CreditTransform {
     return out;
   }
 
-  describe(language: Language): string {
-    return told(language, 'another agent at the same (episode, t)', '同一 (episode, t) 上另一个智能体的数值');
+  describe(): string {
+    return told('another agent at the same (episode, t)', '同一 (episode, t) 上另一个智能体的数值');
   }
 }
 

@@ -1,6 +1,7 @@
 /** Each row uses the credit of some row of the batch: the one that comes nearest. It proves something only where it comes far nearer than chance would. */
+
+import { told } from '../../../language/language.ts';
 import { limits } from '../../limits.ts';
-import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 export class Permutation implements CreditTransform {
@@ -18,8 +19,8 @@ export class Permutation implements CreditTransform {
     return Float64Array.from(target, (value) => nearest(pool, value));
   }
 
-  describe(language: Language): string {
-    return told(language, 'a permutation of the rows', '行的一个排列');
+  describe(): string {
+    return told('a permutation of the rows', '行的一个排列');
   }
 }
 

@@ -1,5 +1,5 @@
 /** The return in the advantage's place. */
-import { type Language, told } from '../transform.ts';
+import { told } from '../../../language/language.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 export class ReturnForAdvantage implements CreditTransform {
@@ -10,7 +10,7 @@ export class ReturnForAdvantage implements CreditTransform {
     return returns && Float64Array.from(returns);
   }
 
-  describe(language: Language): string {
-    return told(language, 'the return in place of the advantage', '用回报代替了优势');
+  describe(): string {
+    return told('the return in place of the advantage', '用回报代替了优势');
   }
 }

@@ -1,6 +1,7 @@
 /** Credit that was computed from rewards of the row `steps` later in its chain; 0 beyond its ends. */
+
+import { told } from '../../../language/language.ts';
 import { lagged } from '../../../math/chains.ts';
-import { type Language, told } from '../transform.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 import type { Chain } from './lag.ts';
 
@@ -24,9 +25,8 @@ export class RewardLag implements CreditTransform {
     return iteration.advantages('asRecorded', rule, reward);
   }
 
-  describe(language: Language): string {
+  describe(): string {
     return told(
-      language,
       `rewards at lag ${this.steps} within ${this.within === 'stream' ? 'the (env, agent) stream' : '(episode, agent)'}`,
       `奖励在${this.within === 'stream' ? '同一环境和智能体的序列' : '同一回合和智能体'}内平移 ${this.steps} 步`,
     );

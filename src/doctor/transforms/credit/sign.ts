@@ -1,5 +1,5 @@
 /** Credit with its sign turned. */
-import { type Language, told } from '../transform.ts';
+import { told } from '../../../language/language.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 export class Sign implements CreditTransform {
@@ -9,7 +9,7 @@ export class Sign implements CreditTransform {
     return Float64Array.from(own, (value) => -value);
   }
 
-  describe(language: Language): string {
-    return told(language, 'sign', '符号相反');
+  describe(): string {
+    return told('sign', '符号相反');
   }
 }

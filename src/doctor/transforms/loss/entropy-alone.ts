@@ -1,10 +1,12 @@
 /** The gradient is that of the entropy bonus, without the policy loss. */
-import { type Language, type Transform, told } from '../transform.ts';
+
+import { told } from '../../../language/language.ts';
+import type { Transform } from '../transform.ts';
 
 export class EntropyAlone implements Transform {
   readonly id = 'entropy-alone';
 
-  describe(language: Language): string {
-    return told(language, 'the entropy term alone', '只有熵项');
+  describe(): string {
+    return told('the entropy term alone', '只有熵项');
   }
 }

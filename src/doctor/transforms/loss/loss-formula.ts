@@ -1,5 +1,7 @@
 /** Policy losses that programs compute in place of the clipped surrogate, each by what a row adds to it and by its slope in the row's log-probability. What is added is to be raised: the loss is minus its mean. */
-import { type Language, type Transform, told } from '../transform.ts';
+
+import { told } from '../../../language/language.ts';
+import type { Transform } from '../transform.ts';
 
 /** One row as the loss sees it. */
 export interface LossRow {
@@ -128,8 +130,8 @@ export class LossFormula implements Transform {
 
   constructor(readonly form: LossFormName) {}
 
-  describe(language: Language): string {
+  describe(): string {
     const { en, zh } = lossForms[this.form];
-    return told(language, en, zh);
+    return told(en, zh);
   }
 }

@@ -1,5 +1,7 @@
 /** What was reported, or what the gradient is of, in place of the mean over the rows of a step. */
-import { type Language, type Transform, told } from '../transform.ts';
+
+import { told } from '../../../language/language.ts';
+import type { Transform } from '../transform.ts';
 
 export type LossForm = 'sum' | 'all-pairs' | 'negated';
 export type LossTerm = 'policy' | 'value' | 'entropy';
@@ -12,14 +14,14 @@ export class LossIs implements Transform {
     readonly of: LossTerm,
   ) {}
 
-  describe(language: Language): string {
-    if (this.form === 'sum') return told(language, 'sum over the minibatch', '小批次上的和');
+  describe(): string {
+    if (this.form === 'sum') return told('sum over the minibatch', '小批次上的和');
     if (this.form === 'negated') {
-      if (this.of === 'entropy') return told(language, 'sign of the entropy term', '熵项的符号');
-      return told(language, `sign of the ${this.of} loss`, `${this.of === 'policy' ? '策略' : '价值'}损失的符号`);
+      if (this.of === 'entropy') return told('sign of the entropy term', '熵项的符号');
+      return told(`sign of the ${this.of} loss`, `${this.of === 'policy' ? '策略' : '价值'}损失的符号`);
     }
     return this.of === 'value'
-      ? told(language, 'mean over all pairs of a value and a return', '价值与回报所有配对上的均值')
-      : told(language, 'mean over all pairs of a ratio and an advantage', '比率与优势所有配对上的均值');
+      ? told('mean over all pairs of a value and a return', '价值与回报所有配对上的均值')
+      : told('mean over all pairs of a ratio and an advantage', '比率与优势所有配对上的均值');
   }
 }

@@ -1,5 +1,7 @@
 /** The form in which a metric was reported: which quantity, and over which steps or rows. */
-import { type Language, type Transform, told } from '../transform.ts';
+
+import { told } from '../../../language/language.ts';
+import type { Transform } from '../transform.ts';
 
 export type MetricQuantity = keyof typeof quantities;
 export type MetricOver = keyof typeof overs;
@@ -35,9 +37,9 @@ export class MetricForm implements Transform {
     readonly over: MetricOver = 'step',
   ) {}
 
-  describe(language: Language): string {
+  describe(): string {
     const [en, zh] = quantities[this.quantity];
     const [overEn, overZh] = overs[this.over];
-    return told(language, en + overEn, zh + overZh);
+    return told(en + overEn, zh + overZh);
   }
 }

@@ -1,7 +1,8 @@
 /** Only the first K candidates of every row, whatever its own number. */
+
+import { told } from '../../../language/language.ts';
 import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
-import { type Language, told } from '../transform.ts';
 import type { ReplayRow, ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 
 export class FirstK implements ReplayTransform {
@@ -46,7 +47,7 @@ export class FirstK implements ReplayTransform {
     return best;
   }
 
-  describe(language: Language): string {
-    return told(language, `first K = ${this.k} candidates`, `前 K = ${this.k} 个候选`);
+  describe(): string {
+    return told(`first K = ${this.k} candidates`, `前 K = ${this.k} 个候选`);
   }
 }

@@ -1,8 +1,9 @@
 /** The update scored the row's own list with another row's input: its logits are those that the other row was sampled from. Before the first step both passes have the same parameters, so equal logits mean equal inputs. */
+
+import { told } from '../../../language/language.ts';
 import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
 import type { Chain } from '../credit/lag.ts';
-import { type Language, told } from '../transform.ts';
 import type { ReplayRow, ReplayRows, ReplayTransform } from './replay-rows.ts';
 
 const same = limits.sameInput.value;
@@ -53,11 +54,10 @@ export class InputOf implements ReplayTransform {
     return at;
   }
 
-  describe(language: Language): string {
-    if (this.steps === 'any') return told(language, 'the input of another row of the rollout', '采样段中另一行的输入');
+  describe(): string {
+    if (this.steps === 'any') return told('the input of another row of the rollout', '采样段中另一行的输入');
     const stream = this.within === 'stream';
     return told(
-      language,
       `the input at lag ${this.steps} within ${stream ? 'the (env, agent) stream' : '(episode, agent)'}`,
       `在${stream ? '同一环境和智能体的序列' : '同一回合和智能体'}内平移 ${this.steps} 步的输入`,
     );

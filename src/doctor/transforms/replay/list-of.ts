@@ -1,7 +1,8 @@
 /** The candidate list of another row. */
+
+import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import type { Match } from '../../pairing/cover.ts';
-import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 import { listUnknown, sharesLogits } from './shared-logits.ts';
 
@@ -51,7 +52,7 @@ export class ListOf implements ReplayTransform {
     return found;
   }
 
-  describe(language: Language): string {
-    return told(language, ...texts[this.row]);
+  describe(): string {
+    return told(...texts[this.row]);
   }
 }

@@ -1,6 +1,7 @@
 /** The mask of the update in place of the row's own, or none at all. */
+
+import { told } from '../../../language/language.ts';
 import type { Match } from '../../pairing/cover.ts';
-import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 
 export class Mask implements ReplayTransform {
@@ -25,9 +26,9 @@ export class Mask implements ReplayTransform {
     return replayed.legal !== null && sameList && !sameMask;
   }
 
-  describe(language: Language): string {
+  describe(): string {
     return this.of === 'none'
-      ? told(language, 'unmasked distribution', '未加掩码的分布')
-      : told(language, "the mask of the update in place of the row's own", '用更新的掩码代替该行自己的掩码');
+      ? told('unmasked distribution', '未加掩码的分布')
+      : told("the mask of the update in place of the row's own", '用更新的掩码代替该行自己的掩码');
   }
 }

@@ -1,8 +1,9 @@
 /** What was stored as old_logp in place of the log-probability of the action. */
+
+import { told } from '../../../language/language.ts';
 import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
 import { nearest } from '../credit/permutation.ts';
-import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 
 export type StoredAs = 'zero' | 'uniform' | 'unmasked' | 'other-action' | 'other-row' | 'other-number';
@@ -57,7 +58,7 @@ export class OldLogp implements ReplayTransform {
     }
   }
 
-  describe(language: Language): string {
-    return told(language, ...texts[this.is]);
+  describe(): string {
+    return told(...texts[this.is]);
   }
 }

@@ -1,7 +1,8 @@
 /** The row's candidates in another order, so that the action points at another of them. */
+
+import { told } from '../../../language/language.ts';
 import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
-import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 
 export type ListOrder = 'ascending' | 'descending' | 'reversed' | 'any';
@@ -73,8 +74,8 @@ export class Order implements ReplayTransform {
     return same(this.by === 'ascending' ? ascending(own) : ascending(own).reverse(), theirs);
   }
 
-  describe(language: Language): string {
-    return told(language, ...texts[this.by]);
+  describe(): string {
+    return told(...texts[this.by]);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Another candidate list than the one that the action was chosen from; which, is not known. */
+
+import { told } from '../../../language/language.ts';
 import type { Match } from '../../pairing/cover.ts';
-import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 
 export class OwnList implements ReplayTransform {
@@ -14,7 +15,7 @@ export class OwnList implements ReplayTransform {
     return rows.recordedScore;
   }
 
-  describe(language: Language): string {
-    return told(language, "the row's own candidate list", '该行自己的候选列表');
+  describe(): string {
+    return told("the row's own candidate list", '该行自己的候选列表');
   }
 }

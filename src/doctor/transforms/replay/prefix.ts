@@ -1,6 +1,7 @@
 /** The first global logits, 0 to K - 1, in place of those that the list names. */
+
+import { told } from '../../../language/language.ts';
 import type { Match } from '../../pairing/cover.ts';
-import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 import { listUnknown, sampledPrefix, sharesLogits } from './shared-logits.ts';
 
@@ -28,9 +29,9 @@ export class Prefix implements ReplayTransform {
     return rows.recordedScore;
   }
 
-  describe(language: Language): string {
+  describe(): string {
     return this.of === 'update'
-      ? told(language, 'prefix of the global logits', '全局 logits 的前缀')
-      : told(language, 'prefix of the global logits, in sampling', '采样时用了全局 logits 的前缀');
+      ? told('prefix of the global logits', '全局 logits 的前缀')
+      : told('prefix of the global logits, in sampling', '采样时用了全局 logits 的前缀');
   }
 }

@@ -1,7 +1,8 @@
 /** Nothing undoes noise: a second forward pass with nothing changed gives other numbers. */
+
+import { told } from '../../../language/language.ts';
 import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
-import { type Language, told } from '../transform.ts';
 import type { ReplayRows, ReplayTransform } from './replay-rows.ts';
 
 export class SecondPass implements ReplayTransform {
@@ -17,7 +18,7 @@ export class SecondPass implements ReplayTransform {
     return Math.abs(again - fresh) > limits.secondPass.value * Math.abs(fresh - used) ? 2 : 0;
   }
 
-  describe(language: Language): string {
-    return told(language, 'none: a second forward pass gives other numbers', '没有：再算一次前向就得到不同的数');
+  describe(): string {
+    return told('none: a second forward pass gives other numbers', '没有：再算一次前向就得到不同的数');
   }
 }

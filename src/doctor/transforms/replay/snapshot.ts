@@ -1,5 +1,7 @@
 /** Another of the recorded policies gives the stored log-probabilities: an earlier one, another agent's, or the row's own where the stored numbers are the odd ones. */
-import { type Language, type Transform, told } from '../transform.ts';
+
+import { told } from '../../../language/language.ts';
+import type { Transform } from '../transform.ts';
 
 export class Snapshot implements Transform {
   readonly id = 'snapshot';
@@ -11,14 +13,13 @@ export class Snapshot implements Transform {
     if (before !== undefined) this.before = before;
   }
 
-  describe(language: Language): string {
+  describe(): string {
     if (this.before !== undefined)
       return told(
-        language,
         `the policy of ${this.before} iteration${this.before === 1 ? '' : 's'} before`,
         `${this.before} 次迭代以前的策略`,
       );
-    if (this.policy !== undefined) return told(language, `the policy of ${this.policy}`, `${this.policy} 的策略`);
-    return told(language, 'the log-probability that the policy itself gives', '策略自身给出的对数概率');
+    if (this.policy !== undefined) return told(`the policy of ${this.policy}`, `${this.policy} 的策略`);
+    return told('the log-probability that the policy itself gives', '策略自身给出的对数概率');
   }
 }

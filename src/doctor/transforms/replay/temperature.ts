@@ -1,8 +1,10 @@
 /** The logits of one pass divided by another temperature. */
+
+import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { figure } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
-import { type Language, type Transform, told } from '../transform.ts';
+import type { Transform } from '../transform.ts';
 import type { ReplayRow, ReplayRows, ReplayTransform, View } from './replay-rows.ts';
 
 export class Temperature implements ReplayTransform {
@@ -26,10 +28,9 @@ export class Temperature implements ReplayTransform {
     return divisor === null ? null : new Temperature(this.of, divisor);
   }
 
-  describe(language: Language): string {
+  describe(): string {
     const divisor = figure(this.divisor);
     return told(
-      language,
       `logits of ${this.of === 'update' ? 'the update' : 'sampling'} divided by ${divisor}`,
       `${this.of === 'update' ? '更新' : '采样'}的 logits 除以 ${divisor}`,
     );

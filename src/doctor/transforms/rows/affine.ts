@@ -1,6 +1,8 @@
 /** One side of the critic in other units than the samples: slope, and shift in spreads of that side. */
+
+import { told } from '../../../language/language.ts';
 import { figure } from '../../diagnosis.ts';
-import { type Language, type Transform, told } from '../transform.ts';
+import type { Transform } from '../transform.ts';
 
 export class Affine implements Transform {
   readonly id = 'affine';
@@ -11,10 +13,9 @@ export class Affine implements Transform {
     readonly shift: number,
   ) {}
 
-  describe(language: Language): string {
+  describe(): string {
     const [slope, shift] = [figure(this.slope), figure(this.shift)];
     return told(
-      language,
       `affine map of the ${this.of}: slope ${slope}, shift ${shift} of its spread`,
       `${this.of === 'value' ? '价值' : '目标'}的仿射变换：斜率 ${slope}，平移为其标准差的 ${shift} 倍`,
     );

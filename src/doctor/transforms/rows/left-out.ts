@@ -1,10 +1,12 @@
 /** Rows that no decision made are left out. */
-import { type Language, type Transform, told } from '../transform.ts';
+
+import { told } from '../../../language/language.ts';
+import type { Transform } from '../transform.ts';
 
 export class LeftOut implements Transform {
   readonly id = 'left-out';
 
-  describe(language: Language): string {
-    return told(language, 'those rows left out', '去掉这些行');
+  describe(): string {
+    return told('those rows left out', '去掉这些行');
   }
 }

@@ -1,5 +1,7 @@
 /** The members that an advantage's baseline and scale were taken over, or the rewards that it was taken from. */
-import { type Language, type Transform, told } from '../transform.ts';
+
+import { told } from '../../../language/language.ts';
+import type { Transform } from '../transform.ts';
 
 const words: Record<string, [string, string]> = {
   batch: ['baseline over the whole batch', '基线取自整个批次'],
@@ -31,8 +33,8 @@ export class BaselineOver implements Transform {
     readonly scale?: string,
   ) {}
 
-  describe(language: Language): string {
+  describe(): string {
     const [en, zh] = words[this.members] ?? [this.members, this.members];
-    return told(language, en, zh);
+    return told(en, zh);
   }
 }

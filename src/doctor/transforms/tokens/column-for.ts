@@ -1,5 +1,7 @@
 /** One column stands where another should: the sampler's log-probabilities are those of the reference, of older weights, at temperature 1. */
-import { type Language, type Transform, told } from '../transform.ts';
+
+import { told } from '../../../language/language.ts';
+import type { Transform } from '../transform.ts';
 
 const words = {
   logp_plain: ["the trainer's log-probabilities at temperature 1", '训练器在温度 1 下的对数概率'],
@@ -22,12 +24,12 @@ export class ColumnFor implements Transform {
     readonly late?: number,
   ) {}
 
-  describe(language: Language): string {
+  describe(): string {
     const [en, zh] = words[this.column] ?? [this.column, this.column];
     const late =
       this.late === undefined
         ? ['', '']
         : [`, ${this.late} ${this.late === 1 ? 'version' : 'versions'} late`, `，晚 ${this.late} 个版本`];
-    return told(language, `${this.of} is ${en}${late[0]}`, `${this.of} 是${zh}${late[1]}`);
+    return told(`${this.of} is ${en}${late[0]}`, `${this.of} 是${zh}${late[1]}`);
   }
 }

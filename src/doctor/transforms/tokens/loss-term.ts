@@ -1,6 +1,8 @@
 /** A term of the loss that is there in another form than declared, or not at all. */
+
+import { told } from '../../../language/language.ts';
 import { figure } from '../../diagnosis.ts';
-import { type Language, type Transform, told } from '../transform.ts';
+import type { Transform } from '../transform.ts';
 
 export class LossTerm implements Transform {
   readonly id = 'loss-term';
@@ -12,8 +14,8 @@ export class LossTerm implements Transform {
     readonly coefficient?: number,
   ) {}
 
-  describe(language: Language): string {
+  describe(): string {
     const value = this.coefficient === undefined ? '' : ` ${figure(this.coefficient)}`;
-    return told(language, `the loss with ${this.is}${value}`, `损失中为：${this.is}${value}`);
+    return told(`the loss with ${this.is}${value}`, `损失中为：${this.is}${value}`);
   }
 }

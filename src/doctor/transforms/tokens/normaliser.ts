@@ -1,6 +1,8 @@
 /** The level that the loss is a mean over, read off the derivative of the loss. */
+
+import { told } from '../../../language/language.ts';
 import { figure } from '../../diagnosis.ts';
-import { type Language, type Transform, told } from '../transform.ts';
+import type { Transform } from '../transform.ts';
 
 export class Normaliser implements Transform {
   readonly id = 'normaliser';
@@ -11,8 +13,8 @@ export class Normaliser implements Transform {
     readonly times = 1,
   ) {}
 
-  describe(language: Language): string {
+  describe(): string {
     const times = this.times === 1 ? '' : ` x ${figure(this.times)}`;
-    return told(language, `normalised by: ${this.level}${times}`, `归一化方式：${this.level}${times}`);
+    return told(`normalised by: ${this.level}${times}`, `归一化方式：${this.level}${times}`);
   }
 }
