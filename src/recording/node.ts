@@ -1,6 +1,6 @@
 /** Recordings in folders and zip files, for Node: the file system, and zlib in place of the portable codec. */
 
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { readdir, realpath, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
@@ -86,11 +86,16 @@ export async function fileSource(path: string): Promise<ByteSource> {
   };
 }
 
+/** What is removed while it is looked at holds nothing: a question of `existsSync` would be old when the folder is read. */
+function gone(error: NodeJS.ErrnoException): never[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}
+
 export function folderStore(folder: string): WritableStore {
   const list = async (below: string): Promise<string[]> => {
     const names: string[] = [];
-    if (!existsSync(join(folder, below))) return names;
-    for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
+    for (const entry of await readdir(join(folder, below), { withFileTypes: true }).catch(gone)) {
       // A name with a leading dot is a file still being written, or none of ours.
       if (entry.name.startsWith('.')) continue;
       const path = below ? `${below}/${entry.name}` : entry.name;

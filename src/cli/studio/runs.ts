@@ -93,8 +93,8 @@ async function readInvestigation(folder: string, below: string): Promise<Investi
 }
 
 async function readRun(folder: string, below: string): Promise<RunEntry | null> {
-  const files = await runFiles(join(folder, below));
   try {
+    const files = await runFiles(join(folder, below));
     const parsed = manifestSchema.parse(JSON.parse(await readFile(join(folder, below, 'manifest.json'), 'utf8')));
     const { name, seed, algorithm, agents, policies, settings, environment } = parsed;
     return {
