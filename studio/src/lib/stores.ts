@@ -12,6 +12,7 @@ export interface DroppedFile {
 export function remoteStore(id: string): Store {
   const encoded = id.split('/').map(encodeURIComponent).join('/');
   let sizes: Map<string, number> | undefined;
+  const small = new Latest<Uint8Array<ArrayBuffer>>(16);
   const files = async () => {
     const { files } = await getJson<{ files: { path: string; size: number }[] }>(`api/files/${encoded}`);
     sizes = new Map(files.map(({ path, size }) => [path, size]));
@@ -24,21 +25,49 @@ export function remoteStore(id: string): Store {
       const size = (sizes ?? (await files())).get(path);
       if (size === undefined) throw new BadInput('there is no such file', { file: `${id}/${path}` });
       const address = new URL(`file/${encoded}/${path.split('/').map(encodeURIComponent).join('/')}`, base()).href;
+      const fetched = async (start: number, end: number) => {
+        const response = await fetch(address, { headers: { Range: `bytes=${start}-${end - 1}` } });
+        if (!response.ok) throw new BadInput(`the server answered ${response.status}`, { file: `${id}/${path}` });
+        const bytes = new Uint8Array(await response.arrayBuffer());
+        if (bytes.length !== end - start)
+          throw new BadInput('the file changed while it was read; open it again', { file: `${id}/${path}` });
+        return bytes;
+      };
       return {
         name: `${id}/${path}`,
         size,
         read: async (start, end) => {
           if (end <= start) return new Uint8Array(0);
-          const response = await fetch(address, { headers: { Range: `bytes=${start}-${end - 1}` } });
-          if (!response.ok) throw new BadInput(`the server answered ${response.status}`, { file: `${id}/${path}` });
-          const bytes = new Uint8Array(await response.arrayBuffer());
-          if (bytes.length !== end - start)
-            throw new BadInput('the file changed while it was read; open it again', { file: `${id}/${path}` });
-          return bytes;
+          // The manifest is written anew while a run grows, at times in as many bytes.
+          if (size > smallFile || path === 'manifest.json') return fetched(start, end);
+          return (await small.get(`${path} ${size}`, () => fetched(0, size))).slice(start, end);
         },
       };
     },
   };
+}
+
+/** A chunk is read in dozens of ranges, each of which would be a journey to the server: files up to this size are fetched whole. */
+const smallFile = 2 ** 20;
+
+/** The small files that were asked for last, so that what is kept stays small however many a run has. */
+class Latest<T> {
+  private readonly kept = new Map<string, Promise<T>>();
+
+  constructor(private readonly most: number) {}
+
+  get(key: string, make: () => Promise<T>): Promise<T> {
+    const found = this.kept.get(key) ?? make();
+    this.kept.delete(key);
+    this.kept.set(key, found);
+    // What failed is tried again.
+    found.catch(() => this.kept.delete(key));
+    for (const oldest of this.kept.keys()) {
+      if (this.kept.size <= this.most) break;
+      this.kept.delete(oldest);
+    }
+    return found;
+  }
 }
 
 /** The page's folder; a worker lies deeper than the page, so it is told. */
