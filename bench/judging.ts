@@ -24,6 +24,8 @@ export interface Judged extends Program {
   verdict: string;
   named: string[];
   candidates: string[];
+  /** What is true and harms nothing, such as a reading that misleads. */
+  remarks: string[];
   summary: string;
   error?: string;
 }
@@ -51,7 +53,7 @@ export async function judge(
   return judged;
 }
 
-const nothing = { named: [], candidates: [], summary: '' };
+const nothing = { named: [], candidates: [], remarks: [], summary: '' };
 
 async function judgeOne(program: Program): Promise<Judged> {
   const found = await diagnose(await openRecording(program.out));
@@ -61,6 +63,7 @@ async function judgeOne(program: Program): Promise<Judged> {
     verdict: found.verdict,
     named: found.causes.map(({ id }) => id),
     candidates: open.flatMap(({ candidates }) => candidates),
+    remarks: found.remarks.map(({ id }) => id),
     summary: found.causes[0]?.summary ?? open[0]?.summary ?? '',
   };
 }
@@ -68,8 +71,11 @@ async function judgeOne(program: Program): Promise<Judged> {
 export type Outcome = 'named' | 'wrong' | 'healthy' | 'candidate' | 'unexplained' | 'silent' | 'failed';
 
 /** What became of a program with a bug. */
-export function outcome({ causes = [], verdict, named, candidates }: Judged): Outcome {
+export function outcome({ causes = [], verdict, named, candidates, remarks }: Judged): Outcome {
   if (verdict === 'failed') return 'failed';
+  // A reading that misleads is said in a remark, because the training is sound.
+  if (verdict === 'healthy' && causes.length === 1 && causes[0] === 'metric-misreported' && remarks.includes(causes[0]))
+    return 'named';
   if (verdict === 'healthy') return 'healthy';
   if (verdict === 'not-enough-evidence') return 'silent';
   if (verdict === 'faulty') return causes.includes(named[0]) ? 'named' : 'wrong';

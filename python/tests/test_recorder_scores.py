@@ -15,7 +15,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 from recorded import table
 from trueline_recorder import Recorder
-from trueline_recorder.tokens.scoring import Support, score
+from trueline_recorder.tokens.scoring import Support, fit_temperature, score
 
 
 class Scores(unittest.TestCase):
@@ -46,6 +46,17 @@ class Scores(unittest.TestCase):
                         mass += warm[i]
                     total += warm[i]
                 self.assertAlmostEqual(found["kept_mass"][row] if "kept_mass" in found else 1.0, mass, places=5)
+
+    def test_finds_the_temperature_that_gives_the_log_probabilities(self):
+        random = np.random.default_rng(1)
+        logits, token = torch.as_tensor(random.normal(size=(20, 30)) * 2), random.integers(0, 30, 20)
+        found = score(logits, token, Support(0.7, 1.0, 0, 0.0))
+        at = lambda heat: (logits / heat).log_softmax(1).gather(1, torch.as_tensor(token)[:, None]).squeeze(1).numpy()
+        fitted = fit_temperature(logits, token, found, at(0.49))
+        np.testing.assert_allclose(fitted["temperature"], 0.49, rtol=1e-5)
+        np.testing.assert_allclose(fitted["fitted_logp"], at(0.49), atol=1e-5)
+        for own in (at(0.7), at(1.0), at(0.7) / 0.7):  # the configured one, 1, and what no temperature gives
+            self.assertEqual(fit_temperature(logits, token, found, own), {})
 
     def test_half_precision_is_stored_as_it_was(self):
         values = torch.tensor([[-0.123, -4.56]])

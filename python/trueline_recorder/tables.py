@@ -50,7 +50,7 @@ TABLES: Dict[str, Dict[str, Column]] = {
         "float weight", "float[] logits", "int[] subset", "bool[] legal", "float temperature", "float after_logp",
         "float again_logp",
         "float coef", "int micro_batch", "int pack", "int rank", "float kl", "float logp_plain",
-        "float logp_tempered", "float kept_mass",
+        "float logp_tempered", "float kept_mass", "float fitted_logp",
     ),
     "steps": columns_of(
         "int! iteration", "int! epoch", "int! minibatch", "int? policy", "float loss", "float policy_loss",

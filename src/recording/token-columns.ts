@@ -72,6 +72,10 @@ export const tokenColumns = {
     ['float logp_plain', 'at temperature 1, as taken inside the update'],
     ['float logp_tempered', 'at the configured temperature, as taken inside the update'],
     ['float kept_mass', 'as taken inside the update'],
+    [
+      'float fitted_logp',
+      'at `temperature`, where the recorder found by itself which temperature gives new_logp: neither 1 nor the configured one',
+    ],
   ],
   steps: [
     ['int tokens', 'trained tokens of the step, over all ranks and rows, recorded or not'],

@@ -96,6 +96,7 @@ class Update:
                 weight=rows.mask * weight,
                 kl=kl_estimate(options.kl, new, reference) if options.kl != "none" else None,
                 pack=rows.pack[:, None].expand_as(rows.t) if options.packing else None,
+                again=lambda: program.logp(program.forward(program.model, rows), rows),
             )
         parts = self.loss(rows, new, old, advantage, reference, weight)
         loss = (self.masked(parts, rows) * self.shares(rows, step)).sum()

@@ -44,6 +44,7 @@ class TokenBatch:
         self.columns: List[Dict[str, np.ndarray]] = []
         self.parts: List[Part] = []
         self.scored = 0
+        self.fitted = 0
         self._sorted: Optional[Tuple[np.ndarray, np.ndarray]] = None
         self.episode: np.ndarray = np.zeros(0, np.int64)
 

@@ -15,7 +15,7 @@ from ..tables import known_columns
 from .batch import Part, TokenBatch
 from .grid import PLACES, address, places
 from .responses import Responses
-from .scoring import Support, score
+from .scoring import FITTED, FITTED_ENTRIES, Support, fit_temperature, score
 
 #: Tokens of an iteration whose logits are looked at.
 SCORED = 1024
@@ -125,15 +125,33 @@ class Tokens(Responses):
             ways.setdefault(batch.supports[row], []).append(place)
         for support, some in ways.items():
             at = np.array(some)
-            found = score(flat[torch.as_tensor(picked[at], device=flat.device)], token[at], support)
-            for name, array in found.items():
-                if name not in given:
-                    values.setdefault(name, np.full(len(cells), np.nan, np.float32))[at] = array
+            own = flat[torch.as_tensor(picked[at], device=flat.device)]
+            found = score(own, token[at], support)
+            few = self._telling(batch, cells[at], flat.shape[1])
+            fitted = fit_temperature(
+                own[torch.as_tensor(few, device=flat.device)],
+                token[at][few],
+                {name: array[few] for name, array in found.items()},
+                values["new_logp"][at][few],
+            )
+            for where, columns in ((at, found), (at[few], fitted)):
+                for name, array in columns.items():
+                    if name not in given:
+                        values.setdefault(name, np.full(len(cells), np.nan, np.float32))[where] = array
             if first:
                 early: Dict[str, np.ndarray] = {name: found[name] for name in found if name != "entropy"}
                 if "kept_mass" in early:
                     early["kept_by"] = np.ones(len(at), np.int8)
                 batch.set_columns(cells[at], early)
+
+    @staticmethod
+    def _telling(batch: TokenBatch, cells: np.ndarray, width: int) -> np.ndarray:
+        """A few tokens of responses that tell a temperature; none once an iteration has had its share, because a vocabulary is wide."""
+        own = np.flatnonzero(cells % PLACES >= batch.prompt_length[cells // PLACES])
+        room = min(max(4, FITTED_ENTRIES // width), FITTED) - batch.fitted
+        few = own[np.unique(np.linspace(0, len(own) - 1, min(room, len(own))).astype(int))] if room > 1 else own[:0]
+        batch.fitted += len(few)
+        return few
 
     def _token_step(
         self, own: PolicyProgress, epoch: Optional[int], minibatch: Optional[int], rows: np.ndarray

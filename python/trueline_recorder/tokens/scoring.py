@@ -15,6 +15,10 @@ from ..arrays import to_numpy
 AT_ONCE = 1 << 24
 #: Tokens that are looked at first for top-p, and rows that are sorted whole where those do not reach it.
 TOP, SORTED = 256, 2
+#: Tokens of an iteration that tell a temperature, and entries of logits that they may have in all.
+FITTED, FITTED_ENTRIES = 32, 1 << 21
+#: How far from 1 a temperature is looked for, as a logarithm, and log-probabilities that are the same.
+WIDEST, CLOSE = 2.5, 1e-4
 
 
 class Support(NamedTuple):
@@ -54,6 +58,41 @@ def score(logits: Any, token: np.ndarray, support: Support) -> Dict[str, np.ndar
             for name, values in found.items():
                 parts.setdefault(name, []).append(values.cpu())
     return {name: torch.cat(values).numpy() for name, values in parts.items()}
+
+
+def fit_temperature(logits: Any, token: np.ndarray, found: Dict[str, np.ndarray], used: np.ndarray) -> Dict[str, np.ndarray]:
+    """Where the update's log-probabilities are at neither temperature: the one temperature at which these logits give them, and what they give there.
+    A few rows tell; what no temperature gives is left alone."""
+    known = [found["logp_plain"], found["logp_tempered"]]
+    if "kept_mass" in found:
+        known.append(found["logp_tempered"] - np.log(found["kept_mass"]))
+    if len(used) < 2 or any(np.nanmedian(np.abs(own - used)) < CLOSE for own in known):
+        return {}
+    torch = sys.modules["torch"]
+    with torch.no_grad():
+        scores = logits.detach().double()
+        at = torch.as_tensor(token, dtype=torch.long, device=logits.device)[:, None]
+        own = torch.as_tensor(used, dtype=torch.float64, device=logits.device)[:, None]
+
+        def given(heat: float) -> Any:
+            return (scores / heat).gather(1, at) - (scores / heat).logsumexp(1, keepdim=True)
+
+        def miss(power: float) -> float:
+            return float((given(math.exp(power)) - own).abs().mean())
+
+        powers = np.linspace(-WIDEST, WIDEST, 41)
+        best = int(np.argmin([miss(power) for power in powers]))
+        low, high = powers[max(0, best - 1)], powers[min(len(powers) - 1, best + 1)]
+        for _ in range(48):  # by thirds, because a mean of absolute values has no slope to follow
+            third = (high - low) / 3
+            low, high = (low, high - third) if miss(low + third) < miss(high - third) else (low + third, high)
+        heat = math.exp((low + high) / 2)
+        if miss((low + high) / 2) > CLOSE:
+            return {}
+        return {
+            "temperature": np.full(len(used), heat, np.float32),
+            "fitted_logp": given(heat).squeeze(1).float().cpu().numpy(),
+        }
 
 
 def kept_mass(probabilities: Any, support: Support) -> Any:

@@ -50,12 +50,6 @@ export const tokens = {
     'the same for one factor over all rows',
     'A count of tokens is exact, but an accumulated gradient scale is a product of several roundings.',
   ),
-  predicted: limit(
-    'definition',
-    0.25,
-    'share of the disagreeing rows that a hypothesis must speak of',
-    'Columns taken inside the update are there for the rows of its first minibatch only, a quarter of them with four.',
-  ),
   byCondition: limit(
     'score',
     0.95,

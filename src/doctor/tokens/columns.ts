@@ -65,9 +65,10 @@ const aboutTokens = [
   'trained',
   'first_logp',
   'first_again',
-  'first_pack',
-  'first_step',
+  'leads_pack',
   'first_entropy',
+  'first_fitted',
+  'first_temperature',
 ] as const;
 const aboutResponses = [
   'iteration',

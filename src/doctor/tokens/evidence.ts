@@ -22,6 +22,13 @@ import {
 import { Steps } from './steps.ts';
 import { Table } from './table.ts';
 
+const ofFirstUse = [
+  ['first_logp', 'new_logp'],
+  ['first_again', 'again_logp'],
+  ['first_entropy', 'entropy'],
+  ['first_fitted', 'fitted_logp'],
+  ['first_temperature', 'temperature'],
+] as const;
 /** Rows of tokens and of their uses that are kept at most. */
 const mostTokens = 240_000;
 const mostUses = 480_000;
@@ -101,7 +108,7 @@ export class TokenEvidence {
   }
 
   private wanted(response: number): boolean {
-    return ((this.responses.column('episode')[response] * 2654435761) % 4294967296) % this.stride === 0;
+    return ((this.responses.at('episode', response) * 2654435761) % 4294967296) % this.stride === 0;
   }
 
   private takeTokens(
@@ -186,24 +193,31 @@ export class TokenEvidence {
     const sample = replays?.column('sample');
     if (!replays || !sample || !before) return;
     const column = (name: string): Numbers | null => replays.column(name);
-    const step = this.steps.take(iteration, owner, codes);
+    const [prompt, length, padding] = (['prompt_length', 'tokens', 'padding'] as const).map((name) =>
+      this.responses.column(name),
+    );
+    const step = this.steps.take(iteration, owner, codes, (own) => prompt[own] + length[own] + padding[own]);
     const columns = ofReplay.flatMap((name) => {
       const values = column(name);
       return values ? [{ name, values }] : [];
     });
-    const [coef, fresh, again, pack, entropy, epoch] = [
-      'coef',
-      'new_logp',
-      'again_logp',
-      'pack',
-      'entropy',
-      'epoch',
-    ].map(column);
+    const [coef, fresh, pack, micro, rank, epoch] = ['coef', 'new_logp', 'pack', 'micro_batch', 'rank', 'epoch'].map(
+      column,
+    );
+    // What a token's first use, with the weights that sampled it, says of the token itself.
+    const first = ofFirstUse.flatMap(([name, from]) => {
+      const values = column(from);
+      return values ? [{ name, values }] : [];
+    });
     const coefs = this.responses.column('coefs');
-    const firstPack = () => this.tokens.column('first_pack');
+    let leader = -1;
     for (let i = 0; i < replays.rows; i++) {
       if (own[i] !== 1) continue;
-      if (coef && coef[i] !== 0 && !Number.isNaN(coef[i])) coefs[owner[sample[i]]]++;
+      const response = owner[sample[i]];
+      if (coef && coef[i] !== 0 && !Number.isNaN(coef[i])) coefs[response]++;
+      // Rows are in the order of the trainer's batch, so that a pack begins with its first response.
+      if (pack && !(i > 0 && [pack, step, micro, rank].every((values) => values?.[i] === values?.[i - 1])))
+        leader = response;
       const row = kept[sample[i]];
       if (row < 0) continue;
       const use = this.uses.push();
@@ -212,14 +226,10 @@ export class TokenEvidence {
       this.uses.set('before', use, before[i]);
       this.uses.set('epoch', use, epoch![i]);
       for (const { name, values } of columns) this.uses.set(name, use, values[i]);
-      if (pack && Number.isNaN(firstPack()[row])) {
-        this.tokens.set('first_pack', row, pack[i]);
-        this.tokens.set('first_step', row, step[i]);
-      }
+      if (pack && Number.isNaN(this.tokens.at('leads_pack', row)))
+        this.tokens.set('leads_pack', row, leader === response ? 1 : 0);
       if (before[i] !== 1 || !fresh) continue;
-      this.tokens.set('first_logp', row, fresh[i]);
-      if (again) this.tokens.set('first_again', row, again[i]);
-      if (entropy) this.tokens.set('first_entropy', row, entropy[i]);
+      for (const { name, values } of first) this.tokens.set(name, row, values[i]);
     }
   }
 

@@ -4,7 +4,7 @@
  */
 import { source } from './codes.ts';
 import type { TokenEvidence } from './evidence.ts';
-import type { Step } from './steps.ts';
+import { type Step, sliceKey } from './steps.ts';
 
 export interface Model {
   level: string;
@@ -37,7 +37,11 @@ export class LossRows {
   private readonly micro: Float64Array;
   private readonly rank: Float64Array;
 
-  constructor(readonly evidence: TokenEvidence) {
+  /** With `derived` only rows whose derivative, advantage and reference are known; without, all that have a ratio. */
+  constructor(
+    readonly evidence: TokenEvidence,
+    derived = true,
+  ) {
     const { uses, tokens, responses, settings, steps } = evidence;
     const [token, coef, fresh, used, used2, credit] = [
       uses.column('token'),
@@ -76,9 +80,10 @@ export class LossRows {
     };
     for (let use = 0; use < uses.rows; use++) {
       const row = token[use];
-      if (Number.isNaN(coef[use]) || origin[row] !== source.sampled || flag[row] === 0) continue;
-      if (Number.isNaN(creditOf(use)) || Number.isNaN(oldOf(use)) || (needsReference && Number.isNaN(reference[row])))
-        continue;
+      if (origin[row] !== source.sampled || flag[row] === 0 || Number.isNaN(oldOf(use))) continue;
+      const unknown =
+        Number.isNaN(coef[use]) || Number.isNaN(creditOf(use)) || (needsReference && Number.isNaN(reference[row]));
+      if (derived && unknown) continue;
       chosen.push(use);
     }
     this.rows = Int32Array.from(chosen);
@@ -110,11 +115,20 @@ export class LossRows {
     });
   }
 
+  responseOf(i: number): number {
+    const { uses, tokens } = this.evidence;
+    return tokens.at('response', uses.at('token', this.rows[i]));
+  }
+
+  /** The micro-batch of its step that a row was in. */
+  sliceOf(i: number): number {
+    return sliceKey(this.micro[i] || 0, this.rank[i] || 0);
+  }
+
   /** Per row, the mean (or sum) over its response's tokens in the same step. */
   private overSequences(values: Float64Array, average = true): Float64Array {
-    const { uses, tokens } = this.evidence;
-    const [token, at, owner] = [uses.column('token'), uses.column('step'), tokens.column('response')];
-    const keys = Float64Array.from(this.rows, (use) => at[use] * 1e7 + owner[token[use]]);
+    const at = this.evidence.uses.column('step');
+    const keys = Float64Array.from(this.rows, (use, i) => at[use] * 2 ** 32 + this.responseOf(i));
     const sums = new Map<number, { sum: number; count: number }>();
     keys.forEach((key, i) => {
       const own = sums.get(key) ?? { sum: 0, count: 0 };
@@ -134,8 +148,8 @@ export class LossRows {
     const whole = step.tokens > 0 ? step : { tokens: step.counted.tokens, sequences: step.counted.sequences };
     const sequences = step.sequences > 0 ? step.sequences : step.counted.sequences;
     const { settings } = this.evidence;
-    const rank = Number.isNaN(this.rank[i]) ? 0 : this.rank[i];
-    const micro = step.micro.get(this.micro[i] + 1048576 * rank);
+    const rank = this.rank[i] || 0;
+    const micro = step.micro.get(this.sliceOf(i));
     const slices = step.micro.size;
     const part = step.ranks.get(rank);
     const length = this.lengths[i];
@@ -172,9 +186,13 @@ export class LossRows {
       case 'mean over the tokens of each rank, summed over ranks':
         return part ? 1 / part.tokens : Number.NaN;
       case 'mean over the padded batch':
-        return 1 / step.counted.padded;
+        return 1 / (sequences * step.counted.widest);
+      case 'mean over the padded batch with its prompts':
+        return 1 / (sequences * step.counted.whole);
+      case 'mean over the padded batch with its prompts, but for the first place':
+        return 1 / (sequences * (step.counted.whole - 1));
       case 'mean over each padded micro-batch':
-        return micro ? 1 / (micro.padded * slices) : Number.NaN;
+        return micro ? 1 / (micro.sequences * micro.widest * slices) : Number.NaN;
       case 'mean over the longest response':
         return 1 / (sequences * (settings.max_response_length ?? Number.NaN));
       default:
@@ -226,6 +244,8 @@ export const levels = [
   'mean over the tokens of each rank',
   'mean over the tokens of each rank, summed over ranks',
   'mean over the padded batch',
+  'mean over the padded batch with its prompts',
+  'mean over the padded batch with its prompts, but for the first place',
   'mean over each padded micro-batch',
   'mean over the longest response',
   'sum over tokens',

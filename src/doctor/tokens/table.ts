@@ -28,6 +28,10 @@ export class Table<Name extends string> {
     return this.columns[name].subarray(0, this.rows);
   }
 
+  at(name: Name, row: number): number {
+    return this.columns[name][row];
+  }
+
   set(name: Name, row: number, value: number): void {
     this.columns[name][row] = value;
   }

@@ -50,6 +50,7 @@ const faults: [cause: string, options: Options][] = [
   ['reference-wrong', { reference: 'policy' }],
   ['reference-wrong', { reference: 'other' }],
   ['group-degenerate', { easy: true }],
+  ['loss-mask-shifted', { oldShift: 1 }],
 ];
 
 const healthy: [name: string, options: Options][] = [
@@ -85,14 +86,27 @@ describe('the doctor for language models', () => {
     expect([causes[0]?.id, ...unexplained.map(({ summary }) => summary)].slice(0, 1)).toEqual([cause]);
   });
 
+  it('says in a remark that metrics are over padding, too', async () => {
+    const { verdict, remarks } = await diagnose(await tokenRun({ reported: 'padded' }));
+    expect(verdict).toBe('healthy');
+    expect(remarks.map(({ id }) => id)).toContain('metric-misreported');
+    expect(remarks.find(({ id }) => id === 'metric-misreported')!.summary).toContain('over padding, too');
+    const right = await diagnose(await tokenRun({ reported: 'right' }));
+    expect(right.remarks.map(({ id }) => id)).not.toContain('metric-misreported');
+    expect(right.checks.find(({ id }) => id === 'token-metrics')!.status).toBe('pass');
+  });
+
   it('was shown every cause that it may name, every check failing, and every transform of tokens', () => {
     const causes = new Set(told.map(({ causes: [first] }) => first?.id));
     const named = new Set(tokenChecks.flatMap((check) => check.causes));
-    expect([...named].filter((id) => !causes.has(id))).toEqual(['reward-token-wrong']);
+    expect([...named].filter((id) => !causes.has(id))).toEqual(['reward-token-wrong', 'metric-misreported']);
     const failing = new Set(
       told.flatMap(({ checks }) => checks.filter(({ status }) => status === 'fail').map(({ id }) => id)),
     );
-    expect(tokenChecks.map(({ id }) => id).filter((id) => !failing.has(id))).toEqual(['token-returns']);
+    expect(tokenChecks.map(({ id }) => id).filter((id) => !failing.has(id))).toEqual([
+      'token-returns',
+      'token-metrics',
+    ]);
     const used = new Set(told.flatMap((diagnosis) => diagnosis.causes.map(({ transform }) => transform?.id)));
     for (const id of ['baseline-over', 'column-for', 'grows-with', 'loss-term', 'normaliser', 'token-shift'])
       expect(used).toContain(id);

@@ -20,6 +20,10 @@ export interface Options {
   staleCache?: boolean;
   retokenise?: boolean;
   logpShift?: number;
+  /** Places that the denominators of the ratio are off. */
+  oldShift?: number;
+  /** What the program reports of a step, and over what. */
+  reported?: 'right' | 'padded';
   maskShift?: number;
   trainTools?: boolean;
   trainPadding?: boolean;
@@ -94,4 +98,6 @@ export interface StepRow {
   minibatch: number;
   tokens: number;
   sequences: number;
+  approxKl: number;
+  clipFraction: number;
 }

@@ -200,6 +200,11 @@ export async function tokenRun(options: Options = {}): Promise<Recording> {
       );
       if (own.masked) row.trained = 0;
     }
+    const olds = own.rows.map(({ old }) => old);
+    if (options.oldShift)
+      own.rows.forEach((row, i) => {
+        row.old = olds[i + options.oldShift!] ?? olds[i];
+      });
     if (options.trainPadding)
       for (let extra = 0; extra < 2; extra++)
         own.rows.push({
@@ -267,11 +272,22 @@ export async function tokenRun(options: Options = {}): Promise<Recording> {
     for (let epoch = 0; epoch < 2; epoch++)
       for (let minibatch = 0; minibatch < 2; minibatch++) {
         const members = batch.filter((own, k) => k % 2 === minibatch && !own.masked);
-        const slices = [members.slice(0, 5), members.slice(5)];
+        const slices = [members.slice(0, 6), members.slice(6)];
         const count = (list: Response[]) =>
           list.reduce((sum, { rows }) => sum + rows.filter(({ trained }) => trained === 1).length, 0);
         const all = count(members);
-        steps.push({ iteration, epoch, minibatch, tokens: all, sequences: members.length });
+        const step = {
+          iteration,
+          epoch,
+          minibatch,
+          tokens: all,
+          sequences: members.length,
+          approxKl: 0,
+          clipFraction: 0,
+        };
+        steps.push(step);
+        const places =
+          options.reported === 'padded' ? members.length * Math.max(...members.map(({ rows }) => rows.length)) : all;
         slices.forEach((slice, micro) => {
           for (const own of slice)
             own.rows.forEach((row, at) => {
@@ -300,6 +316,10 @@ export async function tokenRun(options: Options = {}): Promise<Recording> {
                 unscaled: 1 / count(slice),
                 sum: 1,
               }[options.level ?? 'token-mean'];
+              if (row.trained === 1) {
+                step.approxKl += (ratio - 1 - (fresh - old)) / places;
+                step.clipFraction += (ratio > 1.2 || ratio < 0.8 ? 1 : 0) / places;
+              }
               const term = (clipped ? 0 : -advantage * ratio * (Number.isNaN(weight) ? 1 : weight)) + slope;
               uses.push({
                 iteration,

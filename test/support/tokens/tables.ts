@@ -86,6 +86,8 @@ export function tables(responses: Response[], uses: Use[], steps: StepRow[]): [s
         minibatch: ints(steps, (step) => step.minibatch),
         tokens: ints(steps, (step) => step.tokens),
         sequences: ints(steps, (step) => step.sequences),
+        approx_kl: floats(steps, (step) => step.approxKl),
+        clip_fraction: floats(steps, (step) => step.clipFraction),
       },
     ],
   ];

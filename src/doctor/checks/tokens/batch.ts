@@ -1,4 +1,6 @@
 /** Does the trainer's own batch give what a clean pass gives? Padding, packing, dropout and a forgotten temperature show here, whatever the sampler does. */
+
+import { median } from '../../../math/statistics.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
 import { source } from '../../tokens/codes.ts';
@@ -7,9 +9,11 @@ import type { TokenEvidence } from '../../tokens/evidence.ts';
 import { type Floor, floorOf, gaps } from '../../tokens/floor.ts';
 import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
 import { SecondPass } from '../../transforms/replay/second-pass.ts';
+import { Temperature } from '../../transforms/replay/temperature.ts';
 import { ColumnFor } from '../../transforms/tokens/column-for.ts';
 import { GrowsWith } from '../../transforms/tokens/grows-with.ts';
 import { TokenShift } from '../../transforms/tokens/token-shift.ts';
+import type { Transform } from '../../transforms/transform.ts';
 
 const check = 'token-batch';
 
@@ -61,9 +65,14 @@ function compare(evidence: TokenEvidence, name: string, side: Float64Array, clea
     if (origin[row] === source.sampled && !Number.isNaN(side[row]) && !Number.isNaN(clean[row])) rows.push(row);
   if (rows.length === 0) return { rows: 0 };
   const gapOf = (row: number) => side[row] - clean[row];
-  const agrees = (predict: (row: number) => number, of: readonly number[] = rows) => {
-    const found = gaps(of.map((row) => side[row] - predict(row)));
-    return found.rows >= limits.predicted.value * of.length && floor.holds(found);
+  const agrees = (predict: (row: number) => number) => {
+    const known = rows.filter((row) => !Number.isNaN(predict(row)));
+    // Rows that a hypothesis speaks of must disagree without it.
+    return (
+      known.length >= limits.decidingRows.value &&
+      floor.holds(gaps(known.map((row) => side[row] - predict(row)))) &&
+      !floor.holds(gaps(known.map(gapOf)))
+    );
   };
   const all = gaps(rows.map(gapOf));
   const measured = {
@@ -99,17 +108,34 @@ function compare(evidence: TokenEvidence, name: string, side: Float64Array, clea
   });
   // At temperature 1 both are the same, and say nothing.
   const tempered = !floor.holds(gaps(rows.map((row) => plain[row] - usual[row])));
-  if (tempered && agrees((row) => plain[row]))
-    return done(
-      tokenFinding({
-        ...base,
-        cause: 'temperature-mismatch',
-        share: 1,
-        transform: new ColumnFor('new_logp', 'logp_plain'),
-        shown: shown((row) => plain[row]),
-        summary: `In ${name} the trainer divides by no temperature`,
-      }),
-    );
+  const [fitted, heat] = [tokens.column('first_fitted'), tokens.column('first_temperature')];
+  const hot = rows.filter((row) => !Number.isNaN(fitted[row]));
+  const divided = (row: number) => plain[row] / temperatureOf(evidence, row);
+  const temperatures: [Transform, (row: number) => number, string][] = [
+    [new ColumnFor('new_logp', 'logp_plain'), (row) => plain[row], 'the trainer divides by no temperature'],
+    [
+      new ColumnFor('new_logp', 'logp_divided'),
+      divided,
+      'the trainer divides log-probabilities by the temperature, where logits have to be',
+    ],
+    [
+      new Temperature('update', median(hot.map((row) => heat[row]))),
+      (row) => fitted[row],
+      `the trainer divides by another temperature (${figure(median(hot.map((row) => heat[row])))} where ${figure(temperatureOf(evidence, rows[0]))} is configured)`,
+    ],
+  ];
+  for (const [transform, predict, summary] of tempered || hot.length > 0 ? temperatures : [])
+    if (agrees(predict))
+      return done(
+        tokenFinding({
+          ...base,
+          cause: 'temperature-mismatch',
+          share: 1,
+          transform,
+          shown: shown(predict),
+          summary: `In ${name} ${summary}`,
+        }),
+      );
   for (const places of [1, -1, 2, -2]) {
     const shifted = new Float64Array(tokens.rows).fill(Number.NaN);
     for (const order of evidence.byResponse.values())
@@ -157,17 +183,15 @@ function compare(evidence: TokenEvidence, name: string, side: Float64Array, clea
   return { rows: rows.length, measured, open: { rows: Math.max(off, limits.fewestRows.value), onset } };
 }
 
+/** As it was sampled, or as the settings say. */
+function temperatureOf(evidence: TokenEvidence, row: number): number {
+  const own = evidence.ofResponse('temperature', row);
+  return Number.isNaN(own) ? (evidence.settings.temperature ?? Number.NaN) : own;
+}
+
 function packing({ tokens }: TokenEvidence, rows: readonly number[], gapOf: (row: number) => number, floor: Floor) {
-  const [pack, owner, step] = [tokens.column('first_pack'), tokens.column('response'), tokens.column('first_step')];
-  const leader = new Map<string, number>();
-  const [first, later]: number[][] = [[], []];
-  for (const row of rows) {
-    if (Number.isNaN(pack[row])) continue;
-    const key = `${step[row]} ${pack[row]}`;
-    if (!leader.has(key)) leader.set(key, owner[row]);
-    (leader.get(key) === owner[row] ? first : later).push(gapOf(row));
-  }
-  const [head, rest] = [gaps(first), gaps(later)];
+  const leads = tokens.column('leads_pack');
+  const [head, rest] = [1, 0].map((place) => gaps(rows.filter((row) => leads[row] === place).map(gapOf)));
   if (head.rows < limits.fewestRows.value || rest.rows < limits.fewestRows.value) return null;
   return floor.holds(head) && !floor.holds(rest) ? { rows: rest.rows, first: head.q50, later: rest.q50 } : null;
 }

@@ -5,6 +5,7 @@ import { credit } from './credit.ts';
 import { groups } from './groups.ts';
 import { loss } from './loss.ts';
 import { mask } from './mask.ts';
+import { tokenMetrics } from './metrics.ts';
 import { reference } from './reference.ts';
 import { tokenReturns } from './returns.ts';
 import { reuse } from './reuse.ts';
@@ -22,4 +23,5 @@ export const tokenChecks: readonly Check[] = [
   groups,
   loss,
   reference,
+  tokenMetrics,
 ];

@@ -7,6 +7,7 @@ import { floorOf, gaps } from '../../tokens/floor.ts';
 import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
 import { NewForOld } from '../../transforms/rows/new-for-old.ts';
 import { RowsOfIteration } from '../../transforms/rows/rows-of-iteration.ts';
+import { TokenShift } from '../../transforms/tokens/token-shift.ts';
 
 const check = 'token-reuse';
 
@@ -15,7 +16,7 @@ export const reuse = tokenCheck({
   group: 'replay',
   question: 'Is every response new, and the denominator of its ratio kept from before the first step?',
   needs: [['samples.token', 'replays.old_logp', 'samples.old_logp']],
-  causes: ['stale-samples', 'old-logp-recomputed'],
+  causes: ['stale-samples', 'old-logp-recomputed', 'loss-mask-shifted'],
   look,
 });
 
@@ -62,7 +63,7 @@ function look(evidence: TokenEvidence): Looked {
         measured,
       }),
     );
-  const recomputed = denominators(evidence);
+  const recomputed = denominators(evidence) ?? elsewhere(evidence);
   if (recomputed) findings.push(recomputed);
   return { rows: responses.rows, measured, findings };
 }
@@ -100,4 +101,40 @@ function denominators(evidence: TokenEvidence): Finding | null {
     summary: `The ratio is 1 in every step, although new_logp moved by ${figure(travel.q50)} nats in the median since the first one`,
     measured: { ratio_gap_q98: figure(own.q98), moved_q50: figure(travel.q50) },
   });
+}
+
+/** The denominators of a response are its own, some places off. */
+function elsewhere(evidence: TokenEvidence): Finding | null {
+  const { tokens, settings, byResponse } = evidence;
+  const [old, said, first, origin] = (['old_logp', 'sampler_logp', 'first_logp', 'source'] as const).map((name) =>
+    tokens.column(name),
+  );
+  const floor = floorOf(evidence);
+  const sides = { sampler: [said], trainer: [first], step: [], undeclared: [said, first] };
+  const places = [1, -1, 2, -2];
+  for (const side of sides[settings.old_logp ?? 'undeclared']) {
+    const [own, ...moved] = [0, ...places].map((by) => {
+      const gap = new Float64Array(tokens.rows).fill(Number.NaN);
+      for (const rows of byResponse.values())
+        rows.forEach((row, i) => {
+          if (origin[row] === source.sampled) gap[row] = old[row] - (side[rows[i + by]] ?? Number.NaN);
+        });
+      return gap;
+    });
+    if (gaps(own).rows < limits.decidingRows.value || floor.holds(gaps(own))) continue;
+    for (const [i, gap] of moved.entries()) {
+      const found = gaps(gap);
+      if (found.rows < limits.decidingRows.value || !floor.holds(found)) continue;
+      return tokenFinding({
+        cause: 'loss-mask-shifted',
+        check,
+        rows: gaps(own).rows,
+        share: 1,
+        onset: 0,
+        transform: new TokenShift('logp', -places[i]),
+        summary: `The denominators of the ratio belong to other tokens of the response (median ${figure(gaps(own).q50)} nats, floor ${figure(floor.own.q50)})`,
+      });
+    }
+  }
+  return null;
 }

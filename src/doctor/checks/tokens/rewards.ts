@@ -53,7 +53,6 @@ function look(evidence: TokenEvidence): Looked {
     return { rows: rows.length, measured, findings };
   const onset = iteration[wrong[0]];
   const cut = wrong.filter((i) => ended[i] === finish.length);
-  const shown = { quantity: 'reward', target: 'as it enters the advantage', before: 'as the grader gave it' };
   if (findings.length === 0 && cut.length === wrong.length) {
     const how =
       settings.truncated === 'zero'
@@ -94,14 +93,6 @@ function look(evidence: TokenEvidence): Looked {
           share: 1,
           onset,
           transform: new BaselineOver('graded'),
-          shown: {
-            ...shown,
-            columns: {
-              target: wrong.map((i) => reward[i]),
-              before: wrong.map(expected),
-              after: wrong.map((i) => reward[i]),
-            },
-          },
           summary: `${wrong.length} of ${rows.length} rewards are not what the grader gave for that response; together they are the same rewards, in another order`,
         }),
       );

@@ -57,7 +57,7 @@ function look(evidence: TokenEvidence): Looked {
   const fits = (rows: ArrayLike<number>) =>
     [all.expected, ...(asDeclared ? [asDeclared] : []), (row: number) => first[row]].some((predict) => {
       const found = all.gaps(predict, rows);
-      return found.rows >= limits.predicted.value * rows.length && floor.holds(found);
+      return found.rows >= Math.min(rows.length, limits.decidingRows.value) && floor.holds(found);
     });
   const parts = [...all.byIteration()];
   const bad = parts.filter(([, rows]) => rows.length >= limits.fewestRows.value && !fits(rows));
@@ -70,8 +70,10 @@ function look(evidence: TokenEvidence): Looked {
   const before = all.gaps(all.expected, wrong);
   const candidates = hypotheses(all, settings.sampler_logp ?? null);
   const proved = candidates.find(({ predict }) => {
-    const found = all.gaps(predict, wrong);
-    return found.rows >= limits.predicted.value * wrong.length && floor.holds(found) && found.q50 < before.q50;
+    // Rows that a hypothesis speaks of must disagree without it.
+    const known = wrong.filter((row) => !Number.isNaN(predict(row)));
+    const enough = known.length >= Math.min(wrong.length, limits.decidingRows.value);
+    return enough && floor.holds(all.gaps(predict, known)) && !floor.holds(all.gaps(all.expected, known));
   });
   const base = { check, rows: wrong.length, onset, measured, expected: { gap_q50: figure(floor.own.q50) } };
   if (proved) {

@@ -26,6 +26,7 @@ const overs = {
   'last-minibatch': [' of the last minibatch only', '，只取最后一个小批次'],
   'last-minibatch-of-epoch': [" of the epoch's last minibatch only", '，只取每轮最后一个小批次'],
   'first-step': [' before the first step', '，取第一步之前'],
+  padding: [' over padding, too', '，也计入填充'],
   sum: [', summed over rows', '，对行求和'],
 } as const;
 

@@ -5,6 +5,10 @@ import type { Transform } from '../transform.ts';
 
 const words = {
   logp_plain: ["the trainer's log-probabilities at temperature 1", '训练器在温度 1 下的对数概率'],
+  logp_divided: [
+    "the trainer's log-probabilities at temperature 1, divided by the temperature",
+    '训练器在温度 1 下的对数概率再除以温度',
+  ],
   reference_logp: ["the reference policy's log-probabilities", '参考策略的对数概率'],
   earlier_logp: ['the log-probabilities of older weights', '旧权重的对数概率'],
   kept_mass: [
