@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -147,6 +147,18 @@ describe('a sweep', () => {
     expect(jobs.map(({ status }) => status)).toEqual(['failed', 'done']);
     const again = await runSweep([bad], folder, { runner: new InlineRunner() });
     expect(again.jobs[0].status).toBe('failed');
+  });
+
+  it('does a job again that failed for a reason which has gone, such as a full disk', async () => {
+    const full: Runner = {
+      run: async (jobs) => jobs.map(({ id }) => ({ id, status: 'failed', error: 'there is no room left' })),
+    };
+    const out = join(folder, 'full');
+    await runSweep(seeds(1), out, { runner: full });
+    expect((await sweepStatus(out)).jobs[0]).toMatchObject({ status: 'failed', error: 'there is no room left' });
+    const again = await runSweep(seeds(1), out, { runner: new InlineRunner() });
+    expect(again.jobs[0]).toMatchObject({ status: 'done' });
+    expect(existsSync(join(again.jobs[0].folder, 'failure.json'))).toBe(false);
   });
 
   it('tells the time left from the steps of the whole list', async () => {

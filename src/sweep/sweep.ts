@@ -79,7 +79,11 @@ async function runList(
   for (const [id, { job }] of unique) {
     const result = await readResult(join(folder, id));
     if (result?.id === id) outcomes.set(id, { id, status: 'done', result });
-    else waiting.push({ id, job, folder: join(folder, id) });
+    else {
+      // It is tried again: whoever trains refuses a folder that holds what is no run's.
+      await forgetFailure(join(folder, id));
+      waiting.push({ id, job, folder: join(folder, id) });
+    }
   }
   const before = outcomes.size;
   const clock = new SweepClock(unique, outcomes);
@@ -99,9 +103,8 @@ async function runList(
   });
   for (const outcome of ended) {
     outcomes.set(outcome.id, outcome);
-    const file = join(folder, outcome.id, failureFile);
-    if (outcome.status === 'failed') await writeJson(file, { id: outcome.id, error: outcome.error });
-    else if (existsSync(file)) await removeFile(file);
+    if (outcome.status === 'failed')
+      await writeJson(join(folder, outcome.id, failureFile), { id: outcome.id, error: outcome.error });
   }
   const list = [...unique].map(([id, entry]) => ({
     ...entry,
@@ -109,6 +112,11 @@ async function runList(
     folder: join(folder, id),
   }));
   return { folder, jobs: list, before, stopped: list.some(({ status }) => status === 'stopped') };
+}
+
+async function forgetFailure(folder: string): Promise<void> {
+  const file = join(folder, failureFile);
+  if (existsSync(file)) await removeFile(file);
 }
 
 async function writeJson(file: string, data: unknown): Promise<void> {
