@@ -24,28 +24,46 @@ function filled(keys: readonly (readonly [number, number, number])[]): Batch {
     batch.sample[row] = i;
     batch.oldLogp[row] = -i;
     batch.advantage[row] = i;
-    batch.legal[row * 2 + 1] = i % 251;
-    batch.subset[row * 2] = i;
-    batch.candidateFeatures[row * 2] = i;
-    batch.state[row * 2 + 1] = i;
-    batch.obs.fill(i, row * 3, row * 3 + 3);
-    batch.extras[0][row * 2] = i;
+    batch.numActions[row] = 1 + (i % 2);
+    const first = batch.extendLists(batch.numActions[row]);
+    batch.first[row] = first;
+    for (let at = first; at < first + batch.numActions[row]; at++) {
+      batch.legal[at] = i % 251;
+      batch.subset[at] = i;
+      batch.candidateFeatures[at] = i;
+    }
+    const slot = batch.slot[row];
+    batch.state[slot * 2 + 1] = i;
+    batch.obs.fill(i, slot * 3, slot * 3 + 3);
+    batch.extras[0][slot * 2] = i;
+    batch.extraLengths[0][slot] = i;
   });
   return batch;
 }
 
 function expectWhole(batch: Batch): void {
+  const wrong: string[] = [];
   for (let row = 0; row < batch.rows; row++) {
     const i = batch.sample[row];
-    expect(Math.abs(batch.oldLogp[row])).toBe(i);
-    expect(batch.advantage[row]).toBe(i);
-    expect(batch.legal[row * 2 + 1]).toBe(i % 251);
-    expect(batch.subset[row * 2]).toBe(i);
-    expect(batch.candidateFeatures[row * 2]).toBe(i);
-    expect(batch.state[row * 2 + 1]).toBe(i);
-    expect(Array.from(batch.obs.subarray(row * 3, row * 3 + 3))).toEqual([i, i, i]);
-    expect(batch.extras[0][row * 2]).toBe(i);
+    const slot = batch.slot[row];
+    const first = batch.first[row];
+    const is = (column: string, value: number, wanted = i) => {
+      if (value !== wanted) wrong.push(`row ${row}, which was ${i}: ${column} is ${value}`);
+    };
+    is('oldLogp', Math.abs(batch.oldLogp[row]));
+    is('advantage', batch.advantage[row]);
+    is('numActions', batch.numActions[row], 1 + (i % 2));
+    for (let at = first; at < first + batch.numActions[row]; at++) {
+      is('legal', batch.legal[at], i % 251);
+      is('subset', batch.subset[at]);
+      is('candidateFeatures', batch.candidateFeatures[at]);
+    }
+    is('state', batch.state[slot * 2 + 1]);
+    for (let k = 0; k < 3; k++) is('obs', batch.obs[slot * 3 + k]);
+    is('extras', batch.extras[0][slot * 2]);
+    is('extraLengths', batch.extraLengths[0][slot]);
   }
+  expect(wrong).toEqual([]);
 }
 
 const key = fc.tuple(
@@ -81,6 +99,21 @@ describe('a batch', () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  it('takes whole rows of another batch, or of itself, as copies of their own', () => {
+    const from = filled(Array.from({ length: 300 }, (_, i) => [i, 0, 0] as const));
+    from.reorder(Int32Array.from({ length: 200 }, (_, i) => 299 - i));
+    const batch = filled([[0, 0, 0]]);
+    batch.append(from, [7, 8, 9, 3, 199]);
+    batch.append(batch, [2, 2]);
+    expect(Array.from(batch.sample.subarray(0, batch.rows))).toEqual([0, 292, 291, 290, 296, 100, 291, 291]);
+    expectWhole(batch);
+    batch.obs.fill(-1, batch.slot[6] * 3, batch.slot[6] * 3 + 3);
+    batch.subset.fill(-1, batch.first[6], batch.first[6] + batch.numActions[6]);
+    batch.reorder(Int32Array.of(0, 1, 2, 3, 4, 5, 7));
+    expectWhole(batch);
+    expectWhole(from);
   });
 
   it('names the first row that breaks the triple, and is content where t and agent alone fall', () => {

@@ -25,47 +25,62 @@ export function batchShape(game: Game, criticState: number, accompanying = 0): B
   return { observation, criticState, candidates, features, action: actionKind(game.shape), extras };
 }
 
-/** Bytes that one row takes. */
+/** Bytes that one row takes, with as many candidates as it may have. */
 export function rowBytes(shape: BatchShape): number {
-  return Object.values(layout(shape)).reduce((sum, [kind, width]) => sum + kind.BYTES_PER_ELEMENT * width, 0);
+  const { rows, slots, items } = layout(shape);
+  const bytes = (columns: ColumnKinds) =>
+    Object.values(columns).reduce((sum, [kind, width]) => sum + kind.BYTES_PER_ELEMENT * width, 0);
+  return bytes(rows) + bytes(slots) + shape.candidates * bytes(items);
 }
 
-/** One place for every column: its type and how many values a row has. */
+/**
+ * One place for every column: its type and how many values it has. Those of `rows` move with the row. What is wide stays where it was written, and a
+ * row says where: what it saw in a slot, its candidates one after the other among the items.
+ */
 function layout(shape: BatchShape) {
-  const { observation, criticState, candidates, features, action } = shape;
+  const { observation, criticState, features, action } = shape;
   return {
-    iteration: [Int32Array, 1],
-    sample: [Int32Array, 1],
-    episode: [Int32Array, 1],
-    t: [Int32Array, 1],
-    agent: [Int32Array, 1],
-    seat: [Int32Array, 1],
-    env: [Int32Array, 1],
-    group: [Int32Array, 1],
-    action: [action.array, action.width],
-    numActions: [Int32Array, 1],
-    subset: [Int32Array, candidates],
-    legal: [Uint8Array, candidates],
-    logits: [Float32Array, candidates],
-    candidateFeatures: [Float32Array, candidates * features],
-    obs: [Float32Array, observation],
-    state: [Float32Array, criticState],
-    oldLogp: [Float32Array, 1],
-    temperature: [Float32Array, 1],
-    value: [Float32Array, 1],
-    nextValue: [Float32Array, 1],
-    reward: [Float32Array, 1],
-    envReward: [Float32Array, 1],
-    terminated: [Uint8Array, 1],
-    truncated: [Uint8Array, 1],
-    imagined: [Uint8Array, 1],
-    advantage: [Float32Array, 1],
-    return: [Float32Array, 1],
-    valid: [Uint8Array, 1],
+    rows: {
+      iteration: [Int32Array, 1],
+      sample: [Int32Array, 1],
+      episode: [Int32Array, 1],
+      t: [Int32Array, 1],
+      agent: [Int32Array, 1],
+      seat: [Int32Array, 1],
+      env: [Int32Array, 1],
+      group: [Int32Array, 1],
+      action: [action.array, action.width],
+      slot: [Int32Array, 1],
+      first: [Int32Array, 1],
+      numActions: [Int32Array, 1],
+      oldLogp: [Float32Array, 1],
+      temperature: [Float32Array, 1],
+      value: [Float32Array, 1],
+      nextValue: [Float32Array, 1],
+      reward: [Float32Array, 1],
+      envReward: [Float32Array, 1],
+      terminated: [Uint8Array, 1],
+      truncated: [Uint8Array, 1],
+      imagined: [Uint8Array, 1],
+      advantage: [Float32Array, 1],
+      return: [Float32Array, 1],
+      valid: [Uint8Array, 1],
+    },
+    slots: { obs: [Float32Array, observation], state: [Float32Array, criticState] },
+    items: {
+      subset: [Int32Array, 1],
+      legal: [Uint8Array, 1],
+      logits: [Float32Array, 1],
+      candidateFeatures: [Float32Array, features],
+    },
   } as const;
 }
 
 type Layout = ReturnType<typeof layout>;
+type ColumnName = keyof Layout['rows'] | keyof Layout['slots'] | keyof Layout['items'];
+type ColumnKinds = Readonly<
+  Record<string, readonly [{ new (length: number): ColumnArray; readonly BYTES_PER_ELEMENT: number }, number]>
+>;
 
 /** A column that can be read and not written. */
 export interface ReadonlyColumn {
@@ -74,7 +89,7 @@ export interface ReadonlyColumn {
 }
 
 /** A batch as everybody sees it outside the stages: no column of it can be written, and no row moved. */
-export type ReadonlyBatch = { readonly [name in keyof Layout]: ReadonlyColumn } & Readonly<
+export type ReadonlyBatch = { readonly [name in ColumnName]: ReadonlyColumn } & Readonly<
   Pick<Batch, 'rows' | 'capacity' | 'shape' | 'firstUnsorted'>
 >;
 
@@ -97,6 +112,10 @@ export class Batch {
   group: Int32Array = new Int32Array(0);
   /** Index into this row's own candidates. */
   action: Actions = new Int32Array(0);
+  /** Where the row's `obs`, `state` and `extras` lie: value k of a column of that width is at slot * width + k. */
+  slot: Int32Array = new Int32Array(0);
+  /** Where the row's candidates begin in `subset`, `legal`, `logits` and (times features) `candidateFeatures`, and how many there are. */
+  first: Int32Array = new Int32Array(0);
   numActions: Int32Array = new Int32Array(0);
   subset: Int32Array = new Int32Array(0);
   legal: Uint8Array = new Uint8Array(0);
@@ -123,41 +142,42 @@ export class Batch {
   extras: Float64Array[] = [];
   extraLengths: Int32Array[] = [];
 
-  private spare: Batch | null = null;
+  /** Slots and items in use. */
+  private slots = 0;
+  private items = 0;
+  private slotCapacity = 0;
+  private itemCapacity = 0;
+  private readonly layout: Layout;
+  private readonly spare: Record<string, ColumnArray> = {};
   private order = new Int32Array(0);
   private orderSpare = new Int32Array(0);
   private readonly runs = new Runs();
 
   constructor(readonly shape: BatchShape) {
+    this.layout = layout(shape);
     this.extras = shape.extras.map(() => new Float64Array(0));
     this.extraLengths = shape.extras.map(() => new Int32Array(0));
   }
 
   clear(): void {
     this.rows = 0;
+    this.slots = 0;
+    this.items = 0;
   }
 
   /** Makes room for so many rows. Room is kept from one iteration to the next. */
   reserve(capacity: number): void {
-    if (capacity <= this.capacity) return;
-    const room = Math.max(minimumCapacity, capacity, this.capacity * 2);
-    const columns = this.columns();
-    for (const [name, [kind, width]] of Object.entries(layout(this.shape))) {
-      const grown = new kind(room * width);
-      grown.set(columns[name]);
-      columns[name] = grown;
+    const slots = this.slots + capacity - this.rows;
+    if (slots > this.slotCapacity) {
+      this.slotCapacity = roomFor(slots, this.slotCapacity);
+      this.grow(this.layout.slots, this.slotCapacity);
+      this.extras = this.extras.map((old, i) => grown(old, this.slotCapacity * this.shape.extras[i].width));
+      this.extraLengths = this.extraLengths.map((old) => grown(old, this.slotCapacity));
     }
-    this.extras = this.extras.map((old, i) => {
-      const grown = new Float64Array(room * this.shape.extras[i].width);
-      grown.set(old);
-      return grown;
-    });
-    this.extraLengths = this.extraLengths.map((old) => {
-      const grown = new Int32Array(room);
-      grown.set(old);
-      return grown;
-    });
-    this.capacity = room;
+    if (capacity > this.capacity) {
+      this.capacity = roomFor(capacity, this.capacity);
+      this.grow(this.layout.rows, this.capacity);
+    }
   }
 
   /** So many new rows at the end; their columns are the caller's to fill. Returns the first of them. */
@@ -166,6 +186,7 @@ export class Batch {
     const end = first + count;
     this.reserve(end);
     this.rows = end;
+    for (let row = first; row < end; row++) this.slot[row] = this.slots++;
     this.group.fill(-1, first, end);
     this.temperature.fill(1, first, end);
     for (const column of [this.reward, this.envReward, this.nextValue, this.advantage, this.return])
@@ -179,17 +200,39 @@ export class Batch {
     return this.extend(1);
   }
 
+  /** The slot of the next row that is added; `reserve` has made room for it. */
+  get nextSlot(): number {
+    return this.slots;
+  }
+
+  /** Room for so many candidates at the end of the lists. Returns the first of them. */
+  extendLists(count: number): number {
+    const first = this.items;
+    this.items += count;
+    if (this.items > this.itemCapacity) {
+      this.itemCapacity = roomFor(this.items, this.itemCapacity);
+      this.grow(this.layout.items, this.itemCapacity);
+    }
+    return first;
+  }
+
   /** Appends whole rows of another batch of the same shape, in the order given. */
   append(from: Batch, rows: ArrayLike<number>, count = rows.length): void {
     this.reserve(this.rows + count);
     const runs = this.runs.find(rows, count);
-    const mine = this.columns();
-    const theirs = from.columns();
-    for (const [name, [, width]] of Object.entries(layout(this.shape)))
-      copyRows(mine[name], this.rows, theirs[name], runs, width);
-    for (let i = 0; i < this.extras.length; i++) {
-      copyRows(this.extras[i], this.rows, from.extras[i], runs, this.shape.extras[i].width);
-      copyRows(this.extraLengths[i], this.rows, from.extraLengths[i], runs, 1);
+    this.copy(this.layout.rows, this.rows, from, runs);
+    for (let i = 0; i < count; i++) {
+      const row = this.rows + i;
+      const slot = this.slots++;
+      this.copy(this.layout.slots, slot, from, runs.one(from.slot[rows[i]], 1));
+      this.extras.forEach((column, k) => {
+        copyRows(column, slot, from.extras[k], runs, this.shape.extras[k].width);
+        copyRows(this.extraLengths[k], slot, from.extraLengths[k], runs, 1);
+      });
+      const first = this.extendLists(from.numActions[rows[i]]);
+      this.copy(this.layout.items, first, from, runs.one(from.first[rows[i]], from.numActions[rows[i]]));
+      this.slot[row] = slot;
+      this.first[row] = first;
     }
     this.rows += count;
   }
@@ -199,18 +242,17 @@ export class Batch {
     for (let row = 0; row < this.rows; row++) this.sample[row] = row;
   }
 
-  /** Puts the whole batch into another order: row i becomes what row order[i] was. */
+  /** Puts the whole batch into another order: row i becomes what row order[i] was. What is wide stays where it is. */
   reorder(order: Int32Array, count = this.rows): void {
-    this.spare ??= new Batch(this.shape);
-    const spare = this.spare;
-    spare.clear();
-    spare.append(this, order, count);
+    const { spare, runs } = this;
     const mine = this.columns();
-    const theirs = spare.columns();
-    for (const name of Object.keys(layout(this.shape))) [mine[name], theirs[name]] = [theirs[name], mine[name]];
-    [this.extras, spare.extras] = [spare.extras, this.extras];
-    [this.extraLengths, spare.extraLengths] = [spare.extraLengths, this.extraLengths];
-    [this.capacity, spare.capacity] = [spare.capacity, this.capacity];
+    runs.find(order, count);
+    for (const [name, [kind, width]] of Object.entries(this.layout.rows)) {
+      const room = this.capacity * width;
+      const into = spare[name]?.length === room ? spare[name] : new kind(room);
+      copyRows(into, 0, mine[name], runs, width);
+      [mine[name], spare[name]] = [into, mine[name]];
+    }
     this.rows = count;
   }
 
@@ -270,6 +312,27 @@ export class Batch {
   private columns(): Record<string, ColumnArray> {
     return this as unknown as Record<string, ColumnArray>;
   }
+
+  private grow(kinds: ColumnKinds, room: number): void {
+    const columns = this.columns();
+    for (const [name, [, width]] of Object.entries(kinds)) columns[name] = grown(columns[name], room * width);
+  }
+
+  private copy(kinds: ColumnKinds, at: number, from: Batch, runs: Runs): void {
+    const mine = this.columns();
+    const theirs = from.columns();
+    for (const [name, [, width]] of Object.entries(kinds)) copyRows(mine[name], at, theirs[name], runs, width);
+  }
+}
+
+function roomFor(wanted: number, have: number): number {
+  return Math.max(minimumCapacity, wanted, have * 2);
+}
+
+function grown<T extends ColumnArray>(column: T, length: number): T {
+  const longer = new (column.constructor as new (length: number) => T)(length);
+  longer.set(column);
+  return longer;
 }
 
 const counts = new Int32Array(65_536);

@@ -23,8 +23,17 @@ export class Runs {
   starts = new Int32Array(0);
   lengths = new Int32Array(0);
 
-  /** Found once for all columns that are to follow the list. */
-  find(rows: ArrayLike<number>, count: number): this {
+  /** Rows that follow one another: `count` of them from `start`. */
+  one(start: number, count: number): this {
+    if (this.starts.length === 0) this.find([0], 1);
+    this.starts[0] = start;
+    this.lengths[0] = count;
+    this.count = count > 0 ? 1 : 0;
+    return this;
+  }
+
+  /** Found once for all columns that are to follow the list; where `at` is given, a row of the list stands for row at[row]. */
+  find(rows: ArrayLike<number>, count: number, at?: ArrayLike<number>): this {
     if (this.starts.length < count) {
       this.starts = new Int32Array(count);
       this.lengths = new Int32Array(count);
@@ -32,8 +41,9 @@ export class Runs {
     const { starts, lengths } = this;
     let runs = 0;
     for (let i = 0, end = 0; i < count; i = end) {
-      for (end = i + 1; end < count && rows[end] === rows[end - 1] + 1; ) end++;
-      starts[runs] = rows[i];
+      const start = at ? at[rows[i]] : rows[i];
+      for (end = i + 1; end < count && (at ? at[rows[end]] : rows[end]) === start + end - i; ) end++;
+      starts[runs] = start;
       lengths[runs++] = end - i;
     }
     this.count = runs;

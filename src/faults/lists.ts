@@ -7,27 +7,36 @@ export class Lists {
   readonly candidates: Int32Array;
   readonly legal: Uint8Array;
   readonly features: Float32Array;
+  /** Where a row's list begins: each has room for as many candidates as a row may have. */
+  readonly first: Int32Array;
   readonly count: Int32Array;
   readonly action: Actions;
 
   constructor(readonly batch: Batch) {
-    this.candidates = batch.subset.slice();
-    this.legal = batch.legal.slice();
-    this.features = batch.candidateFeatures.slice();
+    const { rows, shape } = batch;
+    this.candidates = new Int32Array(rows * shape.candidates);
+    this.legal = new Uint8Array(rows * shape.candidates);
+    this.features = new Float32Array(rows * shape.candidates * shape.features);
+    this.first = Int32Array.from({ length: rows }, (_, row) => row * shape.candidates);
     this.count = batch.numActions.slice();
     this.action = batch.action.slice();
+    for (let row = 0; row < rows; row++) {
+      for (let c = 0; c < this.count[row]; c++) {
+        this.copyCandidate(row, c, row, c);
+        this.legal[this.first[row] + c] = batch.legal[batch.first[row] + c];
+      }
+    }
   }
 
   get columns(): BatchColumns {
-    const { candidates, legal, features, count, action } = this;
-    return { subset: candidates, legal, candidateFeatures: features, numActions: count, action };
+    const { candidates, legal, features, first, count, action } = this;
+    return { subset: candidates, legal, candidateFeatures: features, first, numActions: count, action };
   }
 
   /** The row's identifiers as the game gave them. */
   ids(row: number): number[] {
     const { batch } = this;
-    const first = row * batch.shape.candidates;
-    return Array.from(batch.subset.subarray(first, first + batch.numActions[row]));
+    return Array.from(batch.subset.subarray(batch.first[row], batch.first[row] + batch.numActions[row]));
   }
 
   /** Candidate i becomes what candidate `order[i]` was; the mask stays where it was, because it is kept by place. */
@@ -39,20 +48,18 @@ export class Lists {
 
   /** Identifiers 0, 1, 2 and so on. Only a fixed head scores by identifier. */
   prefix(row: number): void {
-    const first = row * this.batch.shape.candidates;
-    for (let c = 0; c < this.count[row]; c++) this.candidates[first + c] = c;
+    for (let c = 0; c < this.count[row]; c++) this.candidates[this.first[row] + c] = c;
   }
 
   /** The whole list and mask of another row, where they allow the action that was taken; false where they do not. */
   borrow(row: number, from: number): boolean {
     const { batch } = this;
-    const { candidates } = batch.shape;
     const action = batch.action[row];
-    if (action >= batch.numActions[from] || batch.legal[from * candidates + action] !== 1) return false;
+    if (action >= batch.numActions[from] || batch.legal[batch.first[from] + action] !== 1) return false;
     this.count[row] = batch.numActions[from];
     for (let c = 0; c < batch.numActions[from]; c++) {
       this.copyCandidate(row, c, from, c);
-      this.legal[row * candidates + c] = batch.legal[from * candidates + c];
+      this.legal[this.first[row] + c] = batch.legal[batch.first[from] + c];
     }
     return true;
   }
@@ -60,20 +67,19 @@ export class Lists {
   /** Exactly `length` candidates, all legal: cut off, or filled up with the last one again; the action is the last one where it lies beyond. */
   resize(row: number, length: number): void {
     const { batch } = this;
-    const { candidates } = batch.shape;
     const own = batch.numActions[row];
     for (let c = 0; c < length; c++) {
       this.copyCandidate(row, c, row, Math.min(c, own - 1));
-      this.legal[row * candidates + c] = 1;
+      this.legal[this.first[row] + c] = 1;
     }
     this.count[row] = length;
     this.action[row] = Math.min(batch.action[row], length - 1);
   }
 
   private copyCandidate(row: number, to: number, fromRow: number, from: number): void {
-    const { candidates, features } = this.batch.shape;
-    const target = row * candidates + to;
-    const source = fromRow * candidates + from;
+    const { features } = this.batch.shape;
+    const target = this.first[row] + to;
+    const source = this.batch.first[fromRow] + from;
     this.candidates[target] = this.batch.subset[source];
     for (let f = 0; f < features; f++)
       this.features[target * features + f] = this.batch.candidateFeatures[source * features + f];

@@ -204,7 +204,7 @@ export class HopCompanion implements Companion {
       const place = this.chosen[i];
       if (!this.held(play, place)) continue;
       const row = play.openRow[place];
-      const start = row * batch.shape.candidates;
+      const start = batch.first[row];
       localPolicy(batch.logits, null, batch.legal, batch.temperature[row], buffer, {
         start,
         count: batch.numActions[row],

@@ -1,6 +1,7 @@
 /** The HOP+ agents of a run: they accompany play, add imagined rows to the batch, and learn from what they saw. Without modules there is no crew, and the run is plain PPO. */
 
 import type { Batch, ReadonlyBatch } from '../../batch/batch.ts';
+import { copyFloatSpan } from '../../batch/gather.ts';
 import type { Game } from '../../games/game.ts';
 import { RandomStream } from '../../math/random.ts';
 import { BadInput } from '../../recording/bad-input.ts';
@@ -153,7 +154,7 @@ export class HopCrew implements Crew, HopPlayers {
     const { worlds } = this.run.settings;
     const stride = batch.shape.observation;
     const filed = this.run.stages.hop.fileImagined(agent);
-    const first = firstImaginedEpisode + this.episodes;
+    const episode = firstImaginedEpisode + this.episodes;
     return {
       act: (rows, uniforms, out, temperatures) =>
         stages.act(engine, [{ learner, policy: learner.policy, rows, uniforms, temperature: 1, out, temperatures }]),
@@ -161,7 +162,7 @@ export class HopCrew implements Crew, HopPlayers {
       add: (rollout, t, seat, rows, i, out, temperature) => {
         const row = batch.add();
         batch.iteration[row] = this.iteration;
-        batch.episode[row] = first + rollout;
+        batch.episode[row] = episode + rollout;
         batch.t[row] = t;
         batch.agent[row] = filed;
         batch.seat[row] = seat;
@@ -172,11 +173,13 @@ export class HopCrew implements Crew, HopPlayers {
         batch.value[row] = out.value[i];
         batch.temperature[row] = temperature;
         batch.numActions[row] = actions;
-        for (let j = 0; j < stride; j++) batch.obs[row * stride + j] = rows.obs[i * stride + j];
+        copyFloatSpan(rows.obs, i * stride, batch.obs, batch.slot[row] * stride, stride);
+        const first = batch.extendLists(actions);
+        batch.first[row] = first;
         for (let a = 0; a < actions; a++) {
-          batch.subset[row * actions + a] = a;
-          batch.legal[row * actions + a] = rows.legal[i * actions + a];
-          batch.logits[row * actions + a] = out.logits[i * actions + a];
+          batch.subset[first + a] = a;
+          batch.legal[first + a] = rows.legal[i * actions + a];
+          batch.logits[first + a] = out.logits[i * actions + a];
         }
         return row;
       },

@@ -73,7 +73,7 @@ function repeatRow(batch: Batch, row: number, later: number, action: number): nu
 let buffer = localPolicyBuffer(64);
 
 function fillDistribution(batch: Batch, row: number): void {
-  const start = row * batch.shape.candidates;
+  const start = batch.first[row];
   if (buffer.probabilities.length < batch.numActions[row]) buffer = localPolicyBuffer(2 * batch.numActions[row]);
   const logits = batch.logits.subarray(start, start + batch.numActions[row]);
   localPolicy(logits, null, batch.legal.subarray(start, start + batch.numActions[row]), 1, buffer);
@@ -85,7 +85,7 @@ function logpOf(batch: Batch, row: number): number {
 }
 
 function firstLegal(batch: Batch, row: number): number {
-  const start = row * batch.shape.candidates;
+  const start = batch.first[row];
   return batch.legal.subarray(start, start + batch.numActions[row]).indexOf(1);
 }
 
@@ -176,12 +176,15 @@ function padding(id: string, sentence: string, zeros: boolean): Fault {
 }
 
 function fillZeros(batch: Batch, row: number): void {
-  const { observation, criticState, candidates, features } = batch.shape;
-  batch.obs.fill(0, row * observation, (row + 1) * observation);
-  batch.state.fill(0, row * criticState, (row + 1) * criticState);
-  batch.candidateFeatures.fill(0, row * candidates * features, (row + 1) * candidates * features);
-  batch.logits.fill(0, row * candidates, (row + 1) * candidates);
-  batch.legal.fill(1, row * candidates, row * candidates + batch.numActions[row]);
+  const { observation, criticState, features } = batch.shape;
+  const slot = batch.slot[row];
+  const first = batch.first[row];
+  const end = first + batch.numActions[row];
+  batch.obs.fill(0, slot * observation, (slot + 1) * observation);
+  batch.state.fill(0, slot * criticState, (slot + 1) * criticState);
+  batch.candidateFeatures.fill(0, first * features, end * features);
+  batch.logits.fill(0, first, end);
+  batch.legal.fill(1, first, end);
   batch.oldLogp[row] = 0;
   batch.value[row] = 0;
 }
@@ -207,7 +210,7 @@ function criticInputs(made: LearnerRows, { batch, rows }: Prepared, source: Int3
   const state = new Float32Array(made.length * width);
   for (let row = 0; row < made.length; row++) {
     const other = preparedStruck(made, row, scope) ? source[rows[row]] : -1;
-    const from = other >= 0 ? other : rows[row];
+    const from = batch.slot[other >= 0 ? other : rows[row]];
     state.set(column.subarray(from * width, (from + 1) * width), row * width);
   }
   return state;

@@ -129,9 +129,8 @@ const demeanedByGroup: Fault = {
     const scope = Scope.draw(stream, context);
     const kinds = whole(stream, 2, 4);
     const label = (batch: Batch) => {
-      const { candidates } = batch.shape;
       for (let row = 0; row < batch.rows; row++)
-        batch.group[row] = batch.subset[row * candidates + batch.action[row]] % kinds;
+        batch.group[row] = batch.subset[batch.first[row] + batch.action[row]] % kinds;
     };
     return {
       strength: { ...scope.strength, kinds },

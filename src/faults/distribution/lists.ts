@@ -222,11 +222,10 @@ const masks: readonly Fault[] = [
       change: (batch) => {
         const previous = laggedRows(nextRows(batch, 'episode'), 1);
         return (lists, row) => {
-          const { candidates } = batch.shape;
           const from = previous[row];
           if (from < 0) return;
           // Where the earlier list was shorter its mask has nothing to say.
-          changeMask(lists, row, (own, c) => (c < batch.numActions[from] ? batch.legal[from * candidates + c] : own));
+          changeMask(lists, row, (own, c) => (c < batch.numActions[from] ? batch.legal[batch.first[from] + c] : own));
         };
       },
     }),
@@ -245,9 +244,9 @@ const masks: readonly Fault[] = [
 
 /** The candidate that was taken stays legal: without it the row would have no log-probability at all. */
 function changeMask(lists: Lists, row: number, change: (legal: number, candidate: number) => number): void {
-  const first = row * lists.batch.shape.candidates;
+  const { batch, first } = lists;
   for (let c = 0; c < lists.count[row]; c++)
-    lists.legal[first + c] = c === lists.action[row] ? 1 : change(lists.batch.legal[first + c], c);
+    lists.legal[first[row] + c] = c === lists.action[row] ? 1 : change(batch.legal[batch.first[row] + c], c);
 }
 
 const sampled: Fault = {

@@ -101,16 +101,17 @@ export class Collector implements Play {
     this.companion?.begin(this, world);
   }
 
-  /** The decisions of all learners at once. */
-  act(): void {
+  /** The decisions of all learners at once, each a new row. */
+  act(batch: Batch): void {
     const { decisions, stages, engine } = this;
     if (!engine) return;
+    for (const asked of decisions) asked.enter(batch);
     for (const asked of decisions) {
-      if (asked.length === 0) continue;
-      asked.look(true);
-      this.companion?.extend(this, asked);
+      asked.show(batch);
+      if (asked.length > 0) this.companion?.extend(this, asked);
     }
     stages.act(engine, decisions);
+    for (const asked of decisions) asked.keep(batch);
   }
 
   /** Everything that going on bit for bit needs, as numbers. */
@@ -183,7 +184,7 @@ export function collect(collector: Collector, batch: Batch): void {
 function advance(collector: Collector, batch: Batch): void {
   const { game, decisions, companion } = collector;
   decide(collector);
-  collector.act();
+  collector.act(batch);
   for (const asked of decisions) if (asked.length > 0) enter(collector, asked, batch);
   companion?.decided(collector, batch);
   game.step(collector.actions);
@@ -207,12 +208,12 @@ function decide(collector: Collector): void {
   }
 }
 
-/** One new row for each place of a learner that decided. */
+/** Completes the row of each place of a learner that decided. */
 function enter(collector: Collector, asked: Decisions, batch: Batch): void {
   const { game, openRow, agentAt, time, actions, iteration } = collector;
   const { seats } = game.shape;
   const { out, place: places, length } = asked;
-  const first = asked.append(batch);
+  const { first } = asked;
   batch.iteration.fill(iteration, first, first + length);
   const { width } = asked.action;
   const { action, value } = out;
@@ -275,11 +276,11 @@ function copyExtras(collector: Collector, asked: Decisions, batch: Batch): void 
   const extras = collector.game.extras ?? [];
   for (let i = 0; i < asked.length; i++) {
     const place = asked.place[i];
-    const row = collector.openRow[place];
+    const slot = batch.slot[collector.openRow[place]];
     for (let k = 0; k < extras.length; k++) {
       const { width, values, lengths } = extras[k];
-      for (let j = 0; j < width; j++) batch.extras[k][row * width + j] = values[place * width + j];
-      batch.extraLengths[k][row] = lengths ? lengths[place] : width;
+      for (let j = 0; j < width; j++) batch.extras[k][slot * width + j] = values[place * width + j];
+      batch.extraLengths[k][slot] = lengths ? lengths[place] : width;
     }
   }
 }
@@ -313,7 +314,8 @@ function bootstrap(collector: Collector, batch: Batch, cutOff: boolean): void {
   }
   for (const asked of collector.decisions) {
     if (asked.length === 0) continue;
-    asked.look(false);
+    asked.look(batch);
+    asked.show(batch);
     collector.companion?.extend(collector, asked);
     stages.values(asked.learner, asked.rows.state, asked.length, asked.out.value);
     for (let i = 0; i < asked.length; i++) {

@@ -1,4 +1,4 @@
-/** The decisions that one learner is asked for at once, laid out as the engine reads them. Buffers are kept, nothing is allocated per step. */
+/** The decisions that one learner is asked for at once. What they are made from lies in the batch alone: the engine reads a window of it, good for one step. */
 
 import type { Learner } from '../../algorithms/learner.ts';
 import type { CriticView } from '../../algorithms/mappo/critic-view.ts';
@@ -21,7 +21,9 @@ export class Decisions implements Asked {
   readonly policy: Policy;
   readonly temperature = 1;
   readonly action: ActionKind;
-  private readonly pointer: boolean;
+  /** The batch row of the first decision, and the slot of what it sees. */
+  first = 0;
+  private slot = 0;
 
   constructor(
     private readonly game: Game,
@@ -31,22 +33,21 @@ export class Decisions implements Asked {
     /** Length of the policy's input: the observation, and what accompanies it. */
     readonly width: number = game.shape.observation,
   ) {
-    const { candidates, features } = game.shape;
+    const { candidates } = game.shape;
     this.action = actionKind(game.shape);
-    this.pointer = learner.policy.shape.head === 'pointer';
     this.place = new Int32Array(places);
     this.uniforms = new Float32Array(places * this.action.draws);
     this.policy = learner.policy;
     this.temperatures = new Float32Array(places).fill(1);
-    const obs = new Float32Array(places * width);
+    const none = new Float32Array(0);
     this.rows = {
       length: 0,
-      obs,
-      state: view.width > 0 ? new Float32Array(places * view.width) : obs,
+      obs: none,
+      state: none,
       offsets: new Int32Array(places + 1),
-      subset: new Int32Array(places * candidates),
-      legal: new Uint8Array(places * candidates),
-      candidateFeatures: new Float32Array(this.pointer ? places * candidates * features : 0),
+      subset: new Int32Array(0),
+      legal: new Uint8Array(0),
+      candidateFeatures: none,
     };
     this.out = {
       action: new this.action.array(places * this.action.width),
@@ -76,80 +77,73 @@ export class Decisions implements Asked {
     this.rows.length = this.length;
   }
 
-  /** Copies what the asked places see, neighbouring places together. Lists of candidates are for decisions, not for values alone. */
-  look(lists: boolean): void {
-    const { game, rows, view, place, length, width } = this;
+  /** Writes what the asked places see where the batch's next rows have it, neighbouring places together. */
+  look(batch: Batch): void {
+    const { game, view, place, length, width } = this;
     const { observation } = game.shape;
+    batch.reserve(batch.rows + length);
+    const slot = batch.nextSlot;
+    this.slot = slot;
     for (let i = 0, end = 0; i < length; i = end) {
       end = i + 1;
       // What accompanies an observation comes between it and the next one.
       if (width === observation) while (end < length && place[end] === place[end - 1] + 1) end++;
-      copyFloatSpan(game.obs, place[i] * observation, rows.obs, i * width, (end - i) * observation);
+      copyFloatSpan(game.obs, place[i] * observation, batch.obs, (slot + i) * width, (end - i) * observation);
     }
-    if (view.width > 0) for (let i = 0; i < length; i++) view.write(game, place[i], rows.state, i * view.width);
-    if (lists) this.lists();
+    if (view.width > 0)
+      for (let i = 0; i < length; i++) view.write(game, place[i], batch.state, (slot + i) * view.width);
   }
 
-  /** Appends a row for each decision that was made, with all that it was made from. Returns the first of them. */
-  append(batch: Batch): number {
-    const { game, rows, view, out, length, width } = this;
+  /** Looks, and makes the batch's next rows of what was seen and of the lists to choose from. */
+  enter(batch: Batch): void {
+    const { game, rows, place, length } = this;
     const { candidates, features } = game.shape;
-    const first = batch.extend(length);
-    copyFloatSpan(rows.obs, 0, batch.obs, first * width, length * width);
-    copyFloatSpan(rows.state, 0, batch.state, first * view.width, length * view.width);
+    this.look(batch);
+    this.first = batch.extend(length);
+    let total = 0;
+    for (let i = 0; i < length; i++) total += game.numActions[place[i]];
+    const start = batch.extendLists(total);
+    const { subset, legal, first, numActions } = batch;
+    for (let i = 0, at = start; i < length; i++) {
+      const from = place[i] * candidates;
+      const choices = game.numActions[place[i]];
+      first[this.first + i] = at;
+      numActions[this.first + i] = choices;
+      for (let c = 0; c < choices; c++) {
+        subset[at + c] = game.subset[from + c];
+        legal[at + c] = game.legal[from + c];
+      }
+      copyFloatSpan(
+        game.candidateFeatures,
+        from * features,
+        batch.candidateFeatures,
+        at * features,
+        choices * features,
+      );
+      at += choices;
+      rows.offsets[i + 1] = at - start;
+    }
+  }
+
+  /** Points the engine to what was looked at. A batch that grows moves, so everybody looks before anybody is shown. */
+  show(batch: Batch): void {
+    const { rows, slot, length, width, view, first } = this;
+    const { features } = batch.shape;
+    rows.obs = batch.obs.subarray(slot * width, (slot + length) * width);
+    rows.state = view.width > 0 ? batch.state.subarray(slot * view.width, (slot + length) * view.width) : rows.obs;
+    const start = batch.first[first];
+    const end = start + rows.offsets[length];
+    rows.subset = batch.subset.subarray(start, end);
+    rows.legal = batch.legal.subarray(start, end);
+    rows.candidateFeatures = batch.candidateFeatures.subarray(start * features, end * features);
+  }
+
+  /** What was decided, into the rows that were entered for it. */
+  keep(batch: Batch): void {
+    const { rows, out, length, first } = this;
     copyFloatSpan(out.logp, 0, batch.oldLogp, first, length);
     copyFloatSpan(out.value, 0, batch.value, first, length);
     copyFloatSpan(this.temperatures, 0, batch.temperature, first, length);
-    const { offsets, subset, legal } = rows;
-    const { logits } = out;
-    const lists = batch.subset;
-    const masks = batch.legal;
-    const kept = batch.logits;
-    const counts = batch.numActions;
-    for (let i = 0, to = first * candidates; i < length; i++, to += candidates) {
-      const start = offsets[i];
-      const count = offsets[i + 1] - start;
-      counts[first + i] = count;
-      for (let c = 0; c < count; c++) {
-        lists[to + c] = subset[start + c];
-        masks[to + c] = legal[start + c];
-        kept[to + c] = logits[start + c];
-      }
-      for (let c = count; c < candidates; c++) {
-        lists[to + c] = -1;
-        masks[to + c] = 0;
-      }
-      if (features > 0) {
-        const place = this.place[i] * candidates * features;
-        copyFloatSpan(game.candidateFeatures, place, batch.candidateFeatures, to * features, count * features);
-      }
-    }
-    return first;
-  }
-
-  private lists(): void {
-    const { game, rows, place, length, pointer } = this;
-    const { candidates, features } = game.shape;
-    const { offsets, subset, legal } = rows;
-    const { numActions: count, subset: lists, legal: masks } = game;
-    let at = 0;
-    for (let i = 0; i < length; i++) {
-      const first = place[i] * candidates;
-      const choices = count[place[i]];
-      for (let c = 0; c < choices; c++) {
-        subset[at + c] = lists[first + c];
-        legal[at + c] = masks[first + c];
-      }
-      if (pointer)
-        copyFloatSpan(
-          game.candidateFeatures,
-          first * features,
-          rows.candidateFeatures,
-          at * features,
-          choices * features,
-        );
-      at += choices;
-      offsets[i + 1] = at;
-    }
+    copyFloatSpan(out.logits, 0, batch.logits, batch.first[first], rows.offsets[length]);
   }
 }

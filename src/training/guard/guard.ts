@@ -74,8 +74,8 @@ export class Guard {
       );
     }
     const columns = { old_logp: batch.oldLogp, value: batch.value, reward: batch.reward, next_value: batch.nextValue };
-    for (const [name, column] of Object.entries(columns)) this.finite(batch, name, column, 1);
-    this.finite(batch, 'obs', batch.obs, batch.shape.observation);
+    for (const [name, column] of Object.entries(columns)) this.finite(batch, name, column);
+    this.finite(batch, 'obs', batch.obs, batch.shape.observation, batch.slot);
     for (let row = 0; row < batch.rows; row++) {
       if (batch.oldLogp[row] > aboveZero) {
         this.report(
@@ -87,8 +87,7 @@ export class Guard {
     }
     for (let row = 0; row < batch.rows; row++) {
       const action = batch.action[row];
-      const possible =
-        action >= 0 && action < batch.numActions[row] && batch.legal[row * batch.shape.candidates + action] === 1;
+      const possible = action >= 0 && action < batch.numActions[row] && batch.legal[batch.first[row] + action] === 1;
       if (possible) continue;
       this.report(
         'action-not-possible',
@@ -100,8 +99,8 @@ export class Guard {
 
   checkCredit(batch: ReadonlyBatch): void {
     if (!this.on) return;
-    this.finite(batch, 'advantage', batch.advantage, 1);
-    this.finite(batch, 'return', batch.return, 1);
+    this.finite(batch, 'advantage', batch.advantage);
+    this.finite(batch, 'return', batch.return);
   }
 
   checkReplay(batch: ReadonlyBatch, rows: LearnerRows, replay: Replay): void {
@@ -219,14 +218,17 @@ export class Guard {
   }
 
   /** x times 0 is 0 for every finite x and NaN for the rest, so one sum tells whether there is any to look for. */
-  private finite(batch: ReadonlyBatch, name: string, column: ReadonlyColumn, width: number): void {
-    const length = batch.rows * width;
-    let sum = 0;
-    for (let i = 0; i < length; i++) sum += column[i] * 0;
-    if (sum === 0) return;
-    let at = 0;
-    while (Number.isFinite(column[at])) at++;
-    this.report('not-finite', `${this.row(batch, Math.floor(at / width))}: ${name} is ${column[at]}.`);
+  private finite(batch: ReadonlyBatch, name: string, column: ReadonlyColumn, width = 1, at?: ReadonlyColumn): void {
+    for (let row = 0; row < batch.rows; row++) {
+      const from = (at ? at[row] : row) * width;
+      let sum = 0;
+      for (let i = from; i < from + width; i++) sum += column[i] * 0;
+      if (sum === 0) continue;
+      let wrong = from;
+      while (Number.isFinite(column[wrong])) wrong++;
+      this.report('not-finite', `${this.row(batch, row)}: ${name} is ${column[wrong]}.`);
+      return;
+    }
   }
 
   /** What the doctor found in the recording so far: each cause is told once. */

@@ -1,6 +1,7 @@
 /** The batch as columns of the `samples` table, in the trainer's own storage order. */
 
 import type { Batch } from '../../batch/batch.ts';
+import { copyFloatSpan, copyRows, Runs } from '../../batch/gather.ts';
 import type { ColumnData } from '../../recording/writer.ts';
 
 export function sampleColumns(batch: Batch): Record<string, ColumnData> {
@@ -19,7 +20,7 @@ export function sampleColumns(batch: Batch): Record<string, ColumnData> {
     logits: { values: lists.logits, offsets: lists.offsets },
     temperature: batch.temperature.subarray(0, rows),
     obs: {
-      values: batch.obs.subarray(0, rows * shape.observation),
+      values: bySlot(batch, batch.obs, shape.observation),
       offsets: evenOffsets(rows, shape.observation),
     },
     reward: batch.reward.subarray(0, rows),
@@ -37,25 +38,27 @@ export function sampleColumns(batch: Batch): Record<string, ColumnData> {
   if (batch.group.subarray(0, rows).some((group) => group >= 0)) columns.group = batch.group.subarray(0, rows);
   if (shape.features > 0) {
     const offsets = Int32Array.from(lists.offsets, (offset) => offset * shape.features);
-    columns.candidate_features = { values: lists.features, offsets };
+    columns.candidate_features = { values: lists.candidateFeatures, offsets };
   }
   shape.extras.forEach(({ name, width }, k) => {
-    columns[name] = width === 1 ? batch.extras[k].subarray(0, rows) : packExtra(batch, k, width);
+    columns[name] = width === 1 ? bySlot(batch, batch.extras[k], 1) : packExtra(batch, k, width);
   });
   return columns;
 }
 
+/** The candidate lists in the order of the rows. */
 function packCandidates(batch: Batch) {
   const { rows, shape } = batch;
+  const { features } = shape;
   const offsets = new Int32Array(rows + 1);
   for (let row = 0; row < rows; row++) offsets[row + 1] = offsets[row] + batch.numActions[row];
   const total = offsets[rows];
   const subset = new Int32Array(total);
   const legal = new Uint8Array(total);
   const logits = new Float32Array(total);
-  const features = new Float32Array(total * shape.features);
+  const candidateFeatures = new Float32Array(total * features);
   for (let row = 0; row < rows; row++) {
-    const first = row * shape.candidates;
+    const first = batch.first[row];
     const at = offsets[row];
     const count = batch.numActions[row];
     for (let c = 0; c < count; c++) {
@@ -63,20 +66,30 @@ function packCandidates(batch: Batch) {
       legal[at + c] = batch.legal[first + c];
       logits[at + c] = batch.logits[first + c];
     }
-    for (let f = 0; f < count * shape.features; f++)
-      features[at * shape.features + f] = batch.candidateFeatures[first * shape.features + f];
+    copyFloatSpan(batch.candidateFeatures, first * features, candidateFeatures, at * features, count * features);
   }
-  return { offsets, subset, legal, logits, features };
+  return { offsets, subset, legal, logits, candidateFeatures };
 }
 
 function packExtra(batch: Batch, k: number, width: number): ColumnData {
+  const { rows, slot } = batch;
   const lengths = batch.extraLengths[k];
-  const offsets = new Int32Array(batch.rows + 1);
-  for (let row = 0; row < batch.rows; row++) offsets[row + 1] = offsets[row] + lengths[row];
-  const values = new Float64Array(offsets[batch.rows]);
-  for (let row = 0; row < batch.rows; row++)
-    for (let i = 0; i < lengths[row]; i++) values[offsets[row] + i] = batch.extras[k][row * width + i];
+  const offsets = new Int32Array(rows + 1);
+  for (let row = 0; row < rows; row++) offsets[row + 1] = offsets[row] + lengths[slot[row]];
+  const values = new Float64Array(offsets[rows]);
+  for (let row = 0; row < rows; row++)
+    for (let at = offsets[row], from = slot[row] * width; at < offsets[row + 1]; )
+      values[at++] = batch.extras[k][from++];
   return { values, offsets };
+}
+
+const found = new Runs();
+
+/** A column of what lies in slots, in the order of the rows. */
+function bySlot<T extends Float32Array | Float64Array>({ rows, slot }: Batch, column: T, width: number): T {
+  const values = new (column.constructor as new (length: number) => T)(rows * width);
+  copyRows(values, 0, column, found.find(slot, rows), width);
+  return values;
 }
 
 function evenOffsets(rows: number, width: number): Int32Array {

@@ -4,7 +4,7 @@ import type { Learner } from '../../algorithms/learner.ts';
 import type { PpoSettings } from '../../algorithms/ppo/settings.ts';
 import { clampAdvantages, type LearnerRows, normaliseAdvantages } from '../../algorithms/ppo/update.ts';
 import type { Batch } from '../../batch/batch.ts';
-import { copyRows, Runs } from '../../batch/gather.ts';
+import { copyFloatSpan, copyRows, Runs } from '../../batch/gather.ts';
 import { assignCredit } from '../credit/assign-credit.ts';
 
 /** The rows of the learner's own agents, in batch order. */
@@ -102,8 +102,6 @@ export function prepareRows(
   reserve(into, batch, count, candidates, pointer);
   into.length = count;
   const runs = found.find(rows, count);
-  copyRows(into.obs, 0, batch.obs, runs, shape.observation);
-  copyRows(into.state, 0, batch.state, runs, shape.criticState);
   copyRows(into.action, 0, batch.action, runs, shape.action.width);
   copyRows(into.oldLogp, 0, batch.oldLogp, runs, 1);
   copyRows(into.advantage, 0, batch.advantage, runs, 1);
@@ -112,8 +110,10 @@ export function prepareRows(
   copyRows(into.iteration, 0, batch.iteration, runs, 1);
   copyRows(into.sample, 0, batch.sample, runs, 1);
   copyRows(into.agent, 0, batch.agent, runs, 1);
-  packLists(batch, rows, count, into);
-  if (pointer) packFeatures(batch, rows, count, into.candidateFeatures);
+  found.find(rows, count, batch.slot);
+  copyRows(into.obs, 0, batch.obs, runs, shape.observation);
+  copyRows(into.state, 0, batch.state, runs, shape.criticState);
+  gatherLists(batch, rows, count, into, pointer);
   learner.normaliser.toCritic(into.return, count, into.return);
   learner.normaliser.toCritic(into.oldValue, count, into.oldValue);
   if (ppo.advantageNormalisation === 'batch') {
@@ -133,33 +133,24 @@ export function identity(count: number): Int32Array {
 }
 
 /** Candidate lists and masks, one row's after the other's. */
-function packLists(batch: Batch, rows: Int32Array, count: number, into: LearnerRows): void {
-  const { subset: candidates, legal } = batch;
-  const { offsets, subset, logCount } = into;
-  const mask = into.legal;
+function gatherLists(batch: Batch, rows: Int32Array, count: number, into: LearnerRows, pointer: boolean): void {
+  const { features } = batch.shape;
+  const { offsets, subset, legal, logCount, candidateFeatures } = into;
   let at = 0;
   offsets[0] = 0;
   for (let i = 0; i < count; i++) {
-    const first = rows[i] * batch.shape.candidates;
+    const first = batch.first[rows[i]];
     const choices = batch.numActions[rows[i]];
     let possible = 0;
     for (let c = 0; c < choices; c++) {
-      subset[at + c] = candidates[first + c];
-      mask[at + c] = legal[first + c];
-      possible += legal[first + c];
+      subset[at + c] = batch.subset[first + c];
+      legal[at + c] = batch.legal[first + c];
+      possible += batch.legal[first + c];
     }
+    if (pointer)
+      copyFloatSpan(batch.candidateFeatures, first * features, candidateFeatures, at * features, choices * features);
     at += choices;
     offsets[i + 1] = at;
     logCount[i] = Math.log(possible);
-  }
-}
-
-function packFeatures(batch: Batch, rows: Int32Array, count: number, into: Float32Array): void {
-  const { candidateFeatures: features, shape } = batch;
-  let at = 0;
-  for (let i = 0; i < count; i++) {
-    const first = rows[i] * shape.candidates * shape.features;
-    const end = first + batch.numActions[rows[i]] * shape.features;
-    for (let f = first; f < end; f++) into[at++] = features[f];
   }
 }
