@@ -22,7 +22,7 @@ async function buildCore() {
   const dist = join(root, 'dist');
   if (existsSync(dist)) {
     for (const name of readdirSync(dist, { recursive: true })) {
-      if (/^(studio|program)[/\\]/.test(name)) continue;
+      if (/^(studio|program|types)[/\\]/.test(name)) continue;
       const source = name.replace(/(\.d)?\.[jt]s$/, '.ts');
       if (source !== name && !existsSync(join(root, 'src', source))) rmSync(join(dist, name));
     }

@@ -1,4 +1,4 @@
-/** Writes dist/LICENCES.md: every package that an installation of this one brings, optional ones too, with its licence. Fails on one that does not go with MIT. */
+/** Writes dist/LICENCES.md: every package that an installation of this one brings, optional ones and those inside of its bundle too, with its licence. Fails on one that does not go with MIT. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './setup.mjs';
@@ -44,12 +44,17 @@ export function productionPackages(folder = root) {
       const aside = optional || peerDependenciesMeta[name]?.optional === true;
       const known = found.get(place);
       if (known && (!known.optional || aside)) continue;
-      const licence = licenceOf(place, own);
-      found.set(place, { name, version: own.version, licence, optional: aside });
+      keep(place, own, aside);
       visit(place, aside);
     }
   };
+  const keep = (place, own, optional) =>
+    found.set(place, { name: own.name, version: own.version, licence: licenceOf(place, own), optional });
   visit(folder, false);
+  for (const name of JSON.parse(readFileSync(join(folder, 'dist/program/packages.json'), 'utf8'))) {
+    const place = join(folder, 'node_modules', name);
+    keep(place, JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')), false);
+  }
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

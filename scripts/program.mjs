@@ -1,13 +1,23 @@
-/** Bundles the command line into dist/program: a command begins by reading a few files in place of five hundred. Packages that are optional, start threads of their own or have a licence of their own stay outside. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** Bundles what is installed, the command line and every entry of the library, into dist/program: a command begins by reading a few files in place of five hundred, and an installation brings one copy of what is used of other packages. Those that are optional or start threads of their own stay outside. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { build } from 'vite';
 import { root } from './setup.mjs';
+import { writeTypes } from './types.mjs';
 
-const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const outside = [...Object.keys(peerDependencies), 'piscina', 'lib-r-math.js'];
+const { peerDependencies, dependencies, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const entries = Object.values(exports).flatMap(({ types, default: built }) =>
+  types ? [{ types: types.slice('./dist/types/'.length), built }] : [],
+);
+const outside = Object.keys({ ...peerDependencies, ...dependencies });
+const at = (path) => join(root, 'dist', path);
 // Files that are named by their path beside the one that names them lie as deep in dist/program as where they came from.
-const input = { main: 'cli/main.js', worker: 'sweep/worker.js', 'play-worker': 'symmetry/play-worker.js' };
+const input = {
+  main: at('cli/main.js'),
+  worker: at('sweep/worker.js'),
+  'play-worker': at('symmetry/play-worker.js'),
+  ...Object.fromEntries(entries.map(({ types, built }) => [basename(built, '.js'), at(types.replace(/d\.ts$/, 'js'))])),
+};
 
 const { output } = await build({
   root,
@@ -22,21 +32,31 @@ const { output } = await build({
     minify: false,
     target: 'node20',
     rolldownOptions: {
-      input: Object.fromEntries(Object.entries(input).map(([name, path]) => [name, join(root, 'dist', path)])),
-      output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      input,
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name]-[hash].js',
+        // Names of functions stay, so that what a user reports can be read.
+        minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
+      },
     },
   },
 });
 
-/** Whose code has gone into the bundle, each with its licence. */
+/** Whose code has gone into the bundle: the names for the list of licences, and the notices that have to travel with it. */
 const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
-const packages = new Set(
-  modules.flatMap((id) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(id)?.[1] ?? []),
-);
-const licences = [...packages].sort().map((name) => {
+const packages = [
+  ...new Set(modules.flatMap((id) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(id)?.[1] ?? [])),
+].sort();
+const notices = packages.map((name) => {
   const folder = join(root, 'node_modules', name);
-  const file = existsSync(folder) && readdirSync(folder).find((path) => /^licen[cs]e/i.test(path));
+  const file = readdirSync(folder).find((path) => /^licen[cs]e/i.test(path));
   const { license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return `${name} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`;
 });
-writeFileSync(join(root, 'dist', 'program', 'licences.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`));
+writeFileSync(join(root, 'dist/program/packages.json'), `${JSON.stringify(packages)}\n`);
+writeFileSync(join(root, 'dist/program/licences.txt'), notices.join(`\n${'-'.repeat(80)}\n\n`));
+writeTypes(
+  entries.map(({ types }) => types),
+  outside,
+);

@@ -1,5 +1,6 @@
 /** `npm test`: install, build, types, lint, then every test; in CI nothing is skipped. `npm test -- PATTERN` runs some files. */
 import { ensureDebian } from './debian.mjs';
+import { ensureNodes } from './nodes.mjs';
 import { ensureVenv } from './python.mjs';
 import { ensureBuilt, ensureInstalled, runTogether, tool } from './setup.mjs';
 import { runVitest } from './vitest.mjs';
@@ -27,4 +28,5 @@ ensureDebian([
 ]);
 ensureVenv('lint', 'python/requirements/lint.txt');
 ensureVenv('sb3', 'python/requirements/sb3.txt');
+ensureNodes();
 process.exitCode = (await checked) || (await runVitest(process.argv.slice(2), { TRUELINE_BUILT: '1' }));

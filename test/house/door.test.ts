@@ -62,13 +62,13 @@ describe('the door', () => {
 
   it('leads to what package.json says', async () => {
     const { exports } = (await import('../../package.json')) as unknown as {
-      exports: Record<string, { default: string }>;
+      exports: Record<string, { types: string }>;
     };
     const stated = Object.entries(exports)
       .filter(([path]) => !path.endsWith('.json'))
-      .map(([path, { default: file }]) => [
+      .map(([path, { types: file }]) => [
         path.replace('.', 'trueline'),
-        file.replace('./dist', 'src').replace('.js', '.ts'),
+        file.replace('./dist/types', 'src').replace('.d.ts', '.ts'),
       ]);
     expect(Object.fromEntries(stated)).toEqual(entries);
   });

@@ -1,5 +1,5 @@
 /** The package as a user gets it: packed, installed into an empty folder without the optional packages, and used. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { version } from '../../src/recording/version.ts';
@@ -16,6 +16,15 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 const node = (source: string): Result => {
   writeFileSync(join(app, 'use.mjs'), source);
   return run(process.execPath, ['use.mjs'], { cwd: app });
+};
+/** Bytes of the files below a folder. */
+const size = (path: string): number =>
+  readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+const { findNode, nodes } = (await import(join(root, 'scripts/nodes.mjs'))) as {
+  findNode(major: string): string | undefined;
+  nodes: Record<string, string>;
 };
 const trueline = (...args: string[]): Result => run(at('.bin', 'trueline'), args, { cwd: app });
 
@@ -43,6 +52,13 @@ describe('the package', () => {
     }
   });
 
+  it('takes less than 5 MB, apart from the page of the studio, which needs a web server that is asked for', () => {
+    const all = size(at());
+    const page = size(at('trueline', 'dist', 'studio'));
+    expect(page).toBeGreaterThan(1e6);
+    expect(all - page).toBeLessThan(5e6);
+  });
+
   it('trains, records and diagnoses from code', () => {
     const used = node(`import { train } from 'trueline';
 import { diagnose } from 'trueline/doctor';
@@ -68,6 +84,26 @@ console.log((await (await openRecording('run')).read('scalars')).rows);`);
     expect(trueline('--version').stdout).toBe(`${manifest.version}\n`);
   });
 
+  it.for(Object.keys(nodes))('trains, diagnoses, checks and sweeps on Node %s', (major, { skip }) => {
+    const program = findNode(major);
+    if (!program) return skip(`Node ${major} is not installed`);
+    const other = (...args: string[]) => run(program, [at('trueline', 'bin', 'trueline'), ...args], { cwd: app });
+    const settings = ['--steps', '512', '--seed', '1', '--evaluate', '0', '--set', 'worlds=8', '--set', 'rollout=32'];
+    const made = other('train', 'echo', '--out', `on-${major}`, ...settings);
+    expect(made, made.stderr).toMatchObject({ status: 0 });
+    const zstd = other('convert', `on-${major}`, `zstd-${major}`, '--to', 'parquet', '--compress');
+    expect(zstd, zstd.stderr).toMatchObject({ status: 0 });
+    const checked = other('check', `zstd-${major}`, '--json');
+    expect(JSON.parse(checked.stdout).runs[0].verdict).toMatch(/^(healthy|not-enough-evidence)$/);
+    expect(other('explain', 'advantage-shuffled').stdout).toMatch(/advantage/);
+    writeFileSync(
+      join(app, 'list.yaml'),
+      'base: { game: echo, steps: 256, worlds: 8, rollout: 32 }\nvary: { ppo.gamma: [0.9] }\nseeds: 2\n',
+    );
+    const swept = other('sweep', 'list.yaml', '--out', `sweep-${major}`);
+    expect(swept, swept.stderr).toMatchObject({ status: 0 });
+  });
+
   it.each([
     { args: ['inspect', at('trueline', 'examples', 'echo'), '--svg', 'x.svg'], names: 'echarts' },
     { args: ['studio', '.', '--port', '0'], names: 'hono @hono/node-server' },
@@ -86,18 +122,24 @@ console.log((await (await openRecording('run')).read('scalars')).rows);`);
     expect(status).toBe(2);
   });
 
+  it('has an entry for tests', () => {
+    const used = node("import * as testing from 'trueline/testing'; console.log(Object.keys(testing).join());");
+    expect(used, used.stderr).toMatchObject({ status: 0 });
+    expect(used.stdout).toMatch(/^\w+/);
+  });
+
   it('has its types', () => {
     writeFileSync(
       join(app, 'use.ts'),
-      `import { type Chunk, Recording } from 'trueline/recording';\nconst wrong: number = Recording;\nexport type { Chunk };\nexport { wrong };\n`,
+      `import { type Chunk, type Manifest, Recording } from 'trueline/recording';\nconst wrong: number = Recording;\nconst seed: Manifest['seed'] = 'a word';\nexport type { Chunk };\nexport { seed, wrong };\n`,
     );
     const options = ['--noEmit', '--module', 'nodenext', '--target', 'es2023', '--skipLibCheck'];
     const types = run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'use.ts'], {
       cwd: app,
     });
-    // The types are found, and they are ours: only the deliberate mistake is told.
+    // The types are found, and they are ours: only the deliberate mistakes are told, the one about a schema's type too.
     expect(types.stdout).toMatch(
-      /^use\.ts\(2,7\): error TS2322: Type 'typeof Recording' is not assignable to type 'number'\.\n$/,
+      /^use\.ts\(2,7\): error TS2322: Type 'typeof Recording' .*\nuse\.ts\(3,7\): error TS2322: Type 'string' .*\n$/,
     );
   });
 
