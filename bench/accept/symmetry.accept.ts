@@ -20,7 +20,7 @@ const game = 'stag-hunt';
 /** Settings as `trueline symmetry` takes them; a fault of HOP+ agents is looked for with --algorithm hop. */
 function settingsOf(fault: Fault | null) {
   const algorithm = fault?.needs?.includes('modules') ? 'hop' : 'ppo';
-  const own = { game, algorithm, hop: { without: [] }, worlds: 32, rollout: 32, ...(fault ? { guard: 'off' } : {}) };
+  const own = { game, algorithm, hop: { without: [] }, worlds: 128, rollout: 32, ...(fault ? { guard: 'off' } : {}) };
   return readSettings(mergeSettings(recommendedSettings(game) as Record<string, unknown>, own));
 }
 
@@ -98,9 +98,11 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
     ? {}
     : { steps: 12_000, seeds: 4, auditSteps: 12_000, dealtEpisodes: 20_000, learntEpisodes: 100 };
   // What is finished is kept, so the first seed of each fault comes early and is not repeated.
-  if (full) await faults(say, full, small, [1]);
+  // A cause that is proved by rows or by play needs no long training behind it.
+  const short = full ? { steps: 60_000 } : small;
+  if (full) await faults(say, full, short, [1]);
   const figures = await clean(say, full, small);
-  figures.push(...(await faults(say, full, small, full ? [1, 2, 3] : [1])));
+  figures.push(...(await faults(say, full, short, full ? [1, 2, 3] : [1])));
   if (full) figures.push(await whole(say));
   return figures;
 }

@@ -1,5 +1,6 @@
 /** The command line: one file per command, one sentence and exit status 2 for bad input, no stack traces. */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import { languages, localeLanguage, speak, told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { version } from '../recording/version.ts';
 import { printable } from '../report/safe-text.ts';
@@ -40,6 +41,13 @@ async function program(called: string | undefined): Promise<Command> {
   if (called !== '--version' && called !== '-V') for (const name of wanted) made.addCommand(await commands[name]());
   const quietly = (command: Command) => {
     command.exitOverride();
+    if (command.commands.length === 0 && command !== made)
+      command.addOption(
+        new Option(
+          '--language <language>',
+          told('the language of sentences (default: that of the locale)', '句子所用的语言（默认：随系统区域设置）'),
+        ).choices(languages),
+      );
     command.commands.forEach(quietly);
   };
   quietly(made);
@@ -59,6 +67,11 @@ export async function main(args: readonly string[]): Promise<void> {
     process.stdout.write((await import('./about.ts')).about());
     return;
   }
+  // Sentences are made while commands are, so it is known before anything else.
+  const asked = languages.find((one) =>
+    args.some((arg, i) => arg === `--language=${one}` || (arg === one && args[i - 1] === '--language')),
+  );
+  speak(asked ?? localeLanguage(process.env));
   try {
     await (await program(args[0])).parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -69,7 +82,10 @@ export async function main(args: readonly string[]): Promise<void> {
     const expected = error instanceof BadInput || isFileError(error);
     process.stderr.write(`${paint.red('trueline:')} ${printable((error as Error).message)}\n`);
     if (!expected) {
-      const hint = 'This is a fault of the program itself; TRUELINE_DEBUG=1 shows where it happened.';
+      const hint = told(
+        'This is a fault of the program itself; TRUELINE_DEBUG=1 shows where it happened.',
+        '这是程序自身的故障；TRUELINE_DEBUG=1 会显示出处。',
+      );
       process.stderr.write(`${process.env.TRUELINE_DEBUG ? (error as Error).stack : hint}\n`);
     }
     process.exitCode = expected ? exitStatus.badInput : exitStatus.crashed;

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
 import { findFault } from '../faults/index.ts';
 import { gameMaker } from '../games/index.ts';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { openRuns } from '../recording/importers/node.ts';
 import { writeWhole } from '../recording/node.ts';
@@ -12,12 +13,12 @@ import { symmetryText } from '../report/symmetry.ts';
 import { duration, number } from '../report/table.ts';
 import { readResult } from '../sweep/work.ts';
 import { investigateRecordings } from '../symmetry/from-recordings.ts';
-import { investigate, stageTitles } from '../symmetry/investigate.ts';
+import { investigate } from '../symmetry/investigate.ts';
 import { familyLevel } from '../symmetry/levels.ts';
 import { NodeLaboratory, Stopped } from '../symmetry/node.ts';
 import { keepBudget, makePlan, projectTime, type Speed, trainingTime } from '../symmetry/plan.ts';
 import { rungsOf } from '../symmetry/rungs.ts';
-import type { Investigation, Plan, StageReport } from '../symmetry/stage.ts';
+import { type Investigation, type Plan, type StageReport, stageIds, stageTitle } from '../symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../symmetry/stages/explanation.ts';
 import { agentNames } from '../training/collect/seating.ts';
 import { describeSettings, type Settings } from '../training/settings.ts';
@@ -57,7 +58,7 @@ export function symmetryCommand(): Command {
     )
     .addOption(new Option('--algorithm <name>', 'how agents learn').choices(algorithms))
     .option('--seeds <n>', 'number of runs of every kind (default: 10, or 6 with --quick)', wholeNumber)
-    .option('--steps <n>', 'steps per run (default: 400,000, or 60,000 with --quick)', wholeNumber)
+    .option('--steps <n>', 'steps per run (default: 400,000, or 240,000 with --quick)', wholeNumber)
     .option('--seed <n>', 'the seed of every random stream; another number gives another investigation', wholeNumber, 1)
     .option('--quick', 'fewer seeds, shorter runs')
     .option('--all', 'run every stage, even when the cause is proved')
@@ -96,7 +97,12 @@ async function symmetry(targets: string[], flags: Flags): Promise<void> {
   const command = await commandOf(targets, flags);
   const recordings = targets.some((target) => existsSync(target));
   if (!recordings && targets.length > 1)
-    throw new BadInput(`one game at a time, or recordings that are there; got ${targets.join(', ')}`);
+    throw new BadInput(
+      told(
+        `one game at a time, or recordings that are there; got ${targets.join(', ')}`,
+        `一次只能给一个游戏，或者给确实存在的记录；收到的是 ${targets.join('、')}`,
+      ),
+    );
   const begun = performance.now();
   const diagnosis = recordings ? await ofRecordings(targets, command) : await ofGame(targets[0], flags, command);
   if (!diagnosis) return;
@@ -110,9 +116,13 @@ async function symmetry(targets: string[], flags: Flags): Promise<void> {
   if (flags.json) print(JSON.stringify(diagnosis, null, 2));
   else {
     print(symmetryText(diagnosis, paint));
+    const took = duration((performance.now() - begun) / 1000);
     print(
       paint.dim(
-        `\nFamily-wise level ${familyLevel}: the chance that an investigation of equal agents accuses anything. It took ${duration((performance.now() - begun) / 1000)}.`,
+        told(
+          `\nFamily-wise level ${familyLevel}: the chance that an investigation of equal agents accuses anything. It took ${took}.`,
+          `\n族错误率水平 ${familyLevel}：对相同的智能体做调查时误报任何原因的概率。用时 ${took}。`,
+        ),
       ),
     );
   }
@@ -141,10 +151,13 @@ async function commandOf(targets: readonly string[], flags: Flags): Promise<stri
 
 async function ofRecordings(paths: readonly string[], command: string): Promise<SymmetryDiagnosis> {
   const { recordings: opened, unread } = await openRuns(paths);
-  for (const { why } of unread) process.stderr.write(`not read: ${why}\n`);
+  for (const { why } of unread) process.stderr.write(`${told('not read:', '未读取：')} ${why}\n`);
   if (opened.length === 0)
-    throw new BadInput(`holds neither a recording nor a log that can be read`, { file: paths[0] });
-  const bar = progress('reading');
+    throw new BadInput(
+      told('holds neither a recording nor a log that can be read', '里既没有可读的记录，也没有可读的日志'),
+      { file: paths[0] },
+    );
+  const bar = progress(told('reading', '读取'));
   let looked = 0;
   const diagnosis = await investigateRecordings(opened, command, () => bar.update(looked++, opened.length));
   bar.stop();
@@ -155,19 +168,33 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
   const settings = await baseSettings(game, flags);
   const made = gameMaker(settings.game, settings.gameSettings)(1);
   const { seats, roles } = made.shape;
-  if (seats < 2) throw new BadInput(`${game} has one seat; symmetry needs at least two agents, such as stag-hunt`);
+  if (seats < 2)
+    throw new BadInput(
+      told(
+        `${game} has one seat; symmetry needs at least two agents, such as stag-hunt`,
+        `${game} 只有一个位置；symmetry 至少需要两个智能体，例如 stag-hunt`,
+      ),
+    );
   if (roles)
     throw new BadInput(
-      `the seats of ${game} are different roles (${roles.join(', ')}), which need not come out equal; choose a game whose seats are alike, such as stag-hunt`,
+      told(
+        `the seats of ${game} are different roles (${roles.join(', ')}), which need not come out equal; choose a game whose seats are alike, such as stag-hunt`,
+        `${game} 的位置是不同的角色（${roles.join('、')}），结果本不必相等；请选位置相同的游戏，例如 stag-hunt`,
+      ),
     );
   const names = agentNames(settings, made);
   const out = flags.out ?? `runs/symmetry-${settings.game.replace('/', '-')}`;
-  const interrupt = interruptible('Finishing the iterations under way and saving; once more ends at once.');
+  const interrupt = interruptible(
+    told(
+      'Finishing the iterations under way and saving; once more ends at once.',
+      '正在完成进行中的迭代并保存；再按一次立即结束。',
+    ),
+  );
   const paint = style(wantsColour(process.stderr, process.env));
   const view = new SweepView(process.stderr, paint);
-  const bar = progress('playing');
+  const bar = progress(told('playing', '对局'));
   const threads = flags.threads ?? availableParallelism();
-  const plan = Object.entries(stageTitles).map(([id, title]) => ({ id, title }));
+  const plan = stageIds.map((id) => ({ id, title: stageTitle(id) }));
   const diary = new InvestigationDiary(out, { title: settings.game, command, names, plan });
   const lab = new NodeLaboratory({
     settings,
@@ -187,7 +214,7 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
       bar.update(done, all);
       diary.progress({ what: 'portions of play', done, all, secondsLeft: null });
     },
-    onFailure: (label, error) => view.say(`${paint.red('failed')} ${label}: ${error}`),
+    onFailure: (label, error) => view.say(`${paint.red(told('failed', '失败'))} ${label}: ${error}`),
   });
   const reports: StageReport[] = [];
   const say = (sentence: string) => {
@@ -205,7 +232,12 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
     await diary.end(null);
     if (!(error instanceof Stopped)) throw error;
     view.finish();
-    print(`It was stopped; what is finished is kept in ${out}. Go on with: ${command}`);
+    print(
+      told(
+        `It was stopped; what is finished is kept in ${out}. Go on with: ${command}`,
+        `已停止；完成的部分保存在 ${out}。继续请执行：${command}`,
+      ),
+    );
     return null;
   } finally {
     view.finish();
@@ -215,12 +247,16 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
   }
 }
 
-/** Short runs learn most by many small iterations; and whatever a module may do is looked for, so none is left out. */
-const unlessChosen = ['worlds=32', 'rollout=32', 'hop.without=[]'];
+/** So many worlds that agents meet often enough to learn to cooperate, where the runs are long enough for it; short runs learn most by many small iterations. Whatever a module may do is looked for, so none is left out. */
+const unlessChosen = ({ budget, steps = 240_000 }: Flags) => [
+  `worlds=${budget === undefined && steps >= 150_000 ? 128 : 32}`,
+  'rollout=32',
+  'hop.without=[]',
+];
 
 async function baseSettings(game: string, flags: Flags): Promise<Settings> {
   const { fault, config, algorithm } = flags;
-  const set = config === undefined ? [...unlessChosen, ...flags.set] : flags.set;
+  const set = config === undefined ? [...unlessChosen(flags), ...flags.set] : flags.set;
   const settings = await runSettings(game, {
     // A run may begin on one machine and end on another, so the arithmetic is the same on every CPU unless it is chosen.
     set: flags.redis === undefined ? set : ['kernel=simd', ...set],
@@ -249,7 +285,7 @@ async function affordable(
   const begun = performance.now();
   const long = settings.algorithm !== 'ppo' && settings.algorithm !== 'mappo';
   if (flags.budget === undefined && !long) return { plan };
-  say('How long will it take?');
+  say(told('How long will it take?', '需要多长时间？'));
   const rows = settings.worlds * settings.rollout * seats;
   const probes = await lab.train(
     Array.from({ length: threads }, (_, i) => ({
@@ -274,16 +310,26 @@ async function affordable(
     rungs: rungsOf(settings.algorithm).length,
   };
   const wanted = projectTime(plan, speed);
+  const [speedSaid, steps] = [number(Math.round(1 / speed.secondsPerStep)), number(plan.steps)];
+  const [least, most] = [duration(wanted.least), duration(wanted.most)];
   say(
-    `${number(Math.round(1 / speed.secondsPerStep))} steps a second and thread: ${plan.seeds} seeds of ${number(plan.steps)} steps will take about ${duration(wanted.least)} with all the rest, and ${duration(wanted.most)} if every experiment is needed.`,
+    told(
+      `${speedSaid} steps a second and thread: ${plan.seeds} seeds of ${steps} steps will take about ${least} with all the rest, and ${most} if every experiment is needed.`,
+      `每线程每秒 ${speedSaid} 步：${plan.seeds} 个种子各 ${steps} 步，连同其余部分约需 ${least}；若每个实验都要做，则需 ${most}。`,
+    ),
   );
   if (flags.budget === undefined) return { plan };
   const seconds = flags.budget * 60;
   const elapsed = () => (performance.now() - begun) / 1000;
   const { plan: kept, cost } = keepBudget(plan, seats, speed, seconds - elapsed());
-  if (cost !== null)
+  if (cost !== null) {
+    const about = duration(elapsed() + projectTime(kept, speed)[kept.all ? 'most' : 'least']);
     say(
-      `To keep to ${flags.budget} ${flags.budget === 1 ? 'minute' : 'minutes'}: ${cost} It will take about ${duration(elapsed() + projectTime(kept, speed)[kept.all ? 'most' : 'least'])}.`,
+      told(
+        `To keep to ${flags.budget} ${flags.budget === 1 ? 'minute' : 'minutes'}: ${cost} It will take about ${about}.`,
+        `为了不超过 ${flags.budget} 分钟：${cost}大约需要 ${about}。`,
+      ),
     );
+  }
   return { plan: kept, affords: (times) => elapsed() + trainingTime(kept, speed, times) <= seconds };
 }

@@ -40,6 +40,8 @@ export interface Game {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly shape: GameShape;
   readonly worlds: number;
+  /** The most that an agent earns on average without the help of another, where the game can say: whoever earns more cooperates. */
+  readonly alone?: number;
 
   /** Per place. */
   readonly acting: Uint8Array;

@@ -1,4 +1,5 @@
 /** Charts of many runs as parts of a page: heading, legend, drawing, caption. */
+import { told } from '../language/language.ts';
 import type { StageChart } from '../symmetry/stage.ts';
 import { type Chart, size } from './charts/charts.ts';
 import { bandChart, boxChart, effectChart, legendItems } from './charts/curves.ts';
@@ -7,7 +8,7 @@ import { number } from './number.ts';
 import { safeText } from './safe-text.ts';
 
 export function chartFigure(chart: StageChart, draw: Draw, command?: string): string {
-  const by = command ? ` Made by <code>${safeText(command)}</code>.` : '';
+  const by = command ? ` ${told('Made by', '生成命令：')} <code>${safeText(command)}</code>${told('.', '。')}` : '';
   const { option, legend, heard } = parts(chart);
   const list = legend.map(
     ({ label, colour, dashes }) =>
@@ -20,10 +21,15 @@ function parts(chart: StageChart): { option: Chart; legend: ReturnType<typeof le
   switch (chart.kind) {
     case 'curves':
       return {
-        option: bandChart(chart.bands),
+        option: bandChart(chart.bands, chart.y, false, chart.x),
         legend: legendItems(chart.bands.map(({ label }) => label)),
         heard: chart.bands
-          .map(({ label, middle }) => `${label} ends at ${number(middle[middle.length - 1])}`)
+          .map(({ label, middle }) =>
+            told(
+              `${label} ends at ${number(middle[middle.length - 1])}`,
+              `${label} 终值 ${number(middle[middle.length - 1])}`,
+            ),
+          )
           .join(', '),
       };
     case 'boxes':
@@ -33,7 +39,7 @@ function parts(chart: StageChart): { option: Chart; legend: ReturnType<typeof le
         heard: chart.groups
           .map(
             ({ label, boxes }) =>
-              `${label} ${boxes.map((box) => `${box.label} median ${number(middle(box.values))}`).join(', ')}`,
+              `${label} ${boxes.map((box) => told(`${box.label} median ${number(middle(box.values))}`, `${box.label} 中位数 ${number(middle(box.values))}`)).join(', ')}`,
           )
           .join('; '),
       };
@@ -42,7 +48,7 @@ function parts(chart: StageChart): { option: Chart; legend: ReturnType<typeof le
         option: effectChart(chart.effects, chart.unit, chart.margin),
         legend: [],
         heard: chart.effects
-          .map(({ label, mean, low, high }) => `${label} ${number(mean)} (${number(low)} to ${number(high)})`)
+          .map(({ label, mean, low, high }) => `${label} ${number(mean)} (${number(low)} … ${number(high)})`)
           .join(', '),
       };
   }

@@ -24,6 +24,9 @@ export const shares = {
 /** How surely an effect of the stated size is to be seen. */
 export const wantedPower = 0.9;
 
+/** The effect, relative to the mean return, that a stage must have been able to see before it calls anything clear. */
+export const visibleShare = 0.1;
+
 /** The difference, relative to the mean return, within which equality is claimed. */
 export const equivalenceMargin = 0.01;
 

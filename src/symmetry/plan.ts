@@ -1,4 +1,5 @@
 /** How much an investigation trains and plays. The numbers follow from what the tests need to reach their level, and every one is stated in the report. */
+import { told } from '../language/language.ts';
 import { fewestBlocks } from '../math/ranks/rank-tests.ts';
 import { shares } from './levels.ts';
 import type { Plan } from './stage.ts';
@@ -19,7 +20,8 @@ export function makePlan(
   return {
     firstSeed: (seed - 1) * 1000,
     seeds: seeds ?? Math.max(fewest, quick ? 6 : 10),
-    steps: steps ?? (quick ? 60_000 : 400_000),
+    // Agents of the stag hunt cooperate after about 150,000 steps in 128 worlds.
+    steps: steps ?? (quick ? 240_000 : 400_000),
     auditSteps: 24_000,
     episodes: quick ? 600_000 : 1_000_000,
     dealtEpisodes: quick ? 150_000 : 300_000,
@@ -80,19 +82,35 @@ export function keepBudget(
   const least = 20_000;
   while (over() && kept.steps > least) kept.steps = Math.max(least, Math.floor(kept.steps * 0.9));
   if (over()) kept.auditSteps = Math.min(plan.auditSteps, fewestAudited);
+  const many = (count: number) => count.toLocaleString('en-US');
+  const times = Math.sqrt(plan.seeds / kept.seeds).toFixed(2);
   const cost = [
     kept.seeds < plan.seeds
-      ? `${kept.seeds} seeds in place of ${plan.seeds}: a trend must be about ${Math.sqrt(plan.seeds / kept.seeds).toFixed(2)} times as large to be seen as surely`
+      ? told(
+          `${kept.seeds} seeds in place of ${plan.seeds}: a trend must be about ${times} times as large to be seen as surely`,
+          `随机种子由 ${plan.seeds} 个减为 ${kept.seeds} 个：趋势要大到约 ${times} 倍才能同样可靠地被看出`,
+        )
       : '',
     kept.steps < plan.steps
-      ? `${kept.steps.toLocaleString('en-US')} steps in place of ${plan.steps.toLocaleString('en-US')}: what appears only later in training is not seen`
+      ? told(
+          `${many(kept.steps)} steps in place of ${many(plan.steps)}: what appears only later in training is not seen`,
+          `步数由 ${many(plan.steps)} 减为 ${many(kept.steps)}：训练后期才出现的现象看不到`,
+        )
       : '',
     kept.auditSteps < plan.auditSteps
-      ? `${kept.auditSteps.toLocaleString('en-US')} steps in place of ${plan.auditSteps.toLocaleString('en-US')} are followed row by row: what happens rarely may be missed`
+      ? told(
+          `${many(kept.auditSteps)} steps in place of ${many(plan.auditSteps)} are followed row by row: what happens rarely may be missed`,
+          `逐行跟踪的步数由 ${many(plan.auditSteps)} 减为 ${many(kept.auditSteps)}：少见的情况可能被漏掉`,
+        )
       : '',
-    over() ? 'it will still take longer than the budget, because fewer seeds could not reach the level' : '',
+    over()
+      ? told(
+          'it will still take longer than the budget, because fewer seeds could not reach the level',
+          '仍会超出预算，因为种子再少就达不到显著性水平',
+        )
+      : '',
   ].filter(Boolean);
   if (cost.length === 0) return { plan, cost: null };
-  kept.cost = `${cost.join('; ')}.`;
+  kept.cost = `${cost.join(told('; ', '；'))}${told('.', '。')}`;
   return { plan: kept, cost: kept.cost };
 }

@@ -1,5 +1,6 @@
 /** What a stage of an investigation is given and what it reports. A stage says what it did, what it found, with what power, and what that rules out; it never says "equal" for lack of evidence. */
 import type { Diagnosis, Figures } from '../doctor/diagnosis.ts';
+import { type Pair, told } from '../language/language.ts';
 import type { BlockSums, ValueAndRankSums } from '../math/block-sums.ts';
 import type { Recording } from '../recording/recording.ts';
 import type { Band } from '../sweep/compare.ts';
@@ -17,7 +18,24 @@ export type StageId =
   | 'sharing'
   | 'explanation';
 
-/** `clear`: looked and found nothing, with the power stated. `not-run`: why not is said. */
+const titles: Record<StageId, Pair> = {
+  phenomenon: ['Do equal agents come out unequal?', '相同的智能体结果会不平等吗？'],
+  'random-play': ['Is the game fair?', '游戏本身公平吗？'],
+  'names-and-seats': ['The seat, or the name?', '是位置，还是名称？'],
+  'settings-and-updates': ['Are agents set up and updated alike?', '各智能体的设置与更新相同吗？'],
+  data: ['Does each agent learn from its own data?', '每个智能体都只用自己的数据学习吗？'],
+  ladder: ['At which rung does the order appear?', '次序从哪一级开始出现？'],
+  sharing: ['Does the order survive shared parameters?', '共享参数后次序还在吗？'],
+  explanation: ['What explains it?', '原因是什么？'],
+};
+
+/** Every stage, in the order of the plan. */
+export const stageIds = Object.keys(titles) as StageId[];
+
+/** Its question. */
+export const stageTitle = (id: StageId): string => told(...titles[id]);
+
+/** `clear`: looked and found nothing, though it would have seen an effect of a tenth of the mean return. `open`: could not have seen it. `not-run`: why not is said. */
 export type StageStatus = 'found' | 'clear' | 'open' | 'not-run';
 
 export interface StageTest {
@@ -51,7 +69,7 @@ export interface Box {
 }
 
 export type StageChart =
-  | { kind: 'curves'; title: string; note: string; bands: Band[] }
+  | { kind: 'curves'; title: string; note: string; bands: Band[]; x?: string; y?: string }
   | { kind: 'boxes'; title: string; note: string; unit: string; groups: { label: string; boxes: Box[] }[] }
   | {
       kind: 'effects';
@@ -62,6 +80,13 @@ export type StageChart =
       /** Equality is claimed within so much of 0. */
       margin?: number;
     };
+
+/** Figures that are compared agent by agent: what is counted or set, and each agent's own. */
+export interface StageTable {
+  title: string;
+  head: string[];
+  rows: string[][];
+}
 
 export interface StageReport {
   id: StageId;
@@ -76,6 +101,7 @@ export interface StageReport {
   findings: SymmetryFinding[];
   figures: Figures;
   charts: StageChart[];
+  tables: StageTable[];
   /** What repeats the stage's figures. */
   command: string;
   seconds: number;
@@ -167,10 +193,10 @@ export interface Investigation {
   affords?(times: number): boolean;
 }
 
-export function emptyReport(id: StageId, title: string, command: string): StageReport {
+export function emptyReport(id: StageId, command: string): StageReport {
   return {
     id,
-    title,
+    title: stageTitle(id),
     status: 'open',
     did: '',
     found: '',
@@ -180,6 +206,7 @@ export function emptyReport(id: StageId, title: string, command: string): StageR
     findings: [],
     figures: {},
     charts: [],
+    tables: [],
     command,
     seconds: 0,
   };

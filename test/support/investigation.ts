@@ -2,8 +2,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InvestigationState } from '../../src/cli/investigation.ts';
-import { stageTitles } from '../../src/symmetry/investigate.ts';
-import { emptyReport, type StageId, type StageReport } from '../../src/symmetry/stage.ts';
+import { emptyReport, type StageId, type StageReport, stageIds, stageTitle } from '../../src/symmetry/stage.ts';
 import { explain } from '../../src/symmetry/stages/explanation.ts';
 
 const names = ['player_1', 'player_2', '<img src=x onerror=window.hacked=1>'];
@@ -13,7 +12,7 @@ const values = (level: number) => Array.from({ length: 6 }, (_, i) => level + 0.
 
 function report(id: StageId, charts: StageReport['charts']): StageReport {
   return {
-    ...emptyReport(id, stageTitles[id], command),
+    ...emptyReport(id, command),
     status: 'clear',
     did: 'Six seeds were trained.',
     found: `Nothing was found by ${id}.`,
@@ -84,7 +83,7 @@ export function writeInvestigation(folder: string, ended: number, state: Investi
     state,
     now: next ? next.title : '',
     progress: next ? { what: 'runs', done: 2, all: 6, secondsLeft: 75 } : null,
-    plan: Object.entries(stageTitles).map(([id, title]) => ({ id, title })),
+    plan: stageIds.map((id) => ({ id, title: stageTitle(id) })),
     stages: diagnosis?.stages ?? done,
     diagnosis,
   };

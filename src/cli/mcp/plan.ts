@@ -1,8 +1,9 @@
 /** What an investigation of symmetry would run, without running it. */
 import { makeGame } from '../../games/index.ts';
-import { stageTitles } from '../../symmetry/investigate.ts';
+import { told } from '../../language/language.ts';
 import { makePlan } from '../../symmetry/plan.ts';
 import { rungsOf } from '../../symmetry/rungs.ts';
+import { stageIds, stageTitle } from '../../symmetry/stage.ts';
 import { asBadInput } from '../common/options.ts';
 
 export function symmetryPlan({ game, algorithm, quick }: { game: string; algorithm: string; quick: boolean }): object {
@@ -16,8 +17,8 @@ export function symmetryPlan({ game, algorithm, quick }: { game: string; algorit
     steps_of_a_run: steps,
     audit_steps: auditSteps,
     random_episodes: episodes,
-    stages: Object.values(stageTitles),
-    rungs: rungsOf(algorithm).map(({ label }) => label),
+    stages: stageIds.map(stageTitle),
+    rungs: rungsOf(algorithm).map(({ label }) => told(...label)),
     command: ['trueline symmetry', game, ...options, '--html symmetry.html'].join(' '),
   };
 }

@@ -52,11 +52,13 @@ export const huntStag = 5;
 export const huntHare = 6;
 
 export class StagHunt extends GridGame {
+  readonly alone: number;
   private readonly pays: Float64Array;
 
   constructor(settings: StagHuntSettings, worlds: number) {
     const { stags, hares, stagReward, hareReward } = settings;
     super('stag-hunt', settings, { ...settings, things: [stags, hares] }, worlds);
+    this.alone = hareReward * Math.min(1, hares / settings.players);
     this.pays = Float64Array.of(0, stagReward, hareReward);
   }
 

@@ -1,11 +1,17 @@
 /** Charts of many runs: curves with bands, box plots by group, effects with intervals. What the band or the bar is, the caption says; it is never a standard deviation by surprise. */
+import { told } from '../../language/language.ts';
 import type { Band } from '../../sweep/compare.ts';
 import { number } from '../number.ts';
 import { axis, base, type Chart, look, range, size } from './charts.ts';
 import { standsAlone, svgDrawer } from './svg.ts';
 
 /** Middle lines over their bands. */
-export function bandChart(bands: readonly Band[], yName = 'return', legend = false): Chart {
+export function bandChart(
+  bands: readonly Band[],
+  yName = told('return', '回报'),
+  legend = false,
+  xName = told('steps', '步数'),
+): Chart {
   const x = range([0, ...bands.flatMap(({ steps }) => steps)], true);
   const y = range(bands.flatMap(({ low, high }) => [...low, ...high]));
   const series = bands.flatMap((band, i) => {
@@ -47,7 +53,7 @@ export function bandChart(bands: readonly Band[], yName = 'return', legend = fal
       ...base,
       ...shown,
       grid: { ...base.grid, ...(legend ? { top: 40 } : {}) },
-      xAxis: { ...axis('steps', x, 'x', shortSteps), splitLine: { show: false } },
+      xAxis: { ...axis(xName, x, 'x', shortSteps), splitLine: { show: false } },
       yAxis: axis(yName, y, 'y'),
       series,
     },
@@ -57,7 +63,7 @@ export function bandChart(bands: readonly Band[], yName = 'return', legend = fal
 /** A picture of its own: colours are the light page's, and the legend is in it. */
 export async function bandPicture(bands: readonly Band[], title: string): Promise<string> {
   const draw = await svgDrawer();
-  const chart = bandChart(bands, 'return', true);
+  const chart = bandChart(bands, told('return', '回报'), true);
   return standsAlone(draw(chart, title), chart);
 }
 

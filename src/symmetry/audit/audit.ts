@@ -13,6 +13,8 @@ import { type RowCounts, RowWatch } from './rows.ts';
 
 export interface Audit {
   agents: string[];
+  /** Whether each agent learns. Where no agent declares a policy, all are taken to. */
+  learns: boolean[];
   /** The policy of each agent, -1 where it is not declared or scripted. */
   policyOf: number[];
   /** Declared settings by agent. */
@@ -40,6 +42,9 @@ export async function auditRecording(recording: Recording): Promise<Audit> {
   const { manifest } = recording;
   const agents = (manifest.agents ?? []).map(({ name }) => name);
   const policyOf = (manifest.agents ?? []).map(({ policy }) => policy ?? -1);
+  const undeclared = (manifest.agents ?? []).every(
+    ({ policy, player }) => policy === undefined && player === undefined,
+  );
   const policies = Math.max(manifest.policies?.length ?? 0, ...policyOf.map((policy) => policy + 1));
   const declaredRates = (manifest.tensors ?? []).map(({ policy, role }) => ({
     policy: policy ?? 0,
@@ -63,6 +68,7 @@ export async function auditRecording(recording: Recording): Promise<Audit> {
   await watches.rows.readEpisodes(recording);
   return {
     agents,
+    learns: policyOf.map((policy) => undeclared || policy >= 0),
     policyOf,
     declared: agents.map((_, agent) => (manifest.agent_settings?.[agent] ?? {}) as Record<string, unknown>),
     rates: watches.rates.finish(),

@@ -9,12 +9,14 @@ export interface Counts {
   sum: Record<string, number[]>;
   /** By name: the first iteration at which agents' values differ; -1 where they never do. */
   onset: Record<string, number>;
+  /** Of buffers: their size over the iterations, agent by agent. */
+  sizes: Record<string, { iterations: number[]; values: number[][] }>;
   /** How many iterations were counted. */
   iterations: number;
 }
 
 export async function readCounters(recording: Recording, agents: number): Promise<Counts> {
-  const counts: Counts = { last: {}, sum: {}, onset: {}, iterations: 0 };
+  const counts: Counts = { last: {}, sum: {}, onset: {}, sizes: {}, iterations: 0 };
   if (!recording.tables.includes('counters')) return counts;
   const table = await recording.read('counters', ['iteration', 'agent', 'name', 'value']);
   const numbers = (name: string) => table.columns.get(name)?.values as ArrayLike<number>;
@@ -34,6 +36,11 @@ export async function readCounters(recording: Recording, agents: number): Promis
     counts.sum[name] = Array.from({ length: agents }, (_, i) =>
       order.reduce((sum, key) => sum + (byIteration.get(key)?.[i] ?? 0), 0),
     );
+    if (name.startsWith('buffer.'))
+      counts.sizes[name] = {
+        iterations: order,
+        values: Array.from({ length: agents }, (_, i) => order.map((key) => byIteration.get(key)?.[i] ?? Number.NaN)),
+      };
     counts.onset[name] = order.find((key) => new Set(byIteration.get(key)).size > 1) ?? -1;
   }
   return counts;

@@ -1,5 +1,6 @@
 /** What findings of an audit have in common: rows prove them, and agents are called by name. */
 import { figure } from '../../doctor/diagnosis.ts';
+import { comma } from '../../language/language.ts';
 import type { SymmetryFinding } from '../stage.ts';
 import type { Audit } from './audit.ts';
 
@@ -15,5 +16,5 @@ export const proved = (parts: Parts): SymmetryFinding => ({
 });
 
 export const list = (audit: Audit, agents: readonly number[]) =>
-  agents.map((agent) => audit.agents[agent] ?? `agent ${agent}`).join(', ');
+  agents.map((agent) => audit.agents[agent] ?? `agent ${agent}`).join(comma());
 export const shown = (values: readonly number[]) => values.map((value) => figure(value)).join(', ');

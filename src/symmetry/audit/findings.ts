@@ -1,5 +1,6 @@
 /** From figures that differ between equal agents to causes. Rows contradict each other here or they do not: no chance is involved. */
 import { figure } from '../../doctor/diagnosis.ts';
+import { comma, type Pair, told } from '../../language/language.ts';
 import type { SymmetryFinding } from '../stage.ts';
 import type { Audit } from './audit.ts';
 import { list, proved, shown } from './finding.ts';
@@ -7,7 +8,7 @@ import { earlyReturns, imaginedFindings, pushFindings, subgoalFindings, unequalR
 import { type Unequal, unequal } from './unequal.ts';
 
 interface Effective {
-  name: string;
+  name: Pair;
   /** By agent; NaN where unknown. */
   values: number[];
   tolerance: number;
@@ -28,16 +29,16 @@ function effective(audit: Audit): Effective[] {
     audit.credit.map((rule) => (rule.rows >= 50 && rule.residual < 0.01 ? rule[pick] : Number.NaN));
   return [
     {
-      name: 'learning rate, relative to the mean',
+      name: ['learning rate, relative to the mean', '相对于平均值的学习率'],
       values: byPolicy((p) => audit.rates.relative[p]),
       tolerance: 1e-6,
       check: 'tensors.learning_rate',
     },
-    { name: 'entropy coefficient', values: coefficients('entropy'), tolerance: 0.02, check: 'steps.loss' },
-    { name: 'value coefficient', values: coefficients('value'), tolerance: 0.02, check: 'steps.loss' },
-    { name: 'clip range', values: clips(audit), tolerance: 0.1, check: 'steps.policy_loss' },
-    { name: 'discount', values: credit('gamma'), tolerance: 0.002, check: 'samples.advantage' },
-    { name: 'lambda', values: credit('lambda'), tolerance: 0.005, check: 'samples.advantage' },
+    { name: ['entropy coefficient', '熵系数'], values: coefficients('entropy'), tolerance: 0.02, check: 'steps.loss' },
+    { name: ['value coefficient', '价值系数'], values: coefficients('value'), tolerance: 0.02, check: 'steps.loss' },
+    { name: ['clip range', '裁剪范围'], values: clips(audit), tolerance: 0.1, check: 'steps.policy_loss' },
+    { name: ['discount', '折扣'], values: credit('gamma'), tolerance: 0.002, check: 'samples.advantage' },
+    { name: ['lambda', 'lambda'], values: credit('lambda'), tolerance: 0.005, check: 'samples.advantage' },
   ];
 }
 
@@ -67,7 +68,7 @@ export function settingsFindings(audit: Audit, reversed: Audit | null): Symmetry
 }
 
 function declaredDifferences(audit: Audit): SymmetryFinding[] {
-  const learning = audit.policyOf.map((policy, agent) => (policy >= 0 ? agent : -1)).filter((agent) => agent >= 0);
+  const learning = audit.agents.map((_, agent) => agent).filter((agent) => audit.learns[agent]);
   const names = new Set(learning.flatMap((agent) => Object.keys(audit.declared[agent])));
   const found: SymmetryFinding[] = [];
   for (const name of names) {
@@ -77,11 +78,15 @@ function declaredDifferences(audit: Audit): SymmetryFinding[] {
     if (new Set(values).size < 2) continue;
     const common = mostFrequent(values);
     const odd = learning.filter((_, i) => values[i] !== common);
+    const own = learning.map((agent, i) => `${audit.agents[agent]} ${values[i]}`).join(comma());
     found.push(
       proved({
         cause: 'settings-differ',
         agents: odd,
-        summary: `The declared setting ${name} is not the same for all agents: ${learning.map((agent, i) => `${audit.agents[agent]} ${values[i]}`).join(', ')}.`,
+        summary: told(
+          `The declared setting ${name} is not the same for all agents: ${own}.`,
+          `声明的设置 ${name} 并非对所有智能体都相同：${own}。`,
+        ),
         evidence: { check: 'agent_settings', measured: { [name]: values.join(', ') }, expected: { [name]: common } },
       }),
     );
@@ -104,14 +109,18 @@ function followsOrder(fixed: readonly number[], reversed: readonly number[]): bo
 }
 
 function orderFinding(audit: Audit, { name, values, check }: Effective, reversed: readonly number[]): SymmetryFinding {
+  const [first, last] = [audit.agents[0], audit.agents[audit.agents.length - 1]];
   return proved({
     cause: 'training-order-matters',
     agents: values.map((_, agent) => agent),
-    summary: `The ${name} falls to each agent by its place in the order of updates: ${shown(values)} from ${audit.agents[0]} to ${audit.agents[audit.agents.length - 1]}, and ${shown(reversed)} when the order is reversed.`,
+    summary: told(
+      `The ${name[0]} falls to each agent by its place in the order of updates: ${shown(values)} from ${first} to ${last}, and ${shown(reversed)} when the order is reversed.`,
+      `${name[1]}取决于智能体在更新次序中的位置：从 ${first} 到 ${last} 为 ${shown(values)}，次序颠倒后为 ${shown(reversed)}。`,
+    ),
     evidence: {
       check,
       measured: { 'in the usual order': shown(values), 'in the reversed order': shown(reversed) },
-      expected: { 'in the usual order': 'equal', 'in the reversed order': 'equal' },
+      expected: { 'in the usual order': told('equal', '相等'), 'in the reversed order': told('equal', '相等') },
     },
   });
 }
@@ -120,8 +129,15 @@ function settingFinding(audit: Audit, { name, values, check }: Effective, { odd,
   return proved({
     cause: 'settings-differ',
     agents: odd,
-    summary: `The ${name} that the rows show is ${figure(common)} for most agents and ${odd.map((agent) => `${figure(values[agent])} for ${audit.agents[agent]}`).join(', ')}.`,
-    evidence: { check, measured: { [name]: shown(values) }, expected: { [name]: 'equal' } },
+    summary: told(
+      `The ${name[0]} that the rows show is ${figure(common)} for most agents and ${odd.map((agent) => `${figure(values[agent])} for ${audit.agents[agent]}`).join(', ')}.`,
+      `由数据行得出的${name[1]}对多数智能体是 ${figure(common)}，而${odd.map((agent) => `${audit.agents[agent]} 是 ${figure(values[agent])}`).join('、')}。`,
+    ),
+    evidence: {
+      check,
+      measured: { [told(...name)]: shown(values) },
+      expected: { [told(...name)]: told('equal', '相等') },
+    },
     rows: audit.credit.reduce((sum, { rows }) => sum + rows, 0),
   });
 }
@@ -132,7 +148,7 @@ export function updateFindings(audit: Audit): SymmetryFinding[] {
   const returnedEarly = new Set(unequalReturns(audit).map(({ place }) => place));
   for (const [name, values] of Object.entries(audit.counts.last)) {
     if (!name.startsWith('updates.') || returnedEarly.has(name.slice(8))) continue;
-    const own = values.map((value, agent) => (audit.policyOf[agent] >= 0 ? value : Number.NaN));
+    const own = values.map((value, agent) => (audit.learns[agent] ? value : Number.NaN));
     const differs = unequal(own, 1e-9);
     if (!differs) continue;
     const most = Math.max(...own.filter((value) => !Number.isNaN(value)));
@@ -141,8 +157,15 @@ export function updateFindings(audit: Audit): SymmetryFinding[] {
       proved({
         cause: 'update-count-differs',
         agents: fewer,
-        summary: `After ${audit.counts.iterations} iterations ${name} is ${own.map((value, agent) => `${figure(value)} for ${audit.agents[agent]}`).join(', ')}.`,
-        evidence: { check: `counters ${name}`, measured: { [name]: shown(own) }, expected: { [name]: 'equal' } },
+        summary: told(
+          `After ${audit.counts.iterations} iterations ${name} is ${own.map((value, agent) => `${figure(value)} for ${audit.agents[agent]}`).join(', ')}.`,
+          `${audit.counts.iterations} 次迭代后 ${name} 为：${own.map((value, agent) => `${audit.agents[agent]} ${figure(value)}`).join('、')}。`,
+        ),
+        evidence: {
+          check: `counters ${name}`,
+          measured: { [name]: shown(own) },
+          expected: { [name]: told('equal', '相等') },
+        },
         onset: audit.counts.onset[name],
       }),
     );
@@ -171,25 +194,32 @@ function rewardFindings(audit: Audit): SymmetryFinding[] {
   const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
   const conserved = Math.abs(sum(stored) - sum(paid)) < 1e-3 * (1 + Math.abs(sum(paid)));
   const [first] = wrong;
+  const whose = list(
+    audit,
+    wrong.map(({ agent }) => agent),
+  );
   const how =
     wrong.length === 1 && !Number.isNaN(first.factor) && first.factor !== 0
-      ? `${list(audit, [first.agent])}'s rewards are stored times ${figure(first.factor)}`
+      ? told(
+          `${whose}'s rewards are stored times ${figure(first.factor)}`,
+          `${whose} 的奖励被乘以 ${figure(first.factor)} 后存储`,
+        )
       : wrong.every((own) => own.dropped === own.wrong)
-        ? `${total} rewards of ${list(
-            audit,
-            wrong.map(({ agent }) => agent),
-          )} are stored as 0`
+        ? told(`${total} rewards of ${whose} are stored as 0`, `${whose} 的 ${total} 个奖励被存为 0`)
         : conserved
-          ? `rewards are stored with other agents' rows: the sum over agents is what the game paid, the agents' shares are not`
-          : `${total} stored rewards of ${list(
-              audit,
-              wrong.map(({ agent }) => agent),
-            )} are not what the game paid`;
+          ? told(
+              `rewards are stored with other agents' rows: the sum over agents is what the game paid, the agents' shares are not`,
+              `奖励被存到了别的智能体的行里：总和等于游戏实付，各智能体的份额却不是`,
+            )
+          : told(
+              `${total} stored rewards of ${whose} are not what the game paid`,
+              `${whose} 有 ${total} 个所存奖励不是游戏实付的`,
+            );
   return [
     proved({
       cause: 'reward-bookkeeping',
       agents: wrong.map(({ agent }) => agent),
-      summary: `${how[0].toUpperCase()}${how.slice(1)}.`,
+      summary: told(`${how[0].toUpperCase()}${how.slice(1)}.`, `${how}。`),
       evidence: {
         check: 'samples.reward against samples.env_reward',
         measured: { 'stored by agent': shown(stored), 'paid by agent': shown(paid), 'wrong rows': total },
@@ -209,7 +239,10 @@ function perspectiveFindings(audit: Audit): SymmetryFinding[] {
     proved({
       cause: 'perspective-mismatch',
       agents: turned.map(({ agent }) => agent),
-      summary: `The candidate lists of the update are those of sampling, turned by the agent's number: ${rows} rows agree once each is turned back. One side is seen from the agent's own point of view and the other is not.`,
+      summary: told(
+        `The candidate lists of the update are those of sampling, turned by the agent's number: ${rows} rows agree once each is turned back. One side is seen from the agent's own point of view and the other is not.`,
+        `更新时的候选列表是采样时的列表按智能体编号轮转的结果：转回来后有 ${rows} 行一致。一边是从智能体自己的视角看的，另一边不是。`,
+      ),
       evidence: {
         check: 'replays.subset against samples.subset',
         measured: {
@@ -226,7 +259,7 @@ function perspectiveFindings(audit: Audit): SymmetryFinding[] {
 
 function rowFindings(audit: Audit): SymmetryFinding[] {
   const missing = audit.rows.map(({ decisions, stored }) => decisions - stored);
-  const learning = audit.policyOf.map((policy) => policy >= 0);
+  const learning = audit.learns;
   const lost = missing.map((count, agent) => (learning[agent] ? count : 0));
   const short = lost.map((_, agent) => agent).filter((agent) => lost[agent] > 0);
   const early = earlyReturns(audit);
@@ -234,11 +267,22 @@ function rowFindings(audit: Audit): SymmetryFinding[] {
   // What all agents lose alike is a matter for the doctor, not of inequality.
   const shares = audit.rows.map(({ decisions, stored }, agent) => (learning[agent] ? stored / decisions : Number.NaN));
   if (!unequal(shares, 0.02)) return early;
+  const counted = (apart: string) =>
+    short
+      .map((agent) => {
+        const { stored, decisions, empty } = audit.rows[agent];
+        const none = empty > 0 ? told(`, ${empty} episodes without a row`, `，${empty} 局一行也没有`) : '';
+        return told(`${stored} of ${decisions} decisions`, `${decisions} 次决策中存了 ${stored} 次`) + none;
+      })
+      .join(apart);
   return [
     proved({
       cause: 'data-imbalance',
       agents: short,
-      summary: `Rows are missing from what was stored of ${list(audit, short)}: ${short.map((agent) => `${audit.rows[agent].stored} of ${audit.rows[agent].decisions} decisions${audit.rows[agent].empty > 0 ? `, ${audit.rows[agent].empty} episodes without a row` : ''}`).join('; ')}.`,
+      summary: told(
+        `Rows are missing from what was stored of ${list(audit, short)}: ${counted('; ')}.`,
+        `${list(audit, short)} 所存的行有缺失：${counted('；')}。`,
+      ),
       evidence: {
         check: 'samples against episodes.length',
         measured: { 'stored by agent': shown(audit.rows.map(({ stored }) => stored)) },

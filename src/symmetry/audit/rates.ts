@@ -5,14 +5,14 @@ import type { Watch } from './audit.ts';
 export interface LearningRates {
   /** By policy: mean over iterations of the rate relative to the mean of all policies in that iteration and role; NaN where unknown. */
   relative: number[];
-  /** By policy: the first rate seen. */
-  first: number[];
+  /** By role of the tensors, then by policy: the first and the last rate seen. */
+  byRole: Record<string, { first: number[]; last: number[] }>;
   iterations: number;
 }
 
 export class RateWatch implements Watch<LearningRates> {
   private readonly sums: Float64Array;
-  private readonly first: number[];
+  private readonly byRole: LearningRates['byRole'] = {};
   private seen = 0;
 
   constructor(
@@ -20,7 +20,6 @@ export class RateWatch implements Watch<LearningRates> {
     private readonly tensors: readonly { policy: number; role: string }[],
   ) {
     this.sums = new Float64Array(policies);
-    this.first = new Array<number>(policies).fill(Number.NaN);
   }
 
   iteration({ tables }: Slice): void {
@@ -32,10 +31,15 @@ export class RateWatch implements Watch<LearningRates> {
     const count = new Float64Array(this.policies);
     for (let row = 0; row < tensor.length; row++) {
       const own = this.tensors[tensor[row]];
-      if (!own || own.role === 'critic' || Number.isNaN(rate[row])) continue;
+      if (!own || Number.isNaN(rate[row])) continue;
+      const unknown = () => new Array<number>(this.policies).fill(Number.NaN);
+      this.byRole[own.role] ??= { first: unknown(), last: unknown() };
+      const seen = this.byRole[own.role];
+      if (Number.isNaN(seen.first[own.policy])) seen.first[own.policy] = rate[row];
+      seen.last[own.policy] = rate[row];
+      if (own.role === 'critic') continue;
       sum[own.policy] += rate[row];
       count[own.policy]++;
-      if (Number.isNaN(this.first[own.policy])) this.first[own.policy] = rate[row];
     }
     const means = Array.from(sum, (total, policy) => total / count[policy]);
     const known = means.filter((mean) => !Number.isNaN(mean));
@@ -51,7 +55,7 @@ export class RateWatch implements Watch<LearningRates> {
   finish(): LearningRates {
     return {
       relative: Array.from(this.sums, (sum) => (this.seen > 0 ? sum / this.seen : Number.NaN)),
-      first: this.first,
+      byRole: this.byRole,
       iterations: this.seen,
     };
   }

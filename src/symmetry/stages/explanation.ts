@@ -1,7 +1,8 @@
 /** Stage 8: from everything found to a cause, with the others ruled out and by what. Rows that contradict each other come before statistics, and the specific before the general. */
 import { causeById, causes as vocabulary } from '../../doctor/causes.ts';
 import type { Cause, CheckReport, Diagnosis, Verdict } from '../../doctor/diagnosis.ts';
-import { emptyReport, type StageReport, type SymmetryFinding } from '../stage.ts';
+import { space, told } from '../../language/language.ts';
+import { emptyReport, type StageReport, type SymmetryFinding, stageIds } from '../stage.ts';
 
 /** Causes of group F that rows prove, the more specific first; what is not listed comes after them in the doctor's own order. */
 const priority = [
@@ -24,17 +25,6 @@ export interface SymmetryDiagnosis extends Diagnosis {
   stages: StageReport[];
 }
 
-const order = [
-  'phenomenon',
-  'random-play',
-  'names-and-seats',
-  'settings-and-updates',
-  'data',
-  'ladder',
-  'sharing',
-  'explanation',
-];
-
 export function explain(reports: readonly StageReport[], names: readonly string[], command: string): SymmetryDiagnosis {
   const findings = ranked(reports.flatMap((report) => report.findings));
   const ruledOut = reports.flatMap((report) => report.rulesOut);
@@ -50,14 +40,15 @@ export function explain(reports: readonly StageReport[], names: readonly string[
           : phenomenon?.status === 'found'
             ? 'unexplained'
             : 'not-enough-evidence';
-  const report = emptyReport('explanation', 'What explains it?', command);
+  const report = emptyReport('explanation', command);
   report.status = causes.length > 0 ? 'found' : verdict === 'healthy' ? 'clear' : 'open';
   report.rulesOut = ruledOut.filter(({ cause }) => !causes.some(({ id }) => id === cause));
-  report.did =
-    'Findings of all stages were ranked: rows that contradict each other before statistics, specific causes before general ones.';
+  report.did = told(
+    'Findings of all stages were ranked: rows that contradict each other before statistics, specific causes before general ones.',
+    '对各阶段的发现排了序：互相矛盾的数据行先于统计，具体的原因先于笼统的。',
+  );
   report.found = conclusion(verdict, causes, phenomenon, reports);
-  report.power = 'Each stage states its own.';
-  const stages = [...reports, report].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+  const stages = [...reports, report].sort((a, b) => stageIds.indexOf(a.id) - stageIds.indexOf(b.id));
   return {
     format: 'trueline/diagnosis/2',
     verdict,
@@ -108,7 +99,7 @@ function describe(finding: SymmetryFinding, names: readonly string[], phenomenon
     summary: finding.summary,
     evidence: [finding.evidence],
     symptoms: phenomenon?.status === 'found' ? [phenomenon.found] : [],
-    remedy: entry?.remedy ?? '',
+    remedy: entry ? told(entry.remedy, entry.chinese.remedy) : '',
   };
 }
 
@@ -120,15 +111,31 @@ function conclusion(
 ): string {
   if (causes.length > 0) {
     const [first, ...rest] = causes;
-    const also = rest.length > 0 ? ` Found as well: ${rest.map(({ id }) => id).join(', ')}.` : '';
-    return `${first.id}: ${first.summary} ${first.remedy}${also}`;
+    const others = rest.map(({ id }) => id).join(', ');
+    const also = rest.length > 0 ? told(` Found as well: ${others}.`, `另外还发现：${others}。`) : '';
+    return `${first.id}${told(': ', '：')}${first.summary}${space()}${first.remedy}${also}`;
   }
   const fair = reports.find(({ id }) => id === 'random-play');
+  const ofGame = fair && fair.status !== 'not-run' ? `${space()}${fair.found}` : '';
   if (verdict === 'healthy')
-    return `No cause of inequality was found, and the ranking of the agents is what chance gives. ${fair?.found ?? ''}`.trim();
+    return told(
+      `No cause of inequality was found, and the ranking of the agents is what chance gives.${ofGame}`,
+      `没有发现不平等的原因，智能体的排序与偶然情形无异。${ofGame}`,
+    );
   if (phenomenon?.status === 'found')
-    return 'The inequality is systematic, but no stage found what causes it. What is not ruled out above is left: look at what the recordings do not hold.';
-  return `There is too little to judge by. ${phenomenon?.power ?? ''}`.trim();
+    return told(
+      'The inequality is systematic, but no stage found what causes it. What is not ruled out above is left: look at what the recordings do not hold.',
+      '不平等是系统性的，但没有哪个阶段找到原因。剩下的是上面未被排除的原因：请看记录中所缺的内容。',
+    );
+  if (phenomenon?.tests.length)
+    return told(
+      `No cause of inequality was found, and no ranking that chance would not give; but a moderate inequality could not have been seen. ${phenomenon.power}${ofGame}`,
+      `没有发现不平等的原因，也没有发现偶然之外的排序；但中等程度的不平等是看不出来的。${phenomenon.power}${ofGame}`,
+    );
+  return told(
+    `There is too little to judge by. ${phenomenon?.found ?? ''}`,
+    `可供判断的内容太少。${phenomenon?.found ?? ''}`,
+  ).trim();
 }
 
 function asCheck({ id, status, figures, found }: StageReport): CheckReport {

@@ -43,6 +43,7 @@ export function makeManifest(
     clip: ppo.clip,
     gamma: ppo.gamma,
     lambda: ppo.lambda,
+    ...(settings.algorithm === 'hop' ? { hop: settings.hop } : {}),
   };
   return {
     format: 'trueline/1',

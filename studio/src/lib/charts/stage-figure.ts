@@ -33,7 +33,7 @@ function curvesFigure(chart: Extract<StageChart, { kind: 'curves' }>): FigureDat
     legend,
     parts: [
       {
-        chart: bandChart(bands),
+        chart: bandChart(bands, chart.y, false, chart.x),
         label: '',
         note: '',
         heard: `${chart.title}: ${bands.map(({ label, middle }) => `${label} ends at ${number(middle[middle.length - 1])}`).join(', ')}`,
