@@ -8,12 +8,10 @@ if (part !== 'studio') await buildCore();
 if (part !== 'core') runTool('vite/bin/vite.js', ['build', '--config', 'studio/vite.config.ts', '--logLevel', 'error']);
 
 async function buildCore() {
-  // package.json is where the version is stated; a page cannot read it, so that it is written where the sources find it.
+  // package.json is where the version is stated; a page and the recorder cannot read it, so that it is written where they find it.
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const versionFile = join(root, 'src', 'recording', 'version.ts');
-  const stated = readFileSync(versionFile, 'utf8');
-  const current = stated.replace(/'[^']*';/, `'${version}';`);
-  if (current !== stated) writeFileSync(versionFile, current);
+  state('src/recording/version.ts', /(?<=version = ')[^']*/, version);
+  state('python/trueline_recorder/core.py', /(?<=^__version__ = ")[^"]*/m, version);
 
   const kernels = join(root, 'scripts', 'kernels.mjs');
   if (existsSync(kernels)) await import(kernels);
@@ -31,4 +29,11 @@ async function buildCore() {
   await import('./program.mjs');
   await import('./recorder.mjs');
   (await import('./licences.mjs')).writeLicences();
+}
+
+function state(path, pattern, version) {
+  const file = join(root, path);
+  const before = readFileSync(file, 'utf8');
+  const after = before.replace(pattern, version);
+  if (after !== before) writeFileSync(file, after);
 }

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../src/recording/columns.ts';
+import { version } from '../src/recording/version.ts';
 import { findPython, findVenv, root, run, temporaryFolder, trueline } from './support/run.ts';
 
 const python = findPython('numpy', 'torch');
@@ -53,23 +54,35 @@ with Recorder(sys.argv[1], gamma=0.9, lam=0.9) as recorder:
     expect(trueline('validate', path).stdout).toMatch(/samples 16, replays 16, steps 1, counters 1, scalars 1 rows/);
   });
 
-  it.skipIf(!findPython('setuptools', 'wheel', 'pip'))('is installed by pip from its folder, without a network', () => {
-    const target = join(folder, 'site');
-    const source = join(folder, 'source');
-    run('cp', ['-r', join(root, 'python'), source]);
-    const { status, stderr } = run(python as string, [
-      ...['-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps', '--no-build-isolation'],
-      ...['--target', target, source],
-    ]);
-    expect(status, stderr).toBe(0);
-    const [installed] = readdirSync(target).filter((name) => name === 'trueline_recorder');
-    expect(readdirSync(join(target, installed, 'adapters'))).toContain('sb3.py');
-    const import_ = run(python as string, ['-c', 'import trueline_recorder as t; print(t.__file__)'], {
-      cwd: folder,
-      env: { PYTHONPATH: target },
-    });
-    expect(import_.stdout).toMatch(/site.trueline_recorder.__init__\.py/);
-  });
+  it.skipIf(!findPython('setuptools', 'wheel', 'venv', 'ensurepip'))(
+    'is a typed wheel of pure Python, which pip installs into an empty environment',
+    () => {
+      const source = join(folder, 'source');
+      run('cp', ['-r', join(root, 'python'), source]);
+      const alone = ['--quiet', '--no-index', '--disable-pip-version-check'];
+      const build = ['-m', 'pip', 'wheel', ...alone, '--no-deps', '--no-build-isolation', '--wheel-dir', folder];
+      const made = run(python as string, [...build, source]);
+      expect(made.status, made.stderr).toBe(0);
+      const wheel = `trueline_recorder-${version}-py3-none-any.whl`;
+      expect(readdirSync(folder)).toContain(wheel);
+      // Debian's numpy shows through; nothing else is there.
+      const environment = join(folder, 'environment');
+      run(python as string, ['-m', 'venv', '--system-site-packages', environment]);
+      const own = join(environment, 'bin', 'python');
+      const installed = run(own, ['-m', 'pip', 'install', ...alone, join(folder, wheel)]);
+      expect(installed.status, installed.stderr).toBe(0);
+      const script = `import os, sys, trueline_recorder as t
+from trueline_recorder.adapters import sb3
+home = os.path.dirname(t.__file__)
+assert home.startswith(${JSON.stringify(environment)}) and os.path.exists(os.path.join(home, "py.typed"))
+with t.Recorder(sys.argv[1], gamma=0.9, lam=0.9) as recorder:
+    recorder.scalar("loss", 0.5)
+print(t.__version__)`;
+      const used = run(own, ['-c', script, join(folder, 'by-wheel')], { cwd: folder });
+      expect(used, used.stderr).toMatchObject({ status: 0, stdout: `${version}\n` });
+      expect(trueline('validate', join(folder, 'by-wheel')).stdout).toMatch(/scalars 1 rows/);
+    },
+  );
 
   it('is built into one file to copy, which records the same', () => {
     const built = run(process.execPath, ['scripts/recorder.mjs']);

@@ -15,6 +15,7 @@ import { importLog, logRecording } from '../../src/recording/importers/open.ts';
 import { folderStore, openRecording } from '../../src/recording/node.ts';
 import { Recording } from '../../src/recording/recording.ts';
 import { Budget, bytesSource, memoryStore } from '../../src/recording/source.ts';
+import { version } from '../../src/recording/version.ts';
 import { type Encoding, encodeChunk, RecordingWriter } from '../../src/recording/writer.ts';
 import { readEntry } from '../../src/sweep/redis/entry.ts';
 import { decodeCheckpoint, encodeCheckpoint } from '../../src/training/checkpoint.ts';
@@ -86,7 +87,7 @@ export async function targets(root: string): Promise<Target[]> {
   };
   const checkpoint = encodeCheckpoint({ format: 'x', learners: [{ parameters: new Float32Array(40) }] } as never);
   const entry = {
-    job: { format: 'trueline/job/1', settings: { game: 'echo', steps: 1000 }, seed: 1, version: '0.1.0' },
+    job: { format: 'trueline/job/1', settings: { game: 'echo', steps: 1000 }, seed: 1, version },
     shared: true,
   };
 

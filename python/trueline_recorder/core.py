@@ -27,7 +27,7 @@ from .tensors import added
 from .trouble import Notices, close_at_exit, guarded, warn
 from .watching import Watching
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 class Core:

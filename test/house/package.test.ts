@@ -150,7 +150,9 @@ console.log((await (await openRecording('run')).read('scalars')).rows);`);
 
   it('states its version in package.json, and everything else follows', () => {
     expect(version).toBe(manifest.version);
-    const stated = /^version = "(.*)"$/m.exec(readFileSync(join(root, 'python', 'pyproject.toml'), 'utf8'));
-    expect(stated?.[1] ?? manifest.version).toBe(manifest.version);
+    const recorder = readFileSync(join(root, 'python/trueline_recorder/core.py'), 'utf8');
+    expect(/^__version__ = "(.*)"$/m.exec(recorder)?.[1]).toBe(manifest.version);
+    expect(readFileSync(join(root, 'python/pyproject.toml'), 'utf8')).not.toMatch(/^version = "/m);
+    expect(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')).toMatch(`## ${manifest.version}\n`);
   });
 });
