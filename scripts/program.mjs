@@ -24,6 +24,8 @@ const { output } = await build({
   configFile: false,
   logLevel: 'error',
   publicDir: false,
+  // Its entry for Node loads threads that nobody uses here, and a page cannot.
+  resolve: { alias: { fflate: 'fflate/browser' } },
   ssr: { noExternal: true, external: outside },
   build: {
     ssr: true,

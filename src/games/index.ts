@@ -10,11 +10,13 @@ import { StagHunt, stagHuntPresets, stagHuntSettings } from './grid/stag-hunt.ts
 import { ProbeGame, type ProbeName, probeSettings, probes } from './probes.ts';
 import { GameRefusal } from './refusal.ts';
 
+export { GameArrays, SavedNumbers } from './arrays.ts';
 export { assertGame, type CheckOptions, checkGame, type GameReport } from './check.ts';
 export { dealSeats, seatedNames } from './dealt.ts';
 export type { Game, GameColumn, GameMaker, GameShape } from './game.ts';
 export { rotation } from './grid/grid.ts';
 export { type RandomPlay, randomPlay } from './grid/random-play.ts';
+export { IndependentSeats } from './independent.ts';
 export { animation, filmStrip, frame, framePicture, hasPictures, textFrame } from './picture.ts';
 export { type Mean, meanByPlayer, meanBySeat, type Played, playEpisodes } from './play.ts';
 export { makePlayer, type Player, playerNames } from './players.ts';
