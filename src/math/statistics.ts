@@ -30,16 +30,22 @@ export function median(values: ArrayLike<number>): number {
   return quantile(values, 0.5);
 }
 
-/** Linear between the two nearest entries; NaN where there is none. */
 export function quantile(values: ArrayLike<number>, share: number): number {
+  return quantiles(values, [share])[0];
+}
+
+/** Linear between the two nearest entries; NaN where there is none. Several cost one sort. */
+export function quantiles(values: ArrayLike<number>, shares: readonly number[]): number[] {
   const sorted = Float64Array.from(values)
     .filter((value) => !Number.isNaN(value))
     .sort();
-  if (sorted.length === 0) return Number.NaN;
-  const at = share * (sorted.length - 1);
-  const low = Math.floor(at);
-  const high = Math.ceil(at);
-  return sorted[low] === sorted[high] ? sorted[low] : sorted[low] + (at - low) * (sorted[high] - sorted[low]);
+  return shares.map((share) => {
+    if (sorted.length === 0) return Number.NaN;
+    const at = share * (sorted.length - 1);
+    const low = Math.floor(at);
+    const high = Math.ceil(at);
+    return sorted[low] === sorted[high] ? sorted[low] : sorted[low] + (at - low) * (sorted[high] - sorted[low]);
+  });
 }
 
 /** Sums of pairs, for a correlation or a line through them, without keeping the pairs. */

@@ -8,6 +8,12 @@ export const tokens = {
     'gap between sampler and trainer over the gap of two clean passes, at the same quantile',
     'Another batch shape, a cache and another kernel each add rounding of the same size; three of them together are still the floor.',
   ),
+  floorMedian: limit(
+    'tolerance',
+    0.05,
+    'median of the floor over its gap of nine tokens in ten, at least',
+    'In half precision half of the tokens are nearly certain: their gap is nearly 0 and differs by orders of magnitude between batches, which the other half does not.',
+  ),
   engineNoise: limit(
     'tolerance',
     0.05,

@@ -1,5 +1,5 @@
 /** How far two log-probabilities of one token may be apart and still be the same. The floor comes from two clean passes alone: a comparison that could be at fault must not excuse itself. */
-import { quantile } from '../../math/statistics.ts';
+import { quantiles } from '../../math/statistics.ts';
 import { limits } from '../limits.ts';
 import { source } from './codes.ts';
 import type { TokenEvidence } from './evidence.ts';
@@ -13,14 +13,14 @@ export interface Gaps {
 
 export function gaps(values: ArrayLike<number>): Gaps {
   const sizes = Float64Array.from(values as Float64Array, Math.abs).filter((value) => !Number.isNaN(value));
-  return { rows: sizes.length, q50: quantile(sizes, 0.5), q90: quantile(sizes, 0.9), q98: quantile(sizes, 0.98) };
+  const [q50, q90, q98] = quantiles(sizes, [0.5, 0.9, 0.98]);
+  return { rows: sizes.length, q50, q90, q98 };
 }
 
 /** Quantiles of the sizes of errors. */
 export function errorsOf(values: ArrayLike<number>): { q50: number; q80: number; q90: number; q95: number } {
-  const sizes = Float64Array.from(values as Float64Array, Math.abs);
-  const at = (share: number) => quantile(sizes, share);
-  return { q50: at(0.5), q80: at(0.8), q90: at(0.9), q95: at(0.95) };
+  const [q50, q80, q90, q95] = quantiles(Float64Array.from(values as Float64Array, Math.abs), [0.5, 0.8, 0.9, 0.95]);
+  return { q50, q80, q90, q95 };
 }
 
 export class Floor {
@@ -36,7 +36,7 @@ export class Floor {
     const [times, least] = [limits.floorTimes.value, limits.logp.value];
     return (
       rows > 0 &&
-      q50 <= times * own.q50 + least / 4 &&
+      q50 <= times * Math.max(own.q50, limits.floorMedian.value * own.q90) + least / 4 &&
       q90 <= times * own.q90 + least &&
       q98 <= times * own.q98 + 2 * least
     );

@@ -25,6 +25,8 @@ function fitted(all: LossRows, model: Model): Fit {
     truths.push(all.coef[i]);
     largest = Math.max(largest, Math.abs(predicted));
   }
+  // Without an advantage there is no derivative, and any mean of nothing is right.
+  if (largest === 0 && truths.every((truth) => truth === 0)) return { model, q50: 0, q90: 0, times: 1 };
   const noticeable = 1e-3 * largest;
   predictions.forEach((predicted, i) => {
     if (Math.abs(predicted) > noticeable) quotients.push(truths[i] / predicted);

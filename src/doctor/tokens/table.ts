@@ -5,21 +5,17 @@ export class Table<Name extends string> {
   private readonly columns: Record<Name, Float64Array>;
 
   constructor(readonly names: readonly Name[]) {
-    this.columns = Object.fromEntries(names.map((name) => [name, new Float64Array(1024)])) as Record<
-      Name,
-      Float64Array
-    >;
+    this.columns = Object.fromEntries(names.map((name) => [name, unknown(1024)])) as Record<Name, Float64Array>;
   }
 
   /** Room for one more row, all of it NaN; its number. */
   push(): number {
     if (this.rows === this.columns[this.names[0]].length)
       for (const name of this.names) {
-        const wider = new Float64Array(2 * this.rows);
+        const wider = unknown(2 * this.rows);
         wider.set(this.columns[name]);
         this.columns[name] = wider;
       }
-    for (const name of this.names) this.columns[name][this.rows] = Number.NaN;
     return this.rows++;
   }
 
@@ -49,8 +45,11 @@ export class Table<Name extends string> {
     for (const name of this.names) {
       const column = this.columns[name];
       for (let row = 0; row < this.rows; row++) if (moved[row] >= 0) column[moved[row]] = column[row];
+      column.fill(Number.NaN, kept, this.rows);
     }
     this.rows = kept;
     return moved;
   }
 }
+
+const unknown = (rows: number) => new Float64Array(rows).fill(Number.NaN);

@@ -41,9 +41,9 @@ function look(evidence: TokenEvidence): Looked {
   if (settings.baseline === 'critic')
     return { rows: 0, note: 'a critic gives the baseline: token-returns looks at it' };
   const parts = partsOf(evidence);
-  const rows = parts.reduce((sum, { used }) => sum + used.length, 0);
+  const rows = parts.reduce((sum, { trained }) => sum + trained.filter((value) => value === 1).length, 0);
   if (rows < limits.decidingRows.value)
-    return { rows: 0, note: 'too few responses have a reward, an advantage and a group' };
+    return { rows: 0, note: 'too few responses that are trained have a reward, an advantage and a group' };
   const members = settings.baseline_members;
   const rules = rulesOf(evidence);
   const own = (part: Part, rule: Rule) => advantagesOf(part, rule, groupings.own(part));

@@ -3,6 +3,7 @@
 import { percent } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
+import type { Step } from '../../tokens/steps.ts';
 import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
 
 const check = 'token-groups';
@@ -22,18 +23,19 @@ function look({ responses, steps, settings }: TokenEvidence): Looked {
     responses.column('reward'),
     responses.column('iteration'),
   ];
-  const ranges = new Map<number, { low: number; high: number; size: number }>();
+  const ranges = new Map<number, { low: number; high: number; size: number; iteration: number }>();
   for (let i = 0; i < responses.rows; i++) {
     if (Number.isNaN(group[i]) || Number.isNaN(reward[i])) continue;
-    const own = ranges.get(group[i]) ?? { low: reward[i], high: reward[i], size: 0 };
+    const own = ranges.get(group[i]) ?? { low: reward[i], high: reward[i], size: 0, iteration: iteration[i] };
     ranges.set(group[i], own);
     own.low = Math.min(own.low, reward[i]);
     own.high = Math.max(own.high, reward[i]);
     own.size++;
   }
   const several = [...ranges.values()].filter(({ size }) => size > 1);
-  const flat = several.filter(({ low, high }) => high - low < limits.sameTokenReward.value).length;
-  const dropped = steps.list.reduce((sum, step) => sum + (step.dropped > 0 && step.epoch === 0 ? step.dropped : 0), 0);
+  const equal = several.filter(({ low, high }) => high - low < limits.sameTokenReward.value);
+  const flat = equal.length;
+  const dropped = droppedUnseen(steps.list, equal);
   const all = several.length + dropped;
   if (several.length < limits.fewestRows.value || settings.baseline === 'critic' || settings.baseline === 'none')
     return { rows: 0, note: 'too few groups of more than one response' };
@@ -72,4 +74,15 @@ function look({ responses, steps, settings }: TokenEvidence): Looked {
           ]
         : [],
   };
+}
+
+/** Groups that were left out and have no responses here: every step of an iteration tells of the same ones, and those that were recorded are seen to be equal. */
+function droppedUnseen(steps: readonly Step[], equal: readonly { iteration: number }[]): number {
+  const most = new Map<number, number>();
+  for (const { iteration, dropped } of steps)
+    if (dropped > 0) most.set(iteration, Math.max(dropped, most.get(iteration) ?? 0));
+  let unseen = 0;
+  for (const [number, dropped] of most)
+    unseen += Math.max(0, dropped - equal.filter(({ iteration }) => iteration === number).length);
+  return unseen;
 }

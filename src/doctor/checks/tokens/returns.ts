@@ -1,4 +1,4 @@
-/** With a critic, is the credit of tokens what rewards and values give? The reward sits on the last token that the model sampled; moved elsewhere, the pass reproduces, and that names it. */
+/** Is the credit of tokens what rewards and values give? Without a critic all values are 0. The reward sits on the last token that the model sampled; moved elsewhere, the pass reproduces, and that names it. */
 import { median } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
@@ -15,8 +15,8 @@ const check = 'token-returns';
 export const tokenReturns = tokenCheck({
   id: check,
   group: 'credit',
-  question: 'With a critic, is the credit of every token what rewards and values give?',
-  needs: [['samples.value'], ['samples.advantage'], ['samples.reward', 'responses.reward']],
+  question: 'Where tokens have credit of their own, is it what rewards and values give?',
+  needs: [['samples.advantage'], ['samples.reward', 'responses.reward']],
   causes: ['reward-token-wrong', 'truncated-response-rewarded'],
   look,
 });
@@ -34,7 +34,7 @@ function look(evidence: TokenEvidence): Looked {
   const chains = chainsOf(evidence);
   const rows = chains.reduce((sum, { used }) => sum + used.length, 0);
   if (rows < limits.decidingRows.value)
-    return { rows: 0, note: 'too few tokens have a reward, a value and an advantage' };
+    return { rows: 0, note: 'too few tokens have a reward and an advantage of their own' };
   const [gamma, lambda] = [declaredOr(run.number('gamma'), 1), declaredOr(run.number('lambda'), 1)];
   const judge = (alter: (chain: Chain) => Float64Array, bootstrap = 0) => {
     const errors: number[] = [];
@@ -139,12 +139,13 @@ function chainsOf(evidence: TokenEvidence): Chain[] {
   const [reward, value, used, origin, flag] = (['reward', 'value', 'advantage', 'source', 'trained'] as const).map(
     (name) => tokens.column(name),
   );
+  const critic = tokens.has('value');
   const chains: Chain[] = [];
   for (const [response, rows] of evidence.byResponse) {
     const own = [...rows].filter(
       (row) =>
         (Number.isNaN(flag[row]) ? origin[row] === source.sampled : flag[row] === 1) &&
-        !Number.isNaN(value[row]) &&
+        !(critic && Number.isNaN(value[row])) &&
         !Number.isNaN(used[row]),
     );
     if (own.length < 2) continue;
@@ -157,7 +158,7 @@ function chainsOf(evidence: TokenEvidence): Chain[] {
       reward: Float64Array.from(own, (row, i) =>
         known ? (Number.isNaN(reward[row]) ? 0 : reward[row]) : i === own.length - 1 ? whole : 0,
       ),
-      value: Float64Array.from(own, (row) => value[row]),
+      value: Float64Array.from(own, (row) => (critic ? value[row] : 0)),
       used: Float64Array.from(own, (row) => used[row]),
     });
   }
