@@ -1,13 +1,16 @@
 /** `trueline diagnose`: names the cause, proves it, says what to change. Exit status 0 healthy, 1 faulty or unexplained, 3 not enough evidence. */
+import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type DiagnoseOptions, diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
 import { onnxRuntime } from '../doctor/onnx.ts';
+import { BadInput } from '../recording/bad-input.ts';
 import { SeveralRuns } from '../recording/importers/log.ts';
 import { openRecordingOrLog } from '../recording/importers/node.ts';
 import { agentsWithReturns } from '../recording/importers/open.ts';
 import { writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
+import { type Decode, readTokenizer } from '../recording/tokenizer.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
 import { logText } from '../report/log.ts';
 import { diagnosisPage } from '../report/pages/page.ts';
@@ -24,6 +27,7 @@ import { addLogOptions, type LogFlags, logOptions } from './import.ts';
 export interface DiagnoseFlags extends LogFlags {
   json?: boolean;
   html?: string;
+  tokenizer?: string;
   only: string[];
   agent?: string;
   ignore: string[];
@@ -42,6 +46,10 @@ export function diagnoseCommand(): Command {
   return addLogOptions(command)
     .addOption(json())
     .option('--html <file>', 'also write the report as one HTML page that works offline')
+    .option(
+      '--tokenizer <file>',
+      'with --html, of a language model: its tokenizer.json or vocabulary, to show tokens as text',
+    )
     .option('--follow', 'keep watching a run that is still being written, until it ends or Ctrl-C')
     .option(
       '--patience <seconds>',
@@ -63,6 +71,8 @@ export function diagnoseCommand(): Command {
     )
     .action(async (path: string, flags: DiagnoseFlags) => {
       const project = await readProject(path, flags);
+      // A file that is no tokenizer is said before the recording is read.
+      if (flags.tokenizer !== undefined) await tokenizerOf(flags.tokenizer);
       if (flags.follow) {
         process.exitCode = exitStatusOf(await follow(path, flags, project));
         return;
@@ -119,7 +129,7 @@ export async function examine(
       last = iteration.number;
       gatherer?.watch(iteration);
     },
-    ...(gatherer ? { prove: gatherer.prove } : {}),
+    ...(gatherer ? { prove: gatherer.prove, tokens: gatherer.tokens } : {}),
     unfinished,
     ...(recording.snapshots.length > 0 ? { onnx: await onnxRuntime() } : {}),
   };
@@ -149,7 +159,7 @@ function show({ diagnosis, pictures }: Examined, flags: DiagnoseFlags): void {
 export async function writePage(
   path: string,
   { recording, diagnosis, pictures }: Examined,
-  flags: Pick<DiagnoseFlags, 'only' | 'agent' | 'ignore' | 'html' | 'json'>,
+  flags: Pick<DiagnoseFlags, 'only' | 'agent' | 'ignore' | 'html' | 'json' | 'tokenizer'>,
   project: Project,
 ): Promise<void> {
   const file = flags.html!;
@@ -158,6 +168,7 @@ export async function writePage(
     ...(flags.agent === undefined ? [] : [`--agent ${quoted(flags.agent)}`]),
     ...flags.ignore.map((cause) => `--ignore ${quoted(cause)}`),
     ...(project.file && project.given ? [`--config ${quoted(project.file)}`] : []),
+    ...(flags.tokenizer === undefined ? [] : [`--tokenizer ${quoted(flags.tokenizer)}`]),
     `--html ${quoted(file)}`,
   ];
   const command = `trueline diagnose ${[quoted(path), ...options].join(' ')}`;
@@ -166,10 +177,20 @@ export async function writePage(
     pictures: pictures!,
     name: path,
     manifest: recording.manifest,
+    ...(flags.tokenizer === undefined ? {} : { decode: await tokenizerOf(flags.tokenizer) }),
     command,
   });
   await writeWhole(file, [new TextEncoder().encode(page)]);
   if (!flags.json) print(`\nThe report is in ${file}.`);
+}
+
+async function tokenizerOf(file: string): Promise<Decode> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new BadInput(
+      `the tokenizer ${file} cannot be read (${error.code}); --tokenizer takes a tokenizer.json or a vocabulary`,
+    );
+  });
+  return readTokenizer(text, file);
 }
 
 export function exitStatusOf(diagnosis: Diagnosis): number {

@@ -39,6 +39,8 @@ export interface DiagnoseOptions {
   watch?: (iteration: Iteration) => void;
   /** Hears of the rows that prove a cause, by its id, to draw them. */
   prove?: (cause: string, proof: Proof) => void;
+  /** Hears of what was gathered of a language model, to draw from it. */
+  tokens?: (evidence: TokenEvidence) => void;
   /** Runs the policies of `policies/*.onnx`, such as `await onnxRuntime()`; without it they are not run. */
   onnx?: OpenPolicy | null;
 }
@@ -76,6 +78,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     options.progress?.(slice.number + 1, slice.last + 1);
   }
   await replayer?.dispose();
+  if (run.tokens) options.tokens?.(run.tokens);
   const examined = passes.map(({ check, pass }) => examine(run, check, pass));
   const unrun = examined.find(({ report }) => report.id === policyReplay.id && report.status === 'not-checked');
   if (unrun && recording.snapshots.length > 0 && !options.onnx)

@@ -25,7 +25,10 @@ export function dependence(
   if (none.length >= limits.fewestRows.value) {
     const clean = gaps(none.map(gapOf));
     if (!floor.holds(clean)) return null;
-    return { rows: some.length, told: `median ${figure(clean.q50)} nats without, ${figure(struck.q50)} with` };
+    return {
+      rows: some.length,
+      told: `nine tokens in ten are within ${figure(clean.q90)} nats without, within ${figure(struck.q90)} with`,
+    };
   }
   // Without a row that has none, the lower half must be struck less than the upper.
   const middle = values[values.length >> 1];

@@ -56,6 +56,10 @@ figure h3{margin:.6em 0 .2em}
 .panel p{margin:0 0 4px;font-size:.92rem}
 .panel p b{display:block}
 .panel p span{color:var(--soft)}
+.tokens{white-space:pre-wrap;max-width:none;line-height:1.9}
+.tokens span{border-radius:3px;padding:.1em 0}
+.tokens i{font-style:normal;font-size:.85em;border:1px solid var(--edge);border-radius:3px;padding:0 .25em;margin:0 .1em}
+.tokens .other{border-bottom:2px dotted var(--soft)}
 figcaption{color:var(--soft);font-size:.9rem;max-width:75ch}
 svg{display:block;width:100%;height:auto;max-width:520px}
 ul.legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;margin:2px 0 6px;padding:0;font-size:.9rem}

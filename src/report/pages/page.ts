@@ -4,6 +4,7 @@ import { checks as checkList } from '../../doctor/checks/index.ts';
 import type { Cause, CheckReport, Diagnosis, Figures } from '../../doctor/diagnosis.ts';
 import { describeTransform } from '../../doctor/transforms/index.ts';
 import type { Manifest } from '../../recording/manifest.ts';
+import type { Decode } from '../../recording/tokenizer.ts';
 import { type Draw, svgDrawer } from '../charts/svg.ts';
 import { number } from '../number.ts';
 import type { Pictures } from '../pictures/picture.ts';
@@ -13,6 +14,7 @@ import { unexplainedText, verdictSentence, verdictWords as words } from '../verd
 import { logSection } from './log-section.ts';
 import { pictureFigure, readingCards } from './page-pictures.ts';
 import { pageShell } from './page-shell.ts';
+import { tokenSection } from './token-section.ts';
 
 export interface PageInputs {
   diagnosis: Diagnosis;
@@ -20,6 +22,8 @@ export interface PageInputs {
   /** What the recording is called: its path, or its name in the studio. */
   name: string;
   manifest: Manifest;
+  /** Ids as text, where a tokenizer was given. */
+  decode?: Decode;
   /** The command that makes this page again. */
   command: string;
 }
@@ -49,6 +53,7 @@ export async function diagnosisPage(inputs: PageInputs): Promise<string> {
     pictures.run.length > 0
       ? `<section aria-labelledby="run"><h2 id="run">The run</h2><div class="pictures">${pictures.run.map((picture) => pictureFigure(picture, draw)).join('')}</div></section>`
       : '',
+    tokenSection(pictures.tokens, inputs.decode),
     readingCards(pictures.readings, draw),
     checksSection(diagnosis.checks),
     '</main>',

@@ -5,12 +5,15 @@ import { Iteration } from '../../doctor/evidence/iteration.ts';
 import { Run } from '../../doctor/evidence/run.ts';
 import { iterations } from '../../doctor/evidence/stream.ts';
 import type { Proof } from '../../doctor/proof.ts';
+import type { TokenEvidence } from '../../doctor/tokens/evidence.ts';
+import { type TokenReading, tokenReading } from '../../doctor/tokens/reading.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { Curves } from './curves.ts';
 import type { Pictures } from './picture.ts';
 import { ReadingsWatch } from './readings.ts';
 import { entropyPicture, klPicture, reportedPictures, rolePictures } from './run-pictures.ts';
 import { proofPicture, ratioPicture } from './scatter.ts';
+import { tokenPictures } from './tokens.ts';
 
 /** Hands `watch` and `prove` to the doctor; `finish` then makes the pictures of its diagnosis. */
 export class Gatherer {
@@ -27,11 +30,18 @@ export class Gatherer {
     this.proved.set(cause, proof);
   };
 
+  private tokenReading: TokenReading | null = null;
+
+  readonly tokens = (evidence: TokenEvidence): void => {
+    this.tokenReading = tokenReading(evidence);
+  };
+
   async finish(recording: Recording, diagnosis: Diagnosis): Promise<Pictures> {
     const run = new Run(recording.manifest);
     const { curves } = this;
     const affected = affectedPolicies(run, diagnosis.causes[0]);
     const general = [
+      ...(this.tokenReading ? tokenPictures(this.tokenReading) : []),
       klPicture(curves, affected),
       entropyPicture(curves, run),
       ...rolePictures(curves, affected),
@@ -51,6 +61,7 @@ export class Gatherer {
       proofs,
       run: [...plain, ...general, ...reported].filter(({ id }) => !shown.has(id)),
       readings: this.readings.finish(run, curves),
+      ...(this.tokenReading ? { tokens: this.tokenReading } : {}),
     };
   }
 

@@ -1,5 +1,7 @@
 /** What pictures are made of: plain arrays and texts. Nothing here knows how they are drawn, so the terminal, the HTML report and the studio draw the same data. */
 
+import type { TokenReading } from '../../doctor/tokens/reading.ts';
+
 export interface Panel {
   label: string;
   /** The panel's figures in words. */
@@ -65,6 +67,8 @@ export interface Pictures {
   /** Of the run as a whole. */
   run: Picture[];
   readings: ReadingSeries[];
+  /** Of a language model: what its pictures are drawn from, and the responses that disagree most. */
+  tokens?: TokenReading;
 }
 
 export const mostPoints = 1200;

@@ -11,6 +11,7 @@ export const cacheStale: CauseEntry = {
   meaning: 'The sampler reuses a prefix cache that older weights made.',
   toldApart: 'Disagreement only where tokens came from the cache; evidence by condition.',
   symptoms: ['disagreement for repeated prompts only', 'it grows from update to update'],
+  pictures: ['token-cache'],
   proof: 'Responses without cached tokens agree, those with do not.',
   remedy: 'Reset the prefix cache whenever weights are loaded.',
   pytorch: 'engine.load_weights(...); engine.reset_prefix_cache()',

@@ -11,6 +11,7 @@ export const packingLeak: CauseEntry = {
   meaning: 'Sequences packed into one row see each other.',
   toldApart: 'The first of each pack agrees with a clean pass, later ones do not.',
   symptoms: ['packing changes the loss', 'disagreement that depends on the order in the batch'],
+  pictures: ['token-places', 'token-ratios'],
   proof: 'The first sequence of every pack agrees with a clean pass and the later ones do not.',
   remedy: 'Give the attention the boundaries of the packed sequences, and start positions anew at each.',
   pytorch: 'flash_attn_varlen_func(q, k, v, cu_seqlens, ...)   # or a block-diagonal mask',

@@ -11,6 +11,7 @@ export const positionsShifted: CauseEntry = {
   meaning: 'Padding moves position ids, or padding tokens are attended to.',
   toldApart: 'On the side whose log-probabilities differ from a clean pass, by more the more padding a row has.',
   symptoms: ['batch size 1 works and larger batches do not', 'short responses disagree most'],
+  pictures: ['token-padding', 'token-sampler-padding'],
   proof: 'Rows without padding agree with a clean pass, rows with padding do not.',
   remedy: 'Compute position ids from the attention mask, and pass both to every forward pass.',
   pytorch: `position_ids = (mask.cumsum(-1) - 1).clamp(min=0)

@@ -10,6 +10,7 @@ export const referenceWrong: CauseEntry = {
   meaning: 'The reference is not the policy that was meant: the policy itself, or the base without its adapter.',
   toldApart: 'At version 0 it must equal the policy, and later it must not move with it.',
   symptoms: ['KL of exactly 0 for ever, or far from 0 at the start'],
+  pictures: ['token-versions'],
   proof: 'It differs from the policy at version 0, or equals it in every later version.',
   remedy: 'Freeze a copy of the starting policy, adapter included, and check that KL is 0 before the first step.',
   pytorch: 'reference = copy.deepcopy(policy).eval().requires_grad_(False)',

@@ -11,6 +11,7 @@ export const retokenised: CauseEntry = {
   meaning: 'The trained ids are not the ids that were sampled.',
   toldApart: 'Both lists are aligned: up to where they part sampler and trainer agree, after it they do not.',
   symptoms: ['ratios far from 1 from some token of a response on', 'special tokens or spaces that come and go'],
+  pictures: ['token-places', 'token-ratios'],
   proof: 'The first place where trained and sampled ids differ is where agreement ends.',
   remedy: 'Keep the ids that the engine returned, and never decode and encode them again.',
   pytorch: 'ids = output.token_ids                       # not tokenizer(output.text)',

@@ -12,6 +12,7 @@ export const supportTruncated: CauseEntry = {
     "The sampler's log-probabilities are over the tokens that top-p, top-k or min-p kept, the trainer's over all.",
   toldApart: 'Subtracting log kept_mass from the trainer makes them agree.',
   symptoms: ['a mean ratio below 1 that follows the kept mass', 'clip fraction before the first step'],
+  pictures: ['token-ratios'],
   proof: 'Adding log kept_mass brings the gap down to the floor.',
   remedy:
     'Renormalise over the kept tokens on both sides, or let the sampler report over all tokens and sample without truncation.',

@@ -17,6 +17,7 @@ export const weightsNotSynced: CauseEntry = {
   toldApart:
     'The sampler agrees with the reference (never synced, or its adapter not delivered) or with older weights; stale samples are the same responses again.',
   symptoms: ['disagreement of sampler and trainer that grows with every update', 'it looks like staleness'],
+  pictures: ['token-versions'],
   proof: "The sampler's log-probabilities are those of the reference, or of older weights, to the floor.",
   remedy: 'After every update push all tensors, adapters too, and check on one prompt that both sides agree.',
   pytorch: `engine.load_weights(model.state_dict().items())   # merged adapters included
