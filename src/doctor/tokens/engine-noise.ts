@@ -35,14 +35,10 @@ export function engineNoise(all: SamplerRows, wrong: readonly number[], floor: F
       .map((name) => (row: number) => evidence.ofResponse(name, row)),
   ];
   const size = (row: number) => Math.log(Math.abs(all.said[row] - all.expected(row)) + floor.own.q50 + tiny);
-  if (
-    columns.some(
-      (column) =>
-        Math.abs(correlation(wrong.map(column), wrong.map(size))) >
-        limits.followed.value + limits.sigmas.value / Math.sqrt(wrong.length),
-    )
-  )
-    return null;
+  // Over all rows, those of iterations that agree too: noise is there from the first.
+  const rows = [...all.rows];
+  const chance = limits.followed.value + limits.sigmas.value / Math.sqrt(rows.length);
+  if (columns.some((column) => Math.abs(correlation(rows.map(column), rows.map(size))) > chance)) return null;
   return {
     id: 'engine-floor',
     summary: `Sampler and trainer differ by ${figure(gaps(gap).q50)} nats in the median, beyond the trainer's own floor (${figure(floor.own.q50)}); the mean ratio is 1 within its error and the difference follows neither iteration, place nor padding, so it is the engine's rounding.`,

@@ -1,8 +1,8 @@
 /** The responses that disagree most, as text whose tokens are coloured twice: by how far sampler and trainer are apart, and by what the loss does with them. Numbers show on hover. */
 import type { ReadResponse, ReadToken, TokenReading } from '../../doctor/tokens/reading.ts';
-import type { Decode } from '../../recording/tokenizer.ts';
 import { number } from '../number.ts';
 import { safeText } from '../safe-text.ts';
+import type { Decode } from '../tokenizer.ts';
 
 export function tokenSection(reading: TokenReading | undefined, decode?: Decode): string {
   if (!reading || reading.worst.length === 0) return '';
