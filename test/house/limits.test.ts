@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { limits, topics } from '../../src/doctor/limits.ts';
 
-const rooms = ['checks', 'transforms', 'pairing'];
+const rooms = ['checks', 'transforms', 'pairing', 'tokens'];
 const files = [
   'check.ts',
   'conventions.ts',
@@ -32,6 +32,51 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '12': 'the fewest of these bits: bfloat16 and half precision leave more',
   },
   'pairing/search.ts': { '3': 'levels of normalisation that are not by agent and minibatch at once' },
+  'tokens/advantage-fit.ts': {
+    '1e-4': 'an epsilon that programs use',
+    '1e-6': 'an epsilon that programs use',
+    '1e-8': 'an epsilon that programs use',
+    '0.5': 'a quantile that is told',
+    '0.95': 'a quantile that is told',
+    '0.8': 'the quantile that is the spread',
+  },
+  'tokens/engine-noise.ts': { '1e-7': 'so that the logarithm of 0 is a number' },
+  'tokens/evidence.ts': {
+    '240_000': 'rows that are kept',
+    '480_000': 'uses that are kept',
+    '2654435761': 'spreads numbers evenly',
+    '4294967296': 'the same',
+    '17': 'begins a fingerprint',
+    '31': 'mixes it',
+    '7919': 'mixes it',
+    '1e6': 'digits of a log-probability in it',
+  },
+  'tokens/floor.ts': Object.fromEntries(
+    ['0.5', '0.8', '0.9', '0.95', '0.98'].map((share) => [share, 'a quantile by its name']),
+  ),
+  'tokens/loss-fit.ts': {
+    '20000': 'rows that are fitted',
+    '5000': 'rows that are fitted',
+    '1200': 'rows that are drawn',
+    '0.5': 'a quantile by its name',
+    '0.9': 'a quantile by its name',
+    '0.1': 'orders fits; whether one is exact is decided elsewhere',
+  },
+  'tokens/loss-rows.ts': { '32': 'bits of a response in a key' },
+  'tokens/reading.ts': {
+    '41': 'bins of a histogram',
+    '24': 'points of a curve',
+    '3': 'responses that are shown',
+    '8': 'rows of a point',
+    '0.995': 'where a drawing ends',
+    '1e-6': 'the narrowest drawing',
+    '0.5': 'a quantile by its name',
+    '0.9': 'a quantile by its name',
+  },
+  'tokens/reward-kl.ts': { '0.8': 'the quantile that is the spread' },
+  'tokens/steps.ts': { '1048576': 'more minibatches than an epoch has' },
+  'tokens/table.ts': { '1024': 'the first size of a growing array' },
+  'tokens/token-check.ts': { '1200': 'rows that are drawn' },
   'optimiser-bound.ts': { '0.9': "Adam's default", '0.999': "Adam's default" },
 };
 

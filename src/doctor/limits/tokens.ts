@@ -14,6 +14,20 @@ export const tokens = {
     'median of the floor over its gap of nine tokens in ten, at least',
     'In half precision half of the tokens are nearly certain: their gap is nearly 0 and differs by orders of magnitude between batches, which the other half does not.',
   ),
+  halfMedian: limit(
+    'tolerance',
+    0.01,
+    'nats of the median gap in half precision, where no two clean passes were recorded',
+    'As seen in bf16 between batches of one and of eight.',
+  ),
+  halfNine: limit('tolerance', 0.05, 'the same for nine tokens in ten', 'As seen there.'),
+  halfTail: limit('tolerance', 0.12, 'the same for 98 tokens in a hundred', 'As seen there.'),
+  growsFrom: limit(
+    'definition',
+    0.6,
+    'median gap of the lower half of a figure over that of the upper, from which disagreement grows with it',
+    'Where no row is without padding, those with little must be struck clearly less; by chance two halves of a few hundred rows differ by a tenth.',
+  ),
   engineNoise: limit(
     'tolerance',
     0.05,
@@ -37,6 +51,24 @@ export const tokens = {
     2e-3,
     'relative error of the derivative of the loss, in the median, that is rounding',
     'Ratios and weights are exponentials of differences in single precision; a wrong term or level is off by a hundredth at least on most rows.',
+  ),
+  coefNoticed: limit(
+    'tolerance',
+    1e-3,
+    'size of a term, over the largest, below which it tells nothing',
+    'In single precision a sum keeps four digits of what is a thousandth of it.',
+  ),
+  coefTypical: limit(
+    'tolerance',
+    0.05,
+    'share of the typical derivative that is added to what an error is relative to',
+    'Terms that cancel leave small numbers with few digits.',
+  ),
+  sameKl: limit(
+    'tolerance',
+    0.02,
+    'relative spread of a KL coefficient that is one coefficient',
+    'It is a quotient of sums over a response, of which some tokens may lie beyond what was recorded.',
   ),
   coefHalf: limit(
     'tolerance',

@@ -52,7 +52,9 @@ function judge(parts: readonly Part[], rule: Rule, predict: Predict): Judged {
     for (let i = 0; i < values.length; i++) {
       // A response that is not trained may have any advantage.
       if (part.trained[i] === 0) continue;
-      const error = Number.isNaN(values[i]) ? 1 : Math.abs(values[i] - part.used[i]) / spread;
+      // A group without a spread divides by its epsilon alone, and large numbers keep no more digits than small ones.
+      const size = Math.max(spread, Math.abs(values[i]));
+      const error = Number.isNaN(values[i]) ? 1 : Math.abs(values[i] - part.used[i]) / size;
       errors.push(error);
       if (error > limits.tokenCredit.value && Number.isNaN(onset)) onset = part.iteration;
     }
@@ -76,7 +78,7 @@ export function spreadOf(parts: readonly Part[]): number {
     all.map((value) => Math.abs(value - middle)),
     0.8,
   );
-  return Math.max(size, 1e-6 + 1e-3 * Math.max(...all.map(Math.abs), 0));
+  return Math.max(size, limits.rounding.value + limits.coefNoticed.value * Math.max(...all.map(Math.abs), 0));
 }
 
 export function bestRule(parts: readonly Part[], rules: readonly Rule[], predict: Predict): Judged {

@@ -55,7 +55,7 @@ export function advantagesOf(batch: Batch, rule: Rule, members: Int32Array, firs
   const add = (own: typeof whole, reward: number) => {
     if (own.count === 0) own.first = reward;
     own.sum += reward;
-    own.squares += reward * reward;
+    own.squares += (reward - own.first) ** 2;
     own.count++;
   };
   for (let i = 0; i < rewards.length; i++) {
@@ -65,8 +65,10 @@ export function advantagesOf(batch: Batch, rule: Rule, members: Int32Array, firs
     add(own, rewards[i]);
     add(whole, rewards[i]);
   }
-  const deviation = ({ sum, squares, count }: typeof whole) => {
-    const variance = Math.max(0, squares / count - (sum / count) ** 2);
+  const deviation = ({ sum, squares, count, first }: typeof whole) => {
+    // Around the first member, so that equal rewards leave no rounding behind.
+    const shift = sum / count - first;
+    const variance = Math.max(0, squares / count - shift * shift);
     return Math.sqrt(rule.unbiased && count > 1 ? (variance * count) / (count - 1) : variance);
   };
   const centred = rewards.map((reward, i) => {

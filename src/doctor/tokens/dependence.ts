@@ -36,7 +36,7 @@ export function dependence(
     gaps(known.filter((row) => figureOf(row) < middle).map(gapOf)),
     gaps(known.filter((row) => figureOf(row) >= middle).map(gapOf)),
   ];
-  return low.rows >= limits.fewestRows.value && low.q50 < 0.6 * high.q50
+  return low.rows >= limits.fewestRows.value && low.q50 < limits.growsFrom.value * high.q50
     ? {
         rows: known.length,
         told: `median ${figure(low.q50)} nats below ${figure(middle)}, ${figure(high.q50)} from it on`,

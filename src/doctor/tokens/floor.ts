@@ -36,7 +36,7 @@ export class Floor {
     const [times, least] = [limits.floorTimes.value, limits.logp.value];
     return (
       rows > 0 &&
-      q50 <= times * Math.max(own.q50, limits.floorMedian.value * own.q90) + least / 4 &&
+      q50 <= times * Math.max(own.q50, limits.floorMedian.value * own.q90) + least / 2 &&
       q90 <= times * own.q90 + least &&
       q98 <= times * own.q98 + 2 * least
     );
@@ -50,7 +50,12 @@ export class Floor {
 
 const single: Gaps = { rows: 0, q50: 0, q90: 0, q98: 0 };
 /** As seen in bf16 between batches of one and of eight. */
-const half: Gaps = { rows: 0, q50: 0.01, q90: 0.05, q98: 0.12 };
+const half: Gaps = {
+  rows: 0,
+  q50: limits.halfMedian.value,
+  q90: limits.halfNine.value,
+  q98: limits.halfTail.value,
+};
 
 /** The floor of two columns of a recording, over tokens that the model sampled. */
 export function floorOf(

@@ -1,5 +1,6 @@
 /** How exactly a model of the loss gives the derivatives that were seen, and which other models to try. */
 import { median, quantile } from '../../math/statistics.ts';
+import { limits } from '../limits.ts';
 import { klSlope, type LossRows, levels, type Model } from './loss-rows.ts';
 
 export interface Fit {
@@ -27,14 +28,15 @@ function fitted(all: LossRows, model: Model): Fit {
   }
   // Without an advantage there is no derivative, and any mean of nothing is right.
   if (largest === 0 && truths.every((truth) => truth === 0)) return { model, q50: 0, q90: 0, times: 1 };
-  const noticeable = 1e-3 * largest;
+  const noticeable = limits.coefNoticed.value * largest;
   predictions.forEach((predicted, i) => {
     if (Math.abs(predicted) > noticeable) quotients.push(truths[i] / predicted);
   });
   const times = quotients.length > 0 ? median(quotients) : Number.NaN;
   const typical = median(predictions.map(Math.abs).filter((size) => size > noticeable)) * Math.abs(times);
   const errors = predictions.map(
-    (predicted, i) => Math.abs(truths[i] - times * predicted) / (Math.abs(times * predicted) + 0.05 * typical),
+    (predicted, i) =>
+      Math.abs(truths[i] - times * predicted) / (Math.abs(times * predicted) + limits.coefTypical.value * typical),
   );
   return { model, q50: quantile(errors, 0.5), q90: quantile(errors, 0.9), times };
 }
@@ -84,11 +86,11 @@ function klModels(all: LossRows, model: Model, tolerance: number): Model[] {
     const betas: number[] = [];
     for (let i = 0; i < all.rows.length; i += Math.max(1, Math.floor(all.rows.length / 5000))) {
       const slope = klSlope[estimator](all.gap[i]);
-      if (Math.abs(slope) > 1e-3)
+      if (Math.abs(slope) > limits.coefNoticed.value)
         betas.push((all.coef[i] / all.normaliser(model.level, i) - all.terms(without, i)) / slope);
     }
     const beta = betas.length > 0 ? median(betas) : Number.NaN;
-    return Number.isFinite(beta) && Math.abs(beta) > tolerance / 10 ? [set(estimator, beta)] : [];
+    return Number.isFinite(beta) && Math.abs(beta) > limits.undone.value * tolerance ? [set(estimator, beta)] : [];
   });
   return [
     without,

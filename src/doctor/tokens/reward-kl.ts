@@ -32,7 +32,7 @@ export function klInRewards(
         const logp = !Number.isNaN(old[row]) ? old[row] : !Number.isNaN(usual[row]) ? usual[row] : first[row];
         sum += estimate(reference[row] - logp);
       }
-      if (Math.abs(sum) > 1e-3) quotients.push((graded[i] - reward[i]) / sum);
+      if (Math.abs(sum) > limits.coefNoticed.value) quotients.push((graded[i] - reward[i]) / sum);
     }
     if (quotients.length < limits.fewestRows.value) continue;
     const coefficient = median(quotients);
@@ -40,9 +40,13 @@ export function klInRewards(
       quotients.map((value) => Math.abs(value - coefficient)),
       0.8,
     );
-    if (Math.abs(coefficient) < 1e-6 || spread > 0.02 * Math.abs(coefficient)) continue;
+    if (Math.abs(coefficient) < limits.rounding.value || spread > limits.sameKl.value * Math.abs(coefficient)) continue;
     const rightKind = settings.kl?.estimator === undefined || settings.kl.estimator === name;
-    return { coefficient, meant, declared: rightKind && Math.abs(coefficient - meant) <= 0.02 * Math.abs(meant) };
+    return {
+      coefficient,
+      meant,
+      declared: rightKind && Math.abs(coefficient - meant) <= limits.sameKl.value * Math.abs(meant),
+    };
   }
   return null;
 }
