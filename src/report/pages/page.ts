@@ -9,12 +9,12 @@ import { number } from '../number.ts';
 import type { Pictures } from '../pictures/picture.ts';
 import { residualBars } from '../residual.ts';
 import { safeText } from '../safe-text.ts';
-import type { Decode } from '../tokenizer.ts';
 import { unexplainedText, verdictSentence, verdictWords as words } from '../verdict.ts';
 import { logSection } from './log-section.ts';
 import { pictureFigure, readingCards } from './page-pictures.ts';
 import { pageShell } from './page-shell.ts';
 import { tokenSection } from './token-section.ts';
+import type { Decode } from './tokenizer.ts';
 
 export interface PageInputs {
   diagnosis: Diagnosis;

@@ -2,7 +2,7 @@
 import type { ReadResponse, ReadToken, TokenReading } from '../../doctor/tokens/reading.ts';
 import { number } from '../number.ts';
 import { safeText } from '../safe-text.ts';
-import type { Decode } from '../tokenizer.ts';
+import type { Decode } from './tokenizer.ts';
 
 export function tokenSection(reading: TokenReading | undefined, decode?: Decode): string {
   if (!reading || reading.worst.length === 0) return '';

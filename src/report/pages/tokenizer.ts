@@ -1,5 +1,5 @@
 /** Ids as text, from a tokenizer's own file: `tokenizer.json`, a vocabulary (text to id) or a list of texts. Only for reading: nothing here turns text into ids. */
-import { BadInput } from '../recording/bad-input.ts';
+import { BadInput } from '../../recording/bad-input.ts';
 
 export type Decode = (id: number) => string | undefined;
 
