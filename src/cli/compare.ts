@@ -1,7 +1,9 @@
 /** `trueline compare`: groups runs by their settings and says which come out better, with intervals over seeds. */
+
 import { Command } from 'commander';
+import { told } from '../language/language.ts';
 import { writeWhole } from '../recording/node.ts';
-import { comparisonBands, comparisonPage, span } from '../report/comparison.ts';
+import { comparisonBands, comparisonHead, comparisonPage, span } from '../report/comparison.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { type Comparison, compareRuns } from '../sweep/compare.ts';
@@ -32,7 +34,10 @@ export function compareCommand(): Command {
       // The drawing library is loaded only where something is drawn.
       if (flags.svg !== undefined) {
         const { bandPicture } = await import('../report/charts/curves.ts');
-        await write(flags.svg, await bandPicture(comparisonBands(comparison), 'Return over training'));
+        await write(
+          flags.svg,
+          await bandPicture(comparisonBands(comparison), told('Return over training', '训练过程中的回报')),
+        );
       }
       if (flags.html !== undefined)
         await write(flags.html, await comparisonPage(comparison, `trueline compare ${folders.join(' ')}`));
@@ -54,15 +59,19 @@ function text({ groups, repeats, level }: Comparison): string {
       improvement ? span(improvement) : '',
     ]),
   );
-  const head = ['settings', 'game', 'runs', 'IQM', '95 %', 'mean', 'P(better)', '95 %'];
+  const head = comparisonHead('95 %');
+  const percent = Math.round(level * 100);
   const right = 'right' as const;
   const left = 'left' as const;
   return [
-    `${paint.bold('Mean return over agents in the last 20 % of the steps, by run')}`,
+    `${paint.bold(told('Mean return over agents in the last 20 % of the steps, by run', '最后 20 % 步数里各智能体的平均回报，按训练'))}`,
     table(head.map(paint.dim), rows, [left, left, right, right, left, right, right, left]),
     '',
     paint.dim(
-      `IQM: interquartile mean over runs. P(better): chance that a run of the row beats one of the first row. Intervals: ${Math.round(level * 100)} %, ${number(repeats)} bootstrap draws within games.`,
+      told(
+        `IQM: interquartile mean over runs. P(better): chance that a run of the row beats one of the first row. Intervals: ${percent} %, ${number(repeats)} bootstrap draws within games.`,
+        `IQM：各次训练的四分位间均值。P(更优)：该行的一次训练胜过第一行的概率。区间：${percent} %，游戏内自助抽样 ${number(repeats)} 次。`,
+      ),
     ),
   ].join('\n');
 }

@@ -1,6 +1,8 @@
 /** `trueline diagnose` of a folder with several logs: each run's decisive fact, what they share, and every file that could not be read. */
+
 import { diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
+import { told } from '../language/language.ts';
 import { everyLog } from '../recording/importers/every.ts';
 import { openLogStore } from '../recording/importers/node.ts';
 import { agentsWithReturns, logRecording } from '../recording/importers/open.ts';
@@ -25,7 +27,7 @@ export async function diagnoseRuns(
 ): Promise<Diagnoses> {
   const all: Diagnoses = { format: 'trueline/diagnoses/2', runs: [], unread: [] };
   let agents = 0;
-  const bar = progress('reading logs');
+  const bar = progress(told('reading logs', '读取日志'));
   try {
     for await (const run of everyLog(await openLogStore(path, logOptions(flags)), logOptions(flags))) {
       if ('why' in run) all.unread.push(run);

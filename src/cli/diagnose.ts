@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { type DiagnoseOptions, diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
 import { onnxRuntime } from '../doctor/onnx.ts';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { SeveralRuns } from '../recording/importers/log.ts';
 import { openRecordingOrLog } from '../recording/importers/node.ts';
@@ -117,7 +118,7 @@ export async function examine(
   unfinished = false,
 ): Promise<Examined> {
   const recording = opened.declaring(project.settings);
-  const bar = progress('diagnosing');
+  const bar = progress(told('diagnosing', '诊断'));
   const gatherer = flags.json && flags.html === undefined ? null : new Gatherer();
   let last = -1;
   const options: DiagnoseOptions = {
@@ -181,7 +182,7 @@ export async function writePage(
     command,
   });
   await writeWhole(file, [new TextEncoder().encode(page)]);
-  if (!flags.json) print(`\nThe report is in ${file}.`);
+  if (!flags.json) print(told(`\nThe report is in ${file}.`, `\n报告在 ${file}。`));
 }
 
 async function tokenizerOf(file: string): Promise<Decode> {

@@ -1,7 +1,9 @@
 /** `trueline explain`: what a cause means, how it is proved and what to change; without an id, the list of causes. */
+
 import { Command } from 'commander';
 import { causeById, causes } from '../doctor/causes.ts';
 import { faults } from '../faults/index.ts';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { causePage } from '../report/causes.ts';
 import { style, wantsColour } from '../report/style.ts';
@@ -20,13 +22,19 @@ export function explainCommand(): Command {
         if (flags.json) return print(JSON.stringify(causes, null, 2));
         return print(
           table(
-            ['cause', '', 'meaning'].map(paint.dim),
-            causes.map((cause) => [cause.id, cause.group, cause.meaning]),
+            [told('cause', '原因'), '', told('meaning', '含义')].map(paint.dim),
+            causes.map((cause) => [cause.id, cause.group, told(cause.meaning, cause.chinese.meaning)]),
           ),
         );
       }
       const cause = causeById(id);
-      if (!cause) throw new BadInput(`there is no cause ${JSON.stringify(id)}; trueline explain lists them all`);
+      if (!cause)
+        throw new BadInput(
+          told(
+            `there is no cause ${JSON.stringify(id)}; trueline explain lists them all`,
+            `没有原因 ${JSON.stringify(id)}；trueline explain 列出全部`,
+          ),
+        );
       print(
         flags.json
           ? JSON.stringify(cause, null, 2)

@@ -1,5 +1,7 @@
 /** `trueline inspect`: what is in a recording, and which questions it cannot answer yet. */
+
 import { Command } from 'commander';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { type ColumnSummary, type Inspection, inspect } from '../recording/check/inspect.ts';
 import { openRecording, writeWhole } from '../recording/node.ts';
@@ -78,7 +80,9 @@ async function showUpdate(recording: Recording, flags: InspectFlags): Promise<vo
 async function drawReadings(recording: Recording, file: string): Promise<void> {
   const panels = await readingPanels(recording);
   if (panels.length === 0)
-    throw new BadInput('has neither returns nor readings over time to draw', { file: recording.name });
+    throw new BadInput(told('has neither returns nor readings over time to draw', '没有可绘制的回报或读数'), {
+      file: recording.name,
+    });
   const svg = await readingsPicture(recording.manifest.name ?? recording.name, panels);
   await writeWhole(file, [new TextEncoder().encode(svg)]);
 }
@@ -86,47 +90,61 @@ async function drawReadings(recording: Recording, file: string): Promise<void> {
 export function inspectionText(inspection: Inspection, paint: Style): string {
   const { manifest } = inspection;
   const names = (list: { name: string }[] | undefined) =>
-    list ? list.map((item) => item.name).join(', ') : 'not declared';
+    list ? list.map((item) => item.name).join(', ') : told('not declared', '未声明');
   const lines = [
     `${paint.bold(inspection.name)}  ${manifest.name ?? ''}`.trimEnd(),
-    `  algorithm   ${manifest.algorithm ?? 'not declared'}${manifest.seed === undefined ? '' : `, seed ${manifest.seed}`}`,
-    `  agents      ${names(manifest.agents)}`,
-    `  policies    ${names(manifest.policies)}`,
-    `  iterations  ${inspection.iterations ? `${inspection.iterations.first} to ${inspection.iterations.last}` : 'none'}`,
+    `${told('  algorithm   ', '  算法      ')}${manifest.algorithm ?? told('not declared', '未声明')}${manifest.seed === undefined ? '' : `${told(', seed', '，种子')} ${manifest.seed}`}`,
+    `${told('  agents      ', '  智能体    ')}${names(manifest.agents)}`,
+    `${told('  policies    ', '  策略      ')}${names(manifest.policies)}`,
+    `${told('  iterations  ', '  迭代      ')}${inspection.iterations ? `${inspection.iterations.first} … ${inspection.iterations.last}` : told('none', '无')}`,
   ];
-  if (inspection.snapshots.length > 0) lines.push(`  snapshots   ${inspection.snapshots.length}`);
+  if (inspection.snapshots.length > 0)
+    lines.push(`${told('  snapshots   ', '  快照      ')}${inspection.snapshots.length}`);
   for (const item of inspection.tables) {
-    const files = `${item.files} ${item.files === 1 ? 'file' : 'files'}`;
+    const files = told(`${item.files} ${item.files === 1 ? 'file' : 'files'}`, `${item.files} 个文件`);
     lines.push(
       '',
-      `${paint.bold(item.name)}  ${number(item.rows)} rows in ${files}${item.known ? '' : paint.yellow('  not part of the format: kept, not judged')}`,
+      `${paint.bold(item.name)}  ${told(`${number(item.rows)} rows in ${files}`, `${files}中的 ${number(item.rows)} 行`)}${item.known ? '' : paint.yellow(told('  not part of the format: kept, not judged', '  不属于该格式：保留但不评判'))}`,
     );
     const rows = item.columns.map((column) => [column.name, kind(column), ...ranges(column), remarks(column, paint)]);
     if (rows.length > 0)
       lines.push(
-        table(['column', 'kind', 'least', 'mean', 'most', ''].map(paint.dim), rows, [
-          'left',
-          'left',
-          'right',
-          'right',
-          'right',
-        ]),
+        table(
+          [
+            told('column', '列'),
+            told('kind', '类型'),
+            told('least', '最小'),
+            told('mean', '均值'),
+            told('most', '最大'),
+            '',
+          ].map(paint.dim),
+          rows,
+          ['left', 'left', 'right', 'right', 'right'],
+        ),
       );
   }
   lines.push('');
-  if (inspection.unanswered.length === 0) lines.push(paint.green('Nothing is missing: every check has its columns.'));
+  if (inspection.unanswered.length === 0)
+    lines.push(
+      paint.green(told('Nothing is missing: every check has its columns.', '什么也不缺：每项检查都有所需的列。')),
+    );
   else {
-    lines.push(paint.bold('What this recording cannot answer yet'));
-    for (const { question, missing } of inspection.unanswered)
-      lines.push(`  ${question}`, paint.dim(`    needs ${missing.join(', and ')}`));
+    lines.push(paint.bold(told('What this recording cannot answer yet', '这份记录还不能回答什么')));
+    for (const { question, chinese, missing } of inspection.unanswered)
+      lines.push(
+        `  ${told(question, chinese)}`,
+        paint.dim(`    ${told(`needs ${missing.join(', and ')}`, `需要 ${missing.join('、')}`)}`),
+      );
   }
   return lines.join('\n');
 }
 
 function kind(column: ColumnSummary): string {
   if (!column.ragged) return column.kind;
-  const lengths = column.shortest === column.longest ? `${column.longest}` : `${column.shortest} to ${column.longest}`;
-  return column.longest === undefined ? `${column.kind} list` : `${column.kind} list of ${lengths}`;
+  const lengths = column.shortest === column.longest ? `${column.longest}` : `${column.shortest} … ${column.longest}`;
+  return column.longest === undefined
+    ? told(`${column.kind} list`, `${column.kind} 列表`)
+    : told(`${column.kind} list of ${lengths}`, `${column.kind} 列表，长 ${lengths}`);
 }
 
 function ranges(column: ColumnSummary): string[] {
@@ -137,8 +155,12 @@ function ranges(column: ColumnSummary): string[] {
 function remarks(column: ColumnSummary, paint: Style): string {
   const parts: string[] = [];
   if (column.texts) parts.push(column.texts.join(', ').slice(0, 60));
-  if (!column.known) parts.push(paint.yellow('unknown column'));
-  if (column.unknown > 0) parts.push(paint.yellow(`${number(column.unknown)} not known (NaN)`));
-  if (column.infinite > 0) parts.push(paint.red(`${number(column.infinite)} infinite`));
+  if (!column.known) parts.push(paint.yellow(told('unknown column', '未知的列')));
+  if (column.unknown > 0)
+    parts.push(
+      paint.yellow(told(`${number(column.unknown)} not known (NaN)`, `${number(column.unknown)} 个未知（NaN）`)),
+    );
+  if (column.infinite > 0)
+    parts.push(paint.red(told(`${number(column.infinite)} infinite`, `${number(column.infinite)} 个无穷`)));
   return parts.join('; ');
 }

@@ -1,8 +1,10 @@
 /** `trueline train`: trains into a folder, shows the readings as it goes, and says at the end what was learnt and where it is. */
+
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { hopModules } from '../algorithms/hop/settings.ts';
 import { applyFault, findFault } from '../faults/index.ts';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { farFromBand } from '../report/far.ts';
 import { style, wantsColour } from '../report/style.ts';
@@ -96,14 +98,16 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
   const notices: string[] = [];
   let live: Live | undefined;
   let reports: (report: ProgressReport) => void = () => undefined;
-  const interrupt = interruptible('Finishing this iteration and saving; once more ends at once.');
+  const interrupt = interruptible(
+    told('Finishing this iteration and saving; once more ends at once.', '正在完成本次迭代并保存；再按一次立即结束。'),
+  );
   const hooks: TrainHooks = {
     signal: interrupt.signal,
     ...(flags.clock ? { clock: () => Date.now() / 1000 } : {}),
     onIteration: (report) => reports(report),
     onNotice: (sentence) => {
       notices.push(sentence);
-      if (!flags.json) process.stderr.write(`${paint.yellow('note')} ${sentence}\n`);
+      if (!flags.json) process.stderr.write(`${paint.yellow(told('note', '注意'))} ${sentence}\n`);
     },
   };
   const started = (result: { steps: number; policies: string[]; agents: string[] }) => {
@@ -133,7 +137,7 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
     }
   } catch (error) {
     if (error instanceof GuardStop) {
-      process.stderr.write(`${paint.red('stopped by the guard:')} ${error.message}\n`);
+      process.stderr.write(`${paint.red(told('stopped by the guard:', '被守卫停止：'))} ${error.message}\n`);
       process.exitCode = exitStatus.faulty;
       return undefined;
     }
@@ -188,19 +192,39 @@ function finish(result: TrainResult, folder: string, notices: string[], flags: F
     return;
   }
   const paint = style(wantsColour(process.stdout, process.env));
-  if (last) print(`${paint.bold('Readings of the last update')}\n${readingsTable(last, policies, paint)}`);
+  if (last)
+    print(
+      `${paint.bold(told('Readings of the last update', '最后一次更新的读数'))}\n${readingsTable(last, policies, paint)}`,
+    );
   const far =
-    last?.readings.flatMap((values, i) => farFromBand(values).map((what) => `${policies[i]}: ${what}.`)) ?? [];
+    last?.readings.flatMap((values, i) =>
+      farFromBand(values).map((what) => `${policies[i]}: ${what}${told('.', '。')}`),
+    ) ?? [];
   for (const sentence of far) print(`  ${sentence}`);
   const probes = live?.probes.text(policies, paint) ?? '';
   if (probes !== '') print(`\n${probes}`);
-  if (last && last.modules.length > 0) print(`\n${paint.bold('Modules')}\n${modulesTable(last, policies, paint)}`);
+  if (last && last.modules.length > 0)
+    print(`\n${paint.bold(told('Modules', '模块'))}\n${modulesTable(last, policies, paint)}`);
   if (last && evaluation) {
     print(
-      `\n${paint.bold(`Sampled play on ${number(evaluation[0].episodes)} fresh episodes`)}\n${returnsTable({ ...last, returns: evaluation }, agents, paint)}`,
+      `\n${paint.bold(
+        told(
+          `Sampled play on ${number(evaluation[0].episodes)} fresh episodes`,
+          `在 ${number(evaluation[0].episodes)} 局新游戏上按策略采样`,
+        ),
+      )}\n${returnsTable({ ...last, returns: evaluation }, agents, paint)}`,
     );
   }
-  print(`\nThe run is in ${folder} (${number(trainer.iteration)} iterations, ${number(trainer.steps)} steps).`);
-  if (stopped) print(`It was stopped before its end. Go on with: trueline train --resume ${typed(folder)}`);
-  else print(`Look for faults with: trueline diagnose ${typed(folder)}`);
+  const [iterations, steps] = [number(trainer.iteration), number(trainer.steps)];
+  print(
+    told(
+      `\nThe run is in ${folder} (${iterations} iterations, ${steps} steps).`,
+      `\n训练保存在 ${folder}（${iterations} 次迭代，${steps} 步）。`,
+    ),
+  );
+  if (stopped)
+    print(
+      `${told('It was stopped before its end. Go on with:', '训练在结束前被停止。继续请执行：')} trueline train --resume ${typed(folder)}`,
+    );
+  else print(`${told('Look for faults with:', '查找故障：')} trueline diagnose ${typed(folder)}`);
 }

@@ -1,4 +1,5 @@
 /** What a check is: one question, the columns it needs, and what it makes of them iteration by iteration. */
+import type { Pair } from '../language/language.ts';
 import type { Outcome } from './diagnosis.ts';
 import type { Iteration } from './evidence/iteration.ts';
 import type { Run } from './evidence/run.ts';
@@ -9,7 +10,7 @@ export type Group = 'replay' | 'credit' | 'gradient' | 'network' | 'reading' | '
 export interface Check {
   readonly id: string;
   readonly group: Group;
-  readonly question: string;
+  readonly question: Pair;
   /** Every list must be met; within a list any one column will do. */
   readonly needs: readonly (readonly string[])[];
   readonly causes: readonly string[];

@@ -1,4 +1,5 @@
 /** From a recording to a diagnosis: every check sees every iteration once, then causes are ranked and what they explain is filed under them. */
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { RowJudge } from '../recording/check/judge.ts';
 import { judgeRest } from '../recording/check/validate.ts';
@@ -22,7 +23,7 @@ import { type OpenPolicy, PolicyReplayer } from './policy-replay.ts';
 import type { Proof } from './proof.ts';
 import { fromScalars, type ScalarReading } from './scalars/scalars.ts';
 import { TokenEvidence } from './tokens/evidence.ts';
-import { coverage, type Examined, isRemark, remarkOf, sure, unexplained, verdictOf } from './verdict.ts';
+import { coverage, type Examined, isRemark, remarkOf, summaryOf, sure, unexplained, verdictOf } from './verdict.ts';
 
 export interface DiagnoseOptions {
   /** Ids of the checks to run; all without it. */
@@ -82,8 +83,10 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const examined = passes.map(({ check, pass }) => examine(run, check, pass));
   const unrun = examined.find(({ report }) => report.id === policyReplay.id && report.status === 'not-checked');
   if (unrun && recording.snapshots.length > 0 && !options.onnx)
-    unrun.report.note =
-      'the recording holds snapshots, and running them needs onnxruntime-web: npm install onnxruntime-web';
+    unrun.report.note = told(
+      'the recording holds snapshots, and running them needs onnxruntime-web: npm install onnxruntime-web',
+      '记录含有快照，运行它们需要 onnxruntime-web：npm install onnxruntime-web',
+    );
   if (!options.unfinished) await judgeRest(recording, judge);
   // What is still being written may point to rows that are not there yet.
   const problems = options.unfinished ? [] : judge.problems;
@@ -96,10 +99,10 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   let scalars: ScalarReading | undefined;
   const silent = named.length + open.length + problems.length === 0;
   if (covered.gaps.length > 0 && silent && recording.tables.includes('scalars')) {
-    const told = await fromScalars(recording, run);
-    scalars = told.reading;
-    reports.push(told.report);
-    const fitting = told.findings.filter(({ cause }) => !options.ignore?.includes(cause));
+    const log = await fromScalars(recording, run);
+    scalars = log.reading;
+    reports.push(log.report);
+    const fitting = log.findings.filter(({ cause }) => !options.ignore?.includes(cause));
     causes.push(...fitting.map((finding) => describe(run, { finding, explained: [] }, [])));
   }
   return {
@@ -176,11 +179,12 @@ function agentIndex(run: Run, name: string): number {
 
 function examine(run: Run, check: Check, pass: Pass): Examined {
   const missing = check.needs.filter((columns) => !columns.some((column) => run.seen.has(column)));
-  const needs = check.needs.map((columns) => columns.join(' or '));
+  const needs = check.needs.map((columns) => columns.join(told(' or ', ' 或 ')));
   // All NaN is not "known", and yet it is what the check of finite numbers is there to find.
   const outcome = missing.length === 0 || check.id === 'finite' ? pass.finish() : null;
   if (!outcome || (missing.length > 0 && outcome.findings.length === 0)) {
-    const note = `needs ${missing.map((columns) => columns.join(' or ')).join(' and ')}`;
+    const lacking = missing.map((columns) => columns.join(told(' or ', ' 或 '))).join(told(' and ', '、'));
+    const note = told(`needs ${lacking}`, `需要 ${lacking}`);
     return {
       check,
       outcome: null,
@@ -211,9 +215,9 @@ function describe(run: Run, { finding, explained }: Ranked, measured: readonly s
     ...(finding.after !== undefined && Number.isFinite(finding.after)
       ? { residual_after: Number(figure(finding.after)) }
       : {}),
-    summary: finding.summary,
+    summary: summaryOf(finding),
     evidence: finding.evidence,
-    symptoms: [...explained.map((other) => other.summary), ...measured],
-    remedy: cause.remedy,
+    symptoms: [...explained.map(summaryOf), ...measured],
+    remedy: told(cause.remedy, cause.chinese.remedy),
   };
 }

@@ -120,6 +120,8 @@ export interface Finding {
   before?: number;
   after?: number;
   summary: string;
+  /** The summary is in the language that is spoken; otherwise it is English. */
+  told?: true;
   evidence: Evidence[];
   /** The reported reading that it is about, where it is about nothing else. */
   reading?: string;

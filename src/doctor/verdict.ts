@@ -1,4 +1,6 @@
 /** From what the checks found to the verdict. Healthy is said only where replay, credit and gradient were all looked at and nothing disagrees; a name is given only where it accounts for the rows. */
+import { inLanguage, type Pair, told } from '../language/language.ts';
+import { figureName } from '../language/words.ts';
 import type { CauseEntry } from './causes/cause.ts';
 import { accountsFor } from './causes/cause.ts';
 import { causeById } from './causes.ts';
@@ -24,15 +26,17 @@ const deciding: Record<Area, readonly string[]> = {
   credit: ['credit', 'token-credit', 'token-returns'],
   gradient: ['wiring', 'head-gradient', 'direction', 'movement', 'loss', 'token-loss'],
 };
-const questions: Record<Area, string> = {
-  replay: 'whether the update replays what was sampled',
-  credit: 'whether advantages are what rewards, values and ends give',
-  gradient: 'whether the gradient moves the policy where the advantages point',
+const questions: Record<Area, Pair> = {
+  replay: ['whether the update replays what was sampled', '更新是否重放了所采样的内容'],
+  credit: ['whether advantages are what rewards, values and ends give', '优势是否与奖励、价值和终止算出的一致'],
+  gradient: ['whether the gradient moves the policy where the advantages point', '梯度是否按优势所指推动策略'],
 };
 
 export function coverage(run: Run, examined: readonly Examined[], problems: readonly string[]): Coverage {
   const rows: Record<Area, number> = { replay: 0, credit: 0, gradient: 0 };
-  const gaps = problems.map((problem) => `the recording has a fault of its own: ${problem}`);
+  const gaps = problems.map((problem) =>
+    told(`the recording has a fault of its own: ${problem}`, `记录本身有问题：${problem}`),
+  );
   for (const area of Object.keys(deciding) as Area[]) {
     const asked = examined.filter(({ check }) => deciding[area].includes(check.id));
     if (asked.length === 0) continue;
@@ -41,14 +45,28 @@ export function coverage(run: Run, examined: readonly Examined[], problems: read
     const notes = asked.map(({ report }) => report.note).filter((note) => note !== undefined);
     const why =
       rows[area] > 0
-        ? `only ${rows[area]} rows tell, and ${limits.decidingRows.value} are needed`
-        : (notes[0] ?? 'no row tells');
-    gaps.push(`it is not known ${questions[area]}: ${why}`);
+        ? told(
+            `only ${rows[area]} rows tell, and ${limits.decidingRows.value} are needed`,
+            `只有 ${rows[area]} 行能说明，而需要 ${limits.decidingRows.value} 行`,
+          )
+        : (notes[0] ?? told('no row tells', '没有哪一行能说明'));
+    gaps.push(told(`it is not known ${questions[area][0]}: ${why}`, `不知道${questions[area][1]}：${why}`));
   }
   for (const agent of run.unrecorded())
-    gaps.push(`the updates of ${run.agentName(agent)} were not recorded, although its rows were`);
+    gaps.push(
+      told(
+        `the updates of ${run.agentName(agent)} were not recorded, although its rows were`,
+        `没有录下 ${run.agentName(agent)} 的更新，尽管录下了它的行`,
+      ),
+    );
   const { stopped } = run.manifest.recorder ?? {};
-  if (stopped) gaps.push(`the recorder stopped in iteration ${stopped.iteration} (${stopped.reason})`);
+  if (stopped)
+    gaps.push(
+      told(
+        `the recorder stopped in iteration ${stopped.iteration} (${stopped.reason})`,
+        `记录器在第 ${stopped.iteration} 次迭代停止（${stopped.reason}）`,
+      ),
+    );
   return { rows, gaps };
 }
 
@@ -72,8 +90,21 @@ function klDrives(run: Run): boolean {
   return run.number('target_kl') > 0 || /kl|adaptive/i.test(run.text('learning_rate_schedule') ?? '');
 }
 
-export function remarkOf({ cause, summary }: Finding): Remark {
-  return { id: cause, summary, remedy: causeById(cause)!.remedy };
+export function remarkOf(finding: Finding): Remark {
+  const entry = causeById(finding.cause)!;
+  return { id: finding.cause, summary: summaryOf(finding), remedy: told(entry.remedy, entry.chinese.remedy) };
+}
+
+/** What a finding says. In Chinese, where its check does not say it so itself, the cause's folder does, with what undoes it and the figures of its evidence. */
+export function summaryOf({ cause, summary, told: said, transform, evidence }: Finding): string {
+  if (said) return summary;
+  const entry = causeById(cause)!;
+  const [first] = evidence;
+  const figures = Object.entries(first?.measured ?? {})
+    .filter(([, value]) => typeof value === 'number')
+    .map(([name, value]) => `${figureName(name)} ${value}`);
+  const undone = transform ? `可由此还原：${inLanguage('zh', () => transform.describe())}。` : '';
+  return told(summary, `${entry.chinese.meaning}${undone}${figures.length > 0 ? `实测：${figures.join('，')}。` : ''}`);
 }
 
 /** What the checks leave open, where no cause that was named accounts for it. */
@@ -123,16 +154,23 @@ function describe(run: Run, check: Check, report: CheckReport, open: Open, doubt
   const votes = new Map<string, number>();
   for (const id of candidates) for (const column of missing(id)) votes.set(column, (votes.get(column) ?? 0) + 1);
   const agents = open.agents.length > 0 ? open.agents.map((agent) => run.agentName(agent)) : [...run.agents];
-  const of = agents.length > 0 && agents.length < run.agents.length ? ` of ${agents.join(', ')}` : '';
+  const of =
+    agents.length > 0 && agents.length < run.agents.length
+      ? told(` of ${agents.join(', ')}`, `（${agents.join('、')}）`)
+      : '';
   const onset = Number.isFinite(open.onset) ? open.onset : 0;
-  const note = report.note ? ` (${report.note})` : '';
+  const note = report.note ? told(` (${report.note})`, `（${report.note}）`) : '';
+  const many = open.rows.toLocaleString('en-US');
   return {
     check: check.id,
     rows: open.rows,
     share: Number(figure(open.share)),
     onset,
     agents,
-    summary: `${check.question} Not on ${open.rows.toLocaleString('en-US')} rows${of} (${percent(open.share)}), since iteration ${onset}; no cause that is known accounts for them${note}.`,
+    summary: told(
+      `${check.question[0]} Not on ${many} rows${of} (${percent(open.share)}), since iteration ${onset}; no cause that is known accounts for them${note}.`,
+      `${check.question[1]}自第 ${onset} 次迭代起，有 ${many} 行${of}（${percent(open.share)}）不是；没有已知的原因能解释它们${note}。`,
+    ),
     candidates,
     to_decide: [...votes].sort((a, b) => b[1] - a[1]).map(([column]) => column),
   };

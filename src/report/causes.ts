@@ -4,46 +4,54 @@ import { accountsFor } from '../doctor/causes/cause.ts';
 import { type CauseEntry, causes } from '../doctor/causes.ts';
 import { checks } from '../doctor/checks/index.ts';
 import type { Fault } from '../faults/index.ts';
+import { spokenLanguage, told } from '../language/language.ts';
 
 export function causePage(cause: CauseEntry, reproducing: readonly Fault[]): string {
-  const lines = [`# ${cause.id}`, '', cause.meaning, ''];
-  if (cause.symptoms.length > 0)
+  const lines = [`# ${cause.id}`, '', told(cause.meaning, cause.chinese.meaning), ''];
+  // What is known of a cause beyond its meaning and remedy is told in English.
+  if (cause.symptoms.length > 0 && english())
     lines.push('## What you see', '', ...cause.symptoms.map((symptom) => `- ${symptom}`), '');
-  lines.push(
-    '## How it is proved',
-    '',
-    cause.proof,
-    '',
-    `What tells it from its neighbours: ${lowerFirst(cause.toldApart)}`,
-    '',
-  );
+  lines.push(told('## How it is proved', '## 如何证明'), '');
+  if (english()) lines.push(cause.proof, '', `What tells it from its neighbours: ${lowerFirst(cause.toldApart)}`, '');
   const finders = checks.filter((check) => check.causes.includes(cause.id));
   for (const { id, question, needs } of finders)
-    lines.push(`- \`${id}\`: ${question} It needs ${needs.map((columns) => columns.join(' or ')).join(', ')}.`);
+    lines.push(
+      told(
+        `- \`${id}\`: ${question[0]} It needs ${columnsOf(needs, ' or ')}.`,
+        `- \`${id}\`：${question[1]}需要 ${columnsOf(needs, ' 或 ')}。`,
+      ),
+    );
   if (finders.length > 0) lines.push('');
   const symptoms = causes.filter((other) => other !== cause && accountsFor(cause, other));
   if (symptoms.length > 0)
-    lines.push(`Where it is found, these are read as its symptoms: ${symptoms.map(({ id }) => id).join(', ')}.`, '');
+    lines.push(
+      told(
+        `Where it is found, these are read as its symptoms: ${symptoms.map(({ id }) => id).join(', ')}.`,
+        `若发现它，以下原因视为它的症状：${symptoms.map(({ id }) => id).join('、')}。`,
+      ),
+      '',
+    );
   lines.push(
-    '## What to change',
+    told('## What to change', '## 如何修改'),
     '',
-    cause.remedy,
+    told(cause.remedy, cause.chinese.remedy),
     '',
-    'In PyTorch:',
+    told('In PyTorch:', 'PyTorch 写法：'),
     '',
     '```python',
     cause.pytorch,
     '```',
     '',
-    'In Trueline:',
+    told('In Trueline:', 'Trueline 写法：'),
     '',
     '```ts',
     cause.trueline,
     '```',
   );
   if (reproducing.length > 0) {
-    lines.push('', '## See it happen', '');
-    for (const fault of reproducing) lines.push(`- \`trueline train echo --fault ${fault.id}\`: ${fault.sentence}`);
+    lines.push('', told('## See it happen', '## 亲眼看看'), '');
+    for (const fault of reproducing)
+      lines.push(`- \`trueline train echo --fault ${fault.id}\`${english() ? `: ${fault.sentence}` : ''}`);
   }
   return lines.join('\n');
 }
@@ -52,3 +60,7 @@ export function causePage(cause: CauseEntry, reproducing: readonly Fault[]): str
 function lowerFirst(text: string): string {
   return /^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
 }
+
+const columnsOf = (needs: readonly (readonly string[])[], or: string) =>
+  needs.map((columns) => columns.join(or)).join(', ');
+const english = () => spokenLanguage() === 'en';

@@ -1,7 +1,10 @@
 /** A diagnosis for the terminal: the verdict in one sentence, the evidence with a small plot, the remedy as code, then what was checked and what could not be. */
+
 import { causeById } from '../doctor/causes.ts';
 import type { Cause, CheckReport, Diagnosis, Figures } from '../doctor/diagnosis.ts';
 import { describeTransform } from '../doctor/transforms/index.ts';
+import { space, told } from '../language/language.ts';
+import { figureName } from '../language/words.ts';
 import { fold, plotText } from './charts/plot.ts';
 import type { Pictures } from './pictures/picture.ts';
 import { residualBars } from './residual.ts';
@@ -30,15 +33,21 @@ export function diagnosisText(found: Diagnosis, paint: Style, options: TextOptio
     const prefix = diagnosis.causes.length > 1 ? `${i + 1}. ` : '';
     lines.push('', ...causeLines(cause, prefix, paint, width, options.pictures));
   });
-  const told = (head: string, words: string) => lines.push('', ...headed(head, words, paint, width));
+  const say = (head: string, words: string) => lines.push('', ...headed(head, words, paint, width));
   if (diagnosis.verdict === 'faulty')
-    for (const left of diagnosis.unexplained) told('Left unexplained:', unexplainedText(left));
-  for (const { id, summary, remedy } of diagnosis.remarks) told(`Remark (${id}):`, `${summary} ${remedy}`);
-  for (const { symptom, why } of diagnosis.cleared) told('No cause for worry:', `${symptom}; ${why}.`);
-  for (const problem of diagnosis.problems ?? []) told('The recording itself:', problem);
+    for (const left of diagnosis.unexplained) say(told('Left unexplained:', '未能解释：'), unexplainedText(left));
+  for (const { id, summary, remedy } of diagnosis.remarks)
+    say(told(`Remark (${id}):`, `备注（${id}）：`), `${summary}${space()}${remedy}`);
+  for (const { symptom, why } of diagnosis.cleared)
+    say(told('No cause for worry:', '无须担心：'), told(`${symptom}; ${why}.`, `${symptom}；${why}。`));
+  for (const problem of diagnosis.problems ?? []) say(told('The recording itself:', '记录本身：'), problem);
   for (const cause of diagnosis.ignored ?? []) {
     const reason = diagnosis.reasons?.[cause.id];
-    const text = `Ignored, as asked: ${cause.id}${reason ? ` (${reason})` : ''}. ${cause.summary}`;
+    const why = reason ? told(` (${reason})`, `（${reason}）`) : '';
+    const text = told(
+      `Ignored, as asked: ${cause.id}${why}. ${cause.summary}`,
+      `按要求忽略：${cause.id}${why}。${cause.summary}`,
+    );
     lines.push('', ...fold(text, width).map(paint.yellow));
   }
   lines.push('', ...checkLines(diagnosis.checks, paint, width));
@@ -54,26 +63,41 @@ function causeLines(
 ): string[] {
   const text = (words: string) => fold(words, width - 3).map((line) => `   ${line}`);
   const lines = [paint.bold(`${prefix}${cause.id}`), ...text(cause.summary)];
-  const facts = [`score ${number(cause.confidence)}`, `${number(cause.rows)} rows`, `from iteration ${cause.onset}`];
-  if (cause.agents.length > 0) facts.push(`agents ${cause.agents.join(', ')}`);
-  lines.push(...text(facts.join(', ')).map(paint.dim));
+  const facts = [
+    told(`score ${number(cause.confidence)}`, `得分 ${number(cause.confidence)}`),
+    told(`${number(cause.rows)} rows`, `${number(cause.rows)} 行`),
+    told(`from iteration ${cause.onset}`, `始于迭代 ${cause.onset}`),
+  ];
+  if (cause.agents.length > 0) facts.push(`${told('agents', '智能体')} ${cause.agents.join(', ')}`);
+  lines.push(...text(facts.join(told(', ', '，'))).map(paint.dim));
   if (cause.transform !== undefined)
-    lines.push(...text(`undone by: ${describeTransform(cause.transform)}`), ...residuals(cause, paint));
+    lines.push(
+      ...text(`${told('undone by:', '可由此还原：')} ${describeTransform(cause.transform)}`),
+      ...residuals(cause, paint),
+    );
   const rows = cause.evidence.flatMap((item) => evidenceRows(item.check, item.measured, item.expected));
-  if (rows.length > 0) lines.push(indent(table(['evidence', 'measured', 'expected'].map(paint.dim), rows)));
+  if (rows.length > 0)
+    lines.push(
+      indent(
+        table([told('evidence', '证据'), told('measured', '实测'), told('expected', '预期')].map(paint.dim), rows),
+      ),
+    );
   const [picture] = pictures?.proofs.find((proof) => proof.cause === cause.id)?.pictures ?? [];
   if (picture) lines.push('', ...plotText(picture, width - 3).map((line) => `   ${line}`), '');
-  lines.push(...headed('What to change:', cause.remedy, paint, width));
+  lines.push(...headed(told('What to change:', '如何修改：'), cause.remedy, paint, width));
   const entry = causeById(cause.id);
   if (entry) {
     for (const [where, code] of [
-      ['In PyTorch', entry.pytorch],
-      ['In Trueline', entry.trueline],
+      [told('In PyTorch', 'PyTorch 写法'), entry.pytorch],
+      [told('In Trueline', 'Trueline 写法'), entry.trueline],
     ])
       lines.push(paint.dim(`   ${where}:`), ...code.split('\n').map((line) => `     ${paint.cyan(line)}`));
   }
-  if (cause.symptoms.length > 0) lines.push(...text(`It explains: ${cause.symptoms.join('; ')}`).map(paint.dim));
-  lines.push(paint.dim(`   More: trueline explain ${cause.id} (docs/causes/${cause.id}.md)`));
+  if (cause.symptoms.length > 0)
+    lines.push(
+      ...text(`${told('It explains:', '它解释了：')} ${cause.symptoms.join(told('; ', '；'))}`).map(paint.dim),
+    );
+  lines.push(paint.dim(`   ${told('More:', '更多：')} trueline explain ${cause.id} (docs/causes/${cause.id}.md)`));
   return lines;
 }
 
@@ -86,13 +110,14 @@ function headed(head: string, words: string, paint: Style, width: number): strin
 function residuals(cause: Cause, paint: Style): string[] {
   const colour = { before: paint.red, after: paint.green };
   return residualBars(cause).map(
-    ({ side, text, length }) => `     ${side.padEnd(6)} ${colour[side]('█'.repeat(Math.round(30 * length)))} ${text}`,
+    ({ side, text, length }) =>
+      `     ${told(side.padEnd(6), side === 'before' ? '还原前' : '还原后')} ${colour[side]('█'.repeat(Math.round(30 * length)))} ${text}`,
   );
 }
 
 function evidenceRows(check: string, measured: Figures, expected: Figures): string[][] {
   return Object.entries(measured).map(([name, value]) => [
-    `${check}: ${name}`,
+    `${check}: ${figureName(name)}`,
     show(value),
     name in expected ? show(expected[name]) : '',
   ]);
@@ -104,10 +129,21 @@ function show(value: Figures[string]): string {
 }
 
 function checkLines(checks: readonly CheckReport[], paint: Style, width: number): string[] {
-  const marks = { pass: paint.green('pass'), warn: paint.yellow('warn'), fail: paint.red('fail') };
+  const marks = {
+    pass: paint.green(told('pass', '通过')),
+    warn: paint.yellow(told('warn', '警告')),
+    fail: paint.red(told('fail', '失败')),
+  };
   const lines: string[] = [];
   const open = checks.filter((check) => check.status === 'not-checked');
-  lines.push(paint.bold(`What was checked (${checks.length - open.length} of ${checks.length})`));
+  lines.push(
+    paint.bold(
+      told(
+        `What was checked (${checks.length - open.length} of ${checks.length})`,
+        `检查了什么（${checks.length - open.length} / ${checks.length}）`,
+      ),
+    ),
+  );
   for (const status of ['fail', 'warn', 'pass'] as const) {
     const names = checks.filter((check) => check.status === status).map((check) => check.id);
     if (names.length === 0) continue;
@@ -115,9 +151,12 @@ function checkLines(checks: readonly CheckReport[], paint: Style, width: number)
     lines.push(`${marks[status]}  ${first}`, ...rest.map((line) => `      ${line}`));
   }
   for (const check of open) {
-    const needs = check.needs.length > 0 ? ` needs ${check.needs.join(', ')}` : '';
-    const note = check.note && !needs.includes(check.note.replace(/^needs /, '')) ? ` (${check.note})` : '';
-    const [first, ...rest] = fold(`not checked: ${check.id}${needs}${note}`, width - 2);
+    const needs = check.needs.length > 0 ? ` ${told('needs', '需要')} ${check.needs.join(', ')}` : '';
+    const note =
+      check.note && !needs.includes(check.note.replace(/^(needs|需要) /, ''))
+        ? told(` (${check.note})`, `（${check.note}）`)
+        : '';
+    const [first, ...rest] = fold(`${told('not checked:', '未检查：')} ${check.id}${needs}${note}`, width - 2);
     lines.push(paint.dim(first), ...rest.map((line) => paint.dim(`  ${line}`)));
   }
   return lines;

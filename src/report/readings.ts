@@ -1,7 +1,8 @@
 /** A run's returns and readings over time as one picture, each beside its band. A band informs; a curve outside of it is not a fault. */
+import { told } from '../language/language.ts';
 import type { NumberColumn } from '../recording/column.ts';
 import type { Recording } from '../recording/recording.ts';
-import { type Reading, readings } from '../training/record/readings.ts';
+import { labelOf, type Reading, readings } from '../training/record/readings.ts';
 import { svgChart } from './charts/svg.ts';
 
 /** One curve: a policy's reading, or an agent's mean return, by iteration. */
@@ -61,10 +62,10 @@ export async function readingPanels(recording: Recording): Promise<Panel[]> {
       byName.get(item)?.add(Number(policy[row]), Number(iteration[row]), Number(value[row]));
     });
   }
-  const panels: Panel[] = [{ title: 'mean return', curves: returns.curves() }];
+  const panels: Panel[] = [{ title: told('mean return', '平均回报'), curves: returns.curves() }];
   for (const name of shown) {
     const reading = readings.find((item) => item.name === name)!;
-    panels.push({ title: reading.label, band: reading.band, curves: byName.get(name)!.curves() });
+    panels.push({ title: labelOf(reading), band: reading.band, curves: byName.get(name)!.curves() });
   }
   for (const [name, title] of Object.entries(modules)) panels.push({ title, curves: byName.get(name)!.curves() });
   return panels.filter((panel) => panel.curves.some((curve) => curve.points.length > 0));
@@ -110,7 +111,7 @@ export async function readingsPicture(title: string, panels: readonly Panel[]): 
   return svgChart(
     {
       title: [
-        { text: `${title}, by iteration`, left: 12, top: 8, textStyle: { fontSize: 15 } },
+        { text: `${title}${told(', by iteration', '，按迭代')}`, left: 12, top: 8, textStyle: { fontSize: 15 } },
         ...panels.map((panel, i) => ({
           text: panel.title + bandWords(panel.band),
           left: place(i).x + margin.left - 8,

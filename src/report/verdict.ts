@@ -1,16 +1,20 @@
 /** The verdict in one sentence, as the terminal and the page say it: what was checked comes with it, because healthy means no more than that. */
+
 import { causeById } from '../doctor/causes.ts';
 import type { Area, Diagnosis, Unexplained, Verdict } from '../doctor/diagnosis.ts';
+import { comma, type Pair, space, told } from '../language/language.ts';
 import { number } from './number.ts';
 import { scalarsSentence } from './scalars-sentence.ts';
 import type { Style } from './style.ts';
 
-export const verdictWords: Record<Verdict, string> = {
-  healthy: 'Healthy',
-  faulty: 'Faulty',
-  unexplained: 'Unexplained',
-  'not-enough-evidence': 'Not enough evidence',
+const words: Record<Verdict, Pair> = {
+  healthy: ['Healthy', '健康'],
+  faulty: ['Faulty', '有故障'],
+  unexplained: ['Unexplained', '原因不明'],
+  'not-enough-evidence': ['Not enough evidence', '证据不足'],
 };
+
+export const verdictWord = (verdict: Verdict): string => told(...words[verdict]);
 
 export const verdictColour = (verdict: Verdict, paint: Style) =>
   ({ healthy: paint.green, faulty: paint.red, unexplained: paint.red, 'not-enough-evidence': paint.yellow })[verdict];
@@ -19,31 +23,63 @@ export function verdictSentence(diagnosis: Diagnosis): string {
   const { verdict, causes, checks, coverage } = diagnosis;
   if (diagnosis.scalars) return scalarsSentence(diagnosis.scalars, causes);
   const open = checks.filter((check) => check.status === 'not-checked').map(({ id }) => id);
-  const made = `${checks.length - open.length} of ${checks.length} checks`;
+  const [done, all] = [checks.length - open.length, checks.length];
+  const made = told(`${done} of ${all} checks`, `${all} 项检查中的 ${done} 项`);
+  const word = verdictWord(verdict);
   if (verdict === 'faulty') {
     const [first, ...others] = causes;
-    const rest = others.length === 0 ? '' : ` Also: ${others.map((cause) => cause.id).join(', ')}.`;
-    const left = diagnosis.unexplained.length === 0 ? '' : ' Some rows stay unexplained.';
-    const meaning = causeById(first.id)?.meaning ?? first.summary;
-    return `Faulty: ${first.id} (score ${number(first.confidence)}). ${meaning}${rest}${left}`;
+    const ids = others.map((cause) => cause.id).join(', ');
+    const rest = others.length === 0 ? '' : told(` Also: ${ids}.`, `另有：${ids}。`);
+    const left =
+      diagnosis.unexplained.length === 0 ? '' : told(' Some rows stay unexplained.', '还有一些行未得到解释。');
+    const entry = causeById(first.id);
+    const meaning = entry ? told(entry.meaning, entry.chinese.meaning) : first.summary;
+    const score = number(first.confidence);
+    return told(
+      `${word}: ${first.id} (score ${score}). ${meaning}${rest}${left}`,
+      `${word}：${first.id}（得分 ${score}）。${meaning}${rest}${left}`,
+    );
   }
-  if (verdict === 'unexplained') return `Unexplained: ${diagnosis.unexplained.map(unexplainedText).join(' ')}`;
+  if (verdict === 'unexplained')
+    return `${word}${told(': ', '：')}${diagnosis.unexplained.map(unexplainedText).join(space())}`;
   if (verdict === 'not-enough-evidence') {
-    if (diagnosis.so_far) return `So far: ${made}, too early to say.`;
-    const [gap, ...gaps] = coverage.gaps;
-    const more = gaps.length > 0 ? `; ${gaps.join('; ')}` : '';
-    return `Not enough evidence: ${made} could be made, and ${gap}${more}.`;
+    if (diagnosis.so_far)
+      return told(`So far: ${made}, too early to say.`, `截至目前：完成了 ${made}，尚早，无法下结论。`);
+    const gaps = coverage.gaps.join(told('; ', '；'));
+    return told(`${word}: ${made} could be made, and ${gaps}.`, `${word}：能做 ${made}，而${gaps}。`);
   }
   const areas = (Object.keys(coverage.rows) as Area[]).filter((area) => coverage.rows[area] > 0);
-  const seen = areas.map((area) => `${area} on ${number(coverage.rows[area])} rows`).join(', ');
+  const seen = areas
+    .map((area) => {
+      const rows = number(coverage.rows[area]);
+      return told(`${area} on ${rows} rows`, `${told(...areaWords[area])} ${rows} 行`);
+    })
+    .join(comma());
   const ignored = diagnosis.ignored?.length ?? 0;
-  const aside = ignored > 0 ? `, ${ignored} accepted ${ignored === 1 ? 'cause' : 'causes'} aside` : '';
-  const uncovered = open.length > 0 ? ` Not covered: ${open.join(', ')}.` : '';
-  return `${diagnosis.so_far ? 'Healthy so far' : 'Healthy'}: ${made} were made and found nothing wrong${aside}${seen ? ` (${seen})` : ''}.${uncovered}`;
+  const aside =
+    ignored > 0
+      ? told(`, ${ignored} accepted ${ignored === 1 ? 'cause' : 'causes'} aside`, `（不计 ${ignored} 个已接受的原因）`)
+      : '';
+  const uncovered = open.length > 0 ? told(` Not covered: ${open.join(', ')}.`, `未覆盖：${open.join('、')}。`) : '';
+  return told(
+    `${diagnosis.so_far ? 'Healthy so far' : word}: ${made} were made and found nothing wrong${aside}${seen ? ` (${seen})` : ''}.${uncovered}`,
+    `${diagnosis.so_far ? '截至目前健康' : word}：做了 ${made}，没有发现问题${aside}${seen ? `（${seen}）` : ''}。${uncovered}`,
+  );
 }
 
+const areaWords: Record<Area, Pair> = {
+  replay: ['replay', '重放'],
+  credit: ['credit', '优势'],
+  gradient: ['gradient', '梯度'],
+};
+
 export function unexplainedText({ summary, candidates, to_decide }: Unexplained): string {
-  const fits = candidates.length > 0 ? ` It could be ${candidates.slice(0, 4).join(', ')}.` : '';
-  const column = to_decide.length > 0 ? ` Record ${to_decide.slice(0, 2).join(' and ')} to decide.` : '';
+  const fitting = candidates.slice(0, 4).join(', ');
+  const columns = to_decide.slice(0, 2);
+  const fits = fitting ? told(` It could be ${fitting}.`, `可能是 ${fitting}。`) : '';
+  const column =
+    columns.length > 0
+      ? told(` Record ${columns.join(' and ')} to decide.`, `记录 ${columns.join(' 与 ')} 即可判定。`)
+      : '';
   return `${summary}${fits}${column}`;
 }

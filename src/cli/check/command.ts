@@ -1,5 +1,7 @@
 /** `trueline check`: one command, one short answer, for people in a hurry and for programs. Exit status 0 healthy, 1 faulty or unexplained, 2 bad input, 3 not enough evidence. */
+
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { style, wantsColour } from '../../report/style.ts';
 import { json, list, maxSize, print, words } from '../common/options.ts';
@@ -45,12 +47,19 @@ export function checkCommand(): Command {
     )
     .action(async (path: string, flags: CheckFlags) => {
       if (flags.because !== undefined && flags.ignore.length === 0)
-        throw new BadInput('--because says why a cause is ignored, and no --ignore names one');
+        throw new BadInput(
+          told(
+            '--because says why a cause is ignored, and no --ignore names one',
+            '--because 说明为何忽略某个原因，而没有 --ignore 指出哪一个',
+          ),
+        );
       let project = await readProject(path, flags);
       if (flags.because !== undefined) {
         for (const cause of flags.ignore) {
           const file = await acceptCause(project, cause, flags.because);
-          process.stderr.write(`${cause} is kept as accepted in ${file}\n`);
+          process.stderr.write(
+            told(`${cause} is kept as accepted in ${file}\n`, `${cause} 已作为可接受的原因记入 ${file}\n`),
+          );
           project = await readProject(path, { ...flags, config: flags.config ?? file });
         }
       }

@@ -1,6 +1,7 @@
 /** The answer for other programs: JUnit's XML, which CI servers show as tests, and Markdown for a pull request. */
+import { told } from '../../language/language.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { verdictWords } from '../../report/verdict.ts';
+import { verdictWord } from '../../report/verdict.ts';
 import type { CheckedRun, CheckResult } from './result.ts';
 
 /** One test per run; a verdict that fails is a failure, what could not be read an error. */
@@ -29,13 +30,17 @@ export function junit(result: CheckResult, failing: (run: CheckedRun) => boolean
 }
 
 export function markdown(result: CheckResult): string {
-  const lines = [`### Trueline: ${verdictWords[result.verdict].toLowerCase()}`, ''];
-  lines.push('| run | verdict | cause | what decides it |', '| --- | --- | --- | --- |');
+  const lines = [`### Trueline: ${verdictWord(result.verdict).toLowerCase()}`, ''];
+  lines.push(
+    told('| run | verdict | cause | what decides it |', '| 训练 | 判定 | 原因 | 依据 |'),
+    '| --- | --- | --- | --- |',
+  );
   for (const run of result.runs)
     lines.push(
-      `| ${cell(run.name)} | ${run.verdict}${run.state === 'running' ? ' so far' : ''} | ${run.cause ?? ''} | ${cell(run.decisive?.text ?? '')} |`,
+      `| ${cell(run.name)} | ${verdictWord(run.verdict).toLowerCase()}${run.state === 'running' ? told(' so far', '（截至目前）') : ''} | ${run.cause ?? ''} | ${cell(run.decisive?.text ?? '')} |`,
     );
-  for (const { name, why } of result.unread) lines.push(`| ${cell(name)} | not read | | ${cell(why)} |`);
+  for (const { name, why } of result.unread)
+    lines.push(`| ${cell(name)} | ${told('not read', '未读取')} | | ${cell(why)} |`);
   for (const run of result.runs.filter(({ verdict }) => verdict === 'faulty' || verdict === 'unexplained'))
     lines.push(
       '',
@@ -44,14 +49,15 @@ export function markdown(result: CheckResult): string {
       text(run.sentence),
       ...change(run),
       '',
-      `Next: \`${run.next.replaceAll('`', "'")}\``,
+      `${told('Next:', '下一步：')} \`${run.next.replaceAll('`', "'")}\``,
     );
   return lines.join('\n');
 }
 
 function change(run: CheckedRun): string[] {
-  const lines = run.remedy ? ['', `What to change: ${text(run.remedy)}`] : [];
-  if (run.where.length > 0) lines.push('', `Near ${run.where.map(cell).join(', ')}.`);
+  const lines = run.remedy ? ['', `${told('What to change:', '如何修改：')} ${text(run.remedy)}`] : [];
+  if (run.where.length > 0)
+    lines.push('', told(`Near ${run.where.map(cell).join(', ')}.`, `在 ${run.where.map(cell).join('、')} 附近。`));
   if (run.code) lines.push('', '```python', run.code, '```');
   return lines;
 }
@@ -59,12 +65,12 @@ function change(run: CheckedRun): string[] {
 /** What a person needs to mend it, as plain text. */
 export function details(run: CheckedRun): string {
   return [
-    `${run.verdict}${run.cause ? ` (${run.cause})` : ''}: ${run.sentence}`,
-    ...(run.decisive ? [`proof: ${run.decisive.text}`] : []),
-    ...(run.remedy ? [`change: ${run.remedy}`] : []),
+    `${told(run.verdict, verdictWord(run.verdict))}${run.cause ? ` (${run.cause})` : ''}: ${run.sentence}`,
+    ...(run.decisive ? [`${told('proof:', '证据：')} ${run.decisive.text}`] : []),
+    ...(run.remedy ? [`${told('change:', '修改：')} ${run.remedy}`] : []),
     ...(run.code ? [`        ${run.code}`] : []),
-    ...run.where.map((site) => `near: ${site}`),
-    `next: ${run.next}`,
+    ...run.where.map((site) => `${told('near:', '附近：')} ${site}`),
+    `${told('next:', '下一步：')} ${run.next}`,
   ].join('\n');
 }
 

@@ -1,8 +1,11 @@
 /** Finds what a path holds (a recording, a log, a zip, a folder of many), diagnoses each, and puts every answer into the same few words. The verdicts are those of `trueline diagnose`. */
+
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { causeById } from '../../doctor/causes.ts';
 import type { Diagnosis } from '../../doctor/diagnosis.ts';
+import { told } from '../../language/language.ts';
+import { figureName } from '../../language/words.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { isBeingWritten } from '../../recording/claim/node.ts';
 import { everyLog } from '../../recording/importers/every.ts';
@@ -26,7 +29,8 @@ export interface LookOptions extends LogOptions {
 const deepest = 4;
 
 export async function look(path: string, project: Project, options: LookOptions = {}): Promise<CheckResult> {
-  if (!existsSync(path)) throw new BadInput('there is no such file or folder', { file: path });
+  if (!existsSync(path))
+    throw new BadInput(told('there is no such file or folder', '没有这个文件或文件夹'), { file: path });
   const runs: CheckedRun[] = [];
   const unread: CheckResult['unread'] = [];
   const see = async (name: string, kind: CheckedRun['kind'], recording: Recording, running: boolean) => {
@@ -52,7 +56,11 @@ export async function look(path: string, project: Project, options: LookOptions 
       }
     }
   if (runs.length === 0 && unread.length === 1) throw new BadInput(unread[0].why);
-  if (runs.length === 0) throw new BadInput('holds neither a recording nor a log that could be read', { file: path });
+  if (runs.length === 0)
+    throw new BadInput(
+      told('holds neither a recording nor a log that could be read', '里既没有可读的记录，也没有可读的日志'),
+      { file: path },
+    );
   const place = (run: CheckedRun) => verdicts.indexOf(run.verdict);
   runs.sort((a, b) => place(a) - place(b));
   const [{ verdict }] = runs;
@@ -125,21 +133,28 @@ export function summarise(
 
 function decided(cause: Diagnosis['causes'][number]): CheckedRun['decisive'] {
   const { rows, onset, residual_before: before, residual_after: after } = cause;
-  const count = `${number(rows)} rows from iteration ${onset}`;
+  const count = told(`${number(rows)} rows from iteration ${onset}`, `自迭代 ${onset} 起 ${number(rows)} 行`);
   if (before !== undefined && after !== undefined)
     return {
-      text: `residual ${number(before)} before, ${number(after)} once it is undone; ${count}`,
+      text: told(
+        `residual ${number(before)} before, ${number(after)} once it is undone; ${count}`,
+        `偏差 ${number(before)}，还原后 ${number(after)}；${count}`,
+      ),
       before,
       after,
       rows,
       iteration: onset,
     };
   const measured = Object.entries(cause.evidence[0]?.measured ?? {}).filter(([, value]) => typeof value === 'number');
-  const figures = measured.slice(0, 3).map(([key, value]) => `${key.replaceAll('_', ' ')} ${number(value as number)}`);
-  return { text: [...figures, count].join(', '), rows, iteration: onset };
+  const figures = measured.slice(0, 3).map(([key, value]) => `${figureName(key)} ${number(value as number)}`);
+  return { text: [...figures, count].join(told(', ', '，')), rows, iteration: onset };
 }
 
-const shares = (rows: number, share: number) => `${number(rows)} rows disagree (${number(100 * share)} %)`;
+const shares = (rows: number, share: number) =>
+  told(
+    `${number(rows)} rows disagree (${number(100 * share)} %)`,
+    `${number(rows)} 行不符（${number(100 * share)} %）`,
+  );
 
 function sites(calls: Readonly<Record<string, string>> | undefined): string[] {
   return Object.entries(calls ?? {}).map(([call, site]) => `${site} (${call})`);

@@ -1,9 +1,10 @@
 /** The live table of a run: readings per policy, coloured by their bands. A terminal sees it redrawn in place, anything else a line now and then. */
 
 import { moduleReadings } from '../../algorithms/hop/readings.ts';
+import { told } from '../../language/language.ts';
 import type { Style } from '../../report/style.ts';
 import { duration, number, table } from '../../report/table.ts';
-import { inBand, type ReadingName, readings } from '../../training/record/readings.ts';
+import { inBand, labelOf, type ReadingName, readings } from '../../training/record/readings.ts';
 import type { ProgressReport } from '../../training/run.ts';
 import { ProbeEffects } from './probe-effects.ts';
 
@@ -18,7 +19,7 @@ const shown: ReadingName[] = [
 ];
 
 export function readingsTable(report: ProgressReport, policies: readonly string[], paint: Style): string {
-  const label = (name: ReadingName) => readings.find((reading) => reading.name === name)?.label ?? name;
+  const label = (name: ReadingName) => labelOf(readings.find((reading) => reading.name === name)!);
   const cell = (name: ReadingName, value: number) => {
     if (Number.isNaN(value)) return paint.dim('-');
     const inside = inBand(name, value);
@@ -26,7 +27,10 @@ export function readingsTable(report: ProgressReport, policies: readonly string[
     return inside === undefined ? text : inside ? paint.green(text) : paint.yellow(text);
   };
   const rows = report.readings.map((values, i) => [policies[i], ...shown.map((name) => cell(name, values[name]))]);
-  return table(['policy', ...shown.map(label)].map(paint.dim), rows, ['left', ...shown.map(() => 'right' as const)]);
+  return table([told('policy', '策略'), ...shown.map(label)].map(paint.dim), rows, [
+    'left',
+    ...shown.map(() => 'right' as const),
+  ]);
 }
 
 export function returnsTable(report: ProgressReport, agents: readonly string[], paint: Style): string {
@@ -36,7 +40,11 @@ export function returnsTable(report: ProgressReport, agents: readonly string[], 
     Number.isNaN(standardError) ? '' : `+- ${number(1.96 * standardError)}`,
     number(episodes),
   ]);
-  return table(['agent', 'return', '95 %', 'episodes'].map(paint.dim), rows, ['left', 'right', 'left', 'right']);
+  return table(
+    [told('agent', '智能体'), told('return', '回报'), '95 %', told('episodes', '局数')].map(paint.dim),
+    rows,
+    ['left', 'right', 'left', 'right'],
+  );
 }
 
 /** Losses and held-out errors of the modules, where there are any. */
@@ -46,7 +54,7 @@ export function modulesTable(report: ProgressReport, policies: readonly string[]
     policies[i],
     ...names.map(({ name }) => (name in values ? number(values[name]) : paint.dim('-'))),
   ]);
-  return table(['policy', ...names.map(({ label }) => label)].map(paint.dim), rows, [
+  return table([told('policy', '策略'), ...names.map(({ label }) => label)].map(paint.dim), rows, [
     'left',
     ...names.map(() => 'right' as const),
   ]);
@@ -92,7 +100,12 @@ export class Live {
 
   private headline(report: ProgressReport): string {
     const share = Math.min(100, Math.floor((100 * report.steps) / this.steps));
-    return `iteration ${report.iteration}, ${number(report.steps)} of ${number(this.steps)} steps (${share} %), ${number(Math.round(report.stepsPerSecond))} steps/s, ${duration(report.secondsLeft)} left`;
+    const [steps, all] = [number(report.steps), number(this.steps)];
+    const [speed, left] = [number(Math.round(report.stepsPerSecond)), duration(report.secondsLeft)];
+    return told(
+      `iteration ${report.iteration}, ${steps} of ${all} steps (${share} %), ${speed} steps/s, ${left} left`,
+      `迭代 ${report.iteration}，${all} 步中的 ${steps} 步（${share} %），每秒 ${speed} 步，剩余 ${left}`,
+    );
   }
 
   private draw(text: string): void {

@@ -1,7 +1,8 @@
 /** What the probes of a run did, side by side: KL, clip fraction and entropy before, during and after each. Means over the few updates next to it, so that one noisy update decides nothing. */
+import { told } from '../../language/language.ts';
 import type { Style } from '../../report/style.ts';
 import { number, table } from '../../report/table.ts';
-import { type ReadingName, readings } from '../../training/record/readings.ts';
+import { labelOf, type ReadingName, readings } from '../../training/record/readings.ts';
 import type { ProgressReport } from '../../training/run.ts';
 
 const shown = ['k3', 'kl_after', 'clip_fraction', 'entropy'] as const satisfies readonly ReadingName[];
@@ -37,7 +38,7 @@ export class ProbeEffects {
   /** Empty where no probe was in force. */
   text(policies: readonly string[], paint: Style): string {
     if (this.episodes.length === 0) return '';
-    const label = (name: ReadingName) => readings.find((reading) => reading.name === name)?.label ?? name;
+    const label = (name: ReadingName) => labelOf(readings.find((reading) => reading.name === name)!);
     const rows = this.episodes.flatMap((episode) =>
       policies.map((policy, i) => [
         episode.probe,
@@ -48,8 +49,8 @@ export class ProbeEffects {
         this.rate(episode, i),
       ]),
     );
-    const head = ['probe', 'policy', ...shown.map(label), 'learning rate'];
-    return `${paint.bold('Probes')}  before / during / after, means of up to ${near} updates\n${table(head.map(paint.dim), rows)}`;
+    const head = [told('probe', '探针'), told('policy', '策略'), ...shown.map(label), told('learning rate', '学习率')];
+    return `${paint.bold(told('Probes', '探针'))}  ${told(`before / during / after, means of up to ${near} updates`, `之前 / 期间 / 之后，至多 ${near} 次更新的均值`)}\n${table(head.map(paint.dim), rows)}`;
   }
 
   /** The last rate in force; of a search, the one that brought the KL to where it is seen. */
@@ -59,8 +60,14 @@ export class ProbeEffects {
     if (!probe.split('+').includes('big-step')) return number(last.learning_rate);
     const found = own.findLast(({ kl_after }) => kl_after >= 0.01 && kl_after <= 0.03);
     return found
-      ? `${number(found.learning_rate)} brings the KL after an update to ${number(found.kl_after)}`
-      : `${number(last.learning_rate)}, where the KL after an update is still ${number(last.kl_after)}`;
+      ? told(
+          `${number(found.learning_rate)} brings the KL after an update to ${number(found.kl_after)}`,
+          `${number(found.learning_rate)} 使更新后的 KL 达到 ${number(found.kl_after)}`,
+        )
+      : told(
+          `${number(last.learning_rate)}, where the KL after an update is still ${number(last.kl_after)}`,
+          `${number(last.learning_rate)}，而更新后的 KL 仍为 ${number(last.kl_after)}`,
+        );
   }
 }
 

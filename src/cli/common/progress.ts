@@ -1,5 +1,7 @@
 /** Progress with time left, on standard error, for whatever takes longer than two seconds. */
+
 import cliProgress from 'cli-progress';
+import { told } from '../../language/language.ts';
 import { duration } from '../../report/table.ts';
 
 export interface Progress {
@@ -12,20 +14,22 @@ const patience = 2000;
 export function progress(label: string): Progress {
   const begun = performance.now();
   let bar: cliProgress.SingleBar | undefined;
-  let told = begun;
+  let last = begun;
   return {
     update(done, all) {
       const now = performance.now();
       if (now - begun < patience || done >= all) return;
       const left = done > 0 ? duration(((now - begun) / 1000 / done) * (all - done)) : '?';
       if (!process.stderr.isTTY) {
-        if (now - told < 5000) return;
-        told = now;
-        process.stderr.write(`${label}: ${Math.floor((100 * done) / all)} %, ${left} left\n`);
+        if (now - last < 5000) return;
+        last = now;
+        process.stderr.write(
+          `${label}: ${Math.floor((100 * done) / all)} %, ${told(`${left} left`, `剩余 ${left}`)}\n`,
+        );
         return;
       }
       if (!bar) {
-        const format = `${label} {bar} {percentage} %, {left} left`;
+        const format = `${label} {bar} {percentage} %, ${told('{left} left', '剩余 {left}')}`;
         bar = new cliProgress.SingleBar(
           { format, hideCursor: true, clearOnComplete: true, stream: process.stderr },
           cliProgress.Presets.shades_classic,

@@ -11,7 +11,7 @@ import { tokenColumns, type Watched, watchedColumns } from './finite-columns.ts'
 export const finite: Check = {
   id: 'finite',
   group: 'finite',
-  question: 'Are all measured numbers finite?',
+  question: ['Are all measured numbers finite?', '所有测得的数都是有限的吗？'],
   needs: [['samples.old_logp', 'replays.new_logp', 'steps.loss', 'tensors.grad_norm']],
   causes: ['non-finite'],
   of: 'both',

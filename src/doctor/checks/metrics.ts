@@ -1,5 +1,6 @@
 /** Reported KL, clip fraction and entropy against what the rows of the same step give. */
 
+import { told } from '../../language/language.ts';
 import { type Check, confidence, type Pass } from '../check.ts';
 import { conventionRemark } from '../conventions.ts';
 import { type Finding, figure, type Outcome, type Remark } from '../diagnosis.ts';
@@ -15,7 +16,7 @@ import { MetricForm, type MetricOver, type MetricQuantity } from '../transforms/
 export const metrics: Check = {
   id: 'metrics',
   group: 'reading',
-  question: 'Are KL, clip fraction and entropy reported as they are?',
+  question: ['Are KL, clip fraction and entropy reported as they are?', 'KL、裁剪比例与熵是否如实报告？'],
   needs: [['steps.approx_kl', 'steps.clip_fraction', 'steps.entropy'], ['replays.new_logp']],
   causes: ['kl-estimator-cancels', 'metric-misreported'],
   start: (run) => new MetricsPass(run),
@@ -308,7 +309,13 @@ class MetricsPass implements Pass {
     }
     const steps = [...this.tallies.values()].reduce((sum, tally) => sum + tally.steps, 0);
     if (steps === 0)
-      return { status: 'not-checked', measured, expected: {}, findings: [], note: 'no step tells the forms apart' };
+      return {
+        status: 'not-checked',
+        measured,
+        expected: {},
+        findings: [],
+        note: told('no step tells the forms apart', '没有哪一步能区分这些形式'),
+      };
     const status = findings.length > 0 ? 'fail' : 'pass';
     return { status, measured, expected: { disagreeing: 0 }, findings, ...this.remarks() };
   }

@@ -1,4 +1,5 @@
 /** From symptoms to causes that fit, and from readings to causes that cannot be. Confidence is what each cause is worth among those that would look alike; it never reaches proof. */
+import { told } from '../../language/language.ts';
 import { figure } from '../diagnosis.ts';
 import { most, type Seen } from './symptom.ts';
 import { symptoms } from './symptoms/index.ts';
@@ -61,17 +62,23 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
     for (const id of ids) if (!out.some((item) => item.id === id)) out.push({ id, by });
   };
   const { kl, clip, entropy, owner } = view;
-  const told = (name: string, value: number) => `${name} ${figure(value)}`;
+  const valued = (name: string, value: number) => `${name} ${figure(value)}`;
   // A KL that contradicts the clip fraction speaks for nobody.
   const trusted = !seen.has('kl-below-clip');
   if (kl && trusted && kl.median > 1e-4) {
-    const by = `${kl.series.name} is not 0 (median ${figure(kl.median)}): the policy moves in its updates`;
+    const by = told(
+      `${kl.series.name} is not 0 (median ${figure(kl.median)}): the policy moves in its updates`,
+      `${kl.series.name} 不为 0（中位数 ${figure(kl.median)}）：策略在更新中有变化`,
+    );
     rule(by, 'policy-detached', 'optimizer-unbound', 'old-logp-recomputed');
     if (kl.median > 1e-3) rule(by, 'learning-rate-too-small');
   }
   if (clip && clip.median > 0.01)
     rule(
-      `${told(clip.series.name, clip.median)} is not 0: ratios leave 1`,
+      told(
+        `${valued(clip.series.name, clip.median)} is not 0: ratios leave 1`,
+        `${valued(clip.series.name, clip.median)} 不为 0：比率离开了 1`,
+      ),
       'policy-detached',
       'optimizer-unbound',
       'old-logp-recomputed',
@@ -79,45 +86,85 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
     );
   if (view.improved)
     rule(
-      `${view.returns!.series.name} rises: what is learnt reaches the policy`,
+      told(
+        `${view.returns!.series.name} rises: what is learnt reaches the policy`,
+        `${view.returns!.series.name} 上升：所学到达了策略`,
+      ),
       'policy-detached',
       'optimizer-unbound',
       'policy-head-flat',
     );
   if (view.entropyStill && !seen.has('kl-high') && !seen.has('clip-high'))
     rule(
-      `${entropy!.series.name} does not move (${figure(entropy!.least)} to ${figure(entropy!.greatest)})`,
+      told(
+        `${entropy!.series.name} does not move (${figure(entropy!.least)} to ${figure(entropy!.greatest)})`,
+        `${entropy!.series.name} 没有变化（${figure(entropy!.least)} 到 ${figure(entropy!.greatest)}）`,
+      ),
       'old-logp-recomputed',
       'entropy-sign-flipped',
       'parameters-overwritten',
     );
   if (kl && clip && trusted && kl.high < 0.05 && clip.high < 0.3)
     rule(
-      `95 % of updates keep ${kl.series.name} below ${figure(kl.high)} and ${clip.series.name} below ${figure(clip.high)}`,
+      told(
+        `95 % of updates keep ${kl.series.name} below ${figure(kl.high)} and ${clip.series.name} below ${figure(clip.high)}`,
+        `95 % 的更新中 ${kl.series.name} 低于 ${figure(kl.high)}，${clip.series.name} 低于 ${figure(clip.high)}`,
+      ),
       'learning-rate-too-large',
     );
   const gradient = owner.get('policy_grad_norm');
-  if (gradient && gradient.low > 0) rule(`${told(gradient.series.name, gradient.median)} is not 0`, 'policy-detached');
-  if (seen.has('gradient-zero')) rule('the gradient itself is 0', 'optimizer-unbound', 'learning-rate-too-small');
+  if (gradient && gradient.low > 0)
+    rule(
+      told(
+        `${valued(gradient.series.name, gradient.median)} is not 0`,
+        `${valued(gradient.series.name, gradient.median)} 不为 0`,
+      ),
+      'policy-detached',
+    );
+  if (seen.has('gradient-zero'))
+    rule(told('the gradient itself is 0', '梯度本身为 0'), 'optimizer-unbound', 'learning-rate-too-small');
   if (entropy && entropy.count >= 10) {
     const fallen = entropy.rise < -3;
     if (fallen && !seen.has('entropy-at-log-k'))
-      rule(`${entropy.series.name} falls`, 'entropy-bonus-dominates', 'policy-head-flat');
+      rule(
+        told(`${entropy.series.name} falls`, `${entropy.series.name} 下降`),
+        'entropy-bonus-dominates',
+        'policy-head-flat',
+      );
     if (entropy.least > 0.1 * entropy.values[0])
-      rule(`${told(entropy.series.name, entropy.median)} is far from 0`, 'policy-collapsed');
+      rule(
+        told(
+          `${valued(entropy.series.name, entropy.median)} is far from 0`,
+          `${valued(entropy.series.name, entropy.median)} 远离 0`,
+        ),
+        'policy-collapsed',
+      );
   }
   const explained = owner.get('explained_variance', 10);
   if (explained && explained.median > 0.5)
     rule(
-      `${told(explained.series.name, explained.median)}: the critic foresees its targets`,
+      told(
+        `${valued(explained.series.name, explained.median)}: the critic foresees its targets`,
+        `${valued(explained.series.name, explained.median)}：评论家能预见其目标`,
+      ),
       'critic-context-misaligned',
       'value-scale-mismatch',
     );
   const spreads = owner.get('advantage_std');
   if (spreads && spreads.low > 1e-6 && !seen.has('advantage-one-sided'))
-    rule(`${told(spreads.series.name, spreads.median)} is not 0`, 'advantage-degenerate');
-  if (!seen.has('non-finite')) rule('every logged loss, KL and entropy is a finite number', 'non-finite');
+    rule(
+      told(
+        `${valued(spreads.series.name, spreads.median)} is not 0`,
+        `${valued(spreads.series.name, spreads.median)} 不为 0`,
+      ),
+      'advantage-degenerate',
+    );
+  if (!seen.has('non-finite'))
+    rule(
+      told('every logged loss, KL and entropy is a finite number', '日志中每个损失、KL 与熵都是有限的数'),
+      'non-finite',
+    );
   if (kl && clip && trusted && clip.median > 0.01)
-    rule('KL and clip fraction agree with each other', 'kl-estimator-cancels');
+    rule(told('KL and clip fraction agree with each other', 'KL 与裁剪比例相互一致'), 'kl-estimator-cancels');
   return out;
 }

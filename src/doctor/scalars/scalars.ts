@@ -1,4 +1,5 @@
 /** What a log alone can tell: symptoms, the causes that fit, those that cannot be, and what to record to decide. Nothing here is proof, so no verdict comes of it. */
+import { told } from '../../language/language.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { causeById } from '../causes.ts';
 import { checks } from '../checks/index.ts';
@@ -87,7 +88,7 @@ export async function fromScalars(recording: Recording, run: Run): Promise<FromS
     ruled_out: ruledOut,
     record_next: next,
     not_understood: unknown,
-    not_looked_for: [...new Set(lacking.map(({ looksFor }) => looksFor))],
+    not_looked_for: [...new Set(lacking.map(({ looksFor }) => told(...looksFor)))],
   };
   const measured = { symptoms: seen.length, metrics: Object.keys(reading.metrics).length, updates };
   return {
@@ -167,7 +168,8 @@ function mergeCandidates(candidates: readonly Candidate[]): Finding[] {
       agents,
       onset: 0,
       rows: 0,
-      summary: `Fits, and is not proved: ${because.sentence}.`,
+      told: true,
+      summary: told(`Fits, and is not proved: ${because.sentence}.`, `符合，但未被证明：${because.sentence}。`),
       evidence: [{ check: 'scalars', measured: because.measured, expected: because.expected }],
     });
   }
@@ -182,8 +184,8 @@ function recordNext(findings: readonly Finding[]): RecordNext[] {
     if (decided.length === 0) continue;
     out.push({
       check: check.id,
-      question: check.question,
-      columns: check.needs.map((columns) => columns.join(' or ')),
+      question: told(...check.question),
+      columns: check.needs.map((columns) => columns.join(told(' or ', ' 或 '))),
       decides: decided.map(({ cause }) => cause),
       worth: decided.reduce((sum, { confidence }) => sum + confidence, 0),
     });

@@ -1,4 +1,5 @@
 /** What a symptom of a log is: what is looked for in which figure, how it is seen, and which causes would look like it. Nothing here is proof. */
+import type { Pair } from '../../language/language.ts';
 import type { Figures as Evidence } from '../diagnosis.ts';
 import type { Figures } from './series.ts';
 import type { View } from './view.ts';
@@ -23,7 +24,7 @@ export interface Symptom {
   /** Metrics that could show it. */
   readonly reads: readonly string[];
   /** What is looked for in them, to be said of a log that has none of them, or has them under names nobody knows. */
-  readonly looksFor: string;
+  readonly looksFor: Pair;
   find(view: View): Found | undefined;
   /** What would look like this, given everything else the log shows. */
   suggests(view: View, seen: ReadonlySet<string>, found: Found): Weights;

@@ -1,4 +1,5 @@
 /** A check of language models: it looks at the gathered evidence once, when all iterations have been read. */
+import type { Pair } from '../../language/language.ts';
 import type { Check, Group } from '../check.ts';
 import { confidence } from '../check.ts';
 import type { Figures, Finding, Outcome, Remark } from '../diagnosis.ts';
@@ -10,7 +11,7 @@ import type { TokenEvidence } from './evidence.ts';
 export interface TokenCheck {
   id: string;
   group: Group;
-  question: string;
+  question: Pair;
   needs: Check['needs'];
   causes: readonly string[];
   look(evidence: TokenEvidence): Looked;

@@ -40,7 +40,7 @@ export interface Inspection {
   tables: TableSummary[];
   iterations: { first: number; last: number } | null;
   snapshots: string[];
-  unanswered: { question: string; missing: string[] }[];
+  unanswered: { question: string; chinese: string; missing: string[] }[];
 }
 
 export async function inspect(
@@ -109,7 +109,7 @@ async function* everyChunk(parts: readonly Recording[], table: string): AsyncGen
 const ofTokens = ({ name, columns }: TableSummary) =>
   name === 'responses' || (name === 'samples' && columns.some((column) => column.name === 'token'));
 
-function unanswered(need: Need, inspection: Inspection): { question: string; missing: string[] }[] {
+function unanswered(need: Need, inspection: Inspection): { question: string; chinese: string; missing: string[] }[] {
   const has = (name: string): boolean => {
     if (name === snapshots) return inspection.snapshots.length > 0 && has('samples.obs');
     const [table, column] = name.split('.');
@@ -120,7 +120,7 @@ function unanswered(need: Need, inspection: Inspection): { question: string; mis
     );
   };
   const missing = need.needs.filter((group) => !group.some(has)).map((group) => group.join(' or '));
-  return missing.length > 0 ? [{ question: need.question, missing }] : [];
+  return missing.length > 0 ? [{ question: need.question, chinese: need.chinese, missing }] : [];
 }
 
 /** Running figures of one column, chunk by chunk. */

@@ -2,6 +2,7 @@
 
 export interface Need {
   readonly question: string;
+  readonly chinese: string;
   /** Every group must be met; within a group any one of the columns (or a policy snapshot) will do. */
   readonly needs: readonly (readonly string[])[];
 }
@@ -11,40 +12,75 @@ export const snapshots = 'policies/*.onnx';
 const needs: readonly Need[] = [
   {
     question: 'Is the sampled log-probability that of the action and its candidates?',
+    chinese: '采样的对数概率是否属于该动作及其候选？',
     needs: [['samples.action'], ['samples.logits', snapshots]],
   },
   {
     question: 'Does the update replay the distribution that was sampled from?',
+    chinese: '更新是否重放了采样时的分布？',
     needs: [['replays.new_logp'], ['samples.old_logp']],
   },
   {
     question: 'Which candidate list, mask or temperature did the update use?',
+    chinese: '更新用了哪个候选列表、掩码或温度？',
     needs: [['replays.new_logp'], ['samples.action'], ['samples.logits', 'replays.logits', snapshots]],
   },
   {
     question: 'Is the credit right (rewards, values, ends)?',
+    chinese: '优势是否正确（奖励、价值、终止）？',
     needs: [['samples.reward'], ['samples.value'], ['samples.terminated'], ['samples.advantage', 'replays.advantage']],
   },
   {
     question: "Is the credit the sample's own?",
+    chinese: '优势是否属于该样本自己？',
     needs: [['replays.advantage'], ['samples.advantage', 'samples.reward']],
   },
-  { question: 'Is the target of the critic right?', needs: [['samples.value'], ['samples.return', 'replays.return']] },
-  { question: 'Does the critic see the right row?', needs: [['replays.value'], ['samples.value']] },
-  { question: "Is a policy trained on its own agent's rows?", needs: [['replays.policy'], ['samples.agent']] },
-  { question: 'Does the gradient reach and move the policy?', needs: [['tensors.grad_norm'], ['tensors.delta']] },
-  { question: 'Does every parameter have exactly one optimiser?', needs: [['tensors.bound']] },
+  {
+    question: 'Is the target of the critic right?',
+    chinese: '评论家的目标是否正确？',
+    needs: [['samples.value'], ['samples.return', 'replays.return']],
+  },
+  {
+    question: 'Does the critic see the right row?',
+    chinese: '评论家看到的行是否正确？',
+    needs: [['replays.value'], ['samples.value']],
+  },
+  {
+    question: "Is a policy trained on its own agent's rows?",
+    chinese: '策略是否用自己智能体的行训练？',
+    needs: [['replays.policy'], ['samples.agent']],
+  },
+  {
+    question: 'Does the gradient reach and move the policy?',
+    chinese: '梯度是否到达并推动策略？',
+    needs: [['tensors.grad_norm'], ['tensors.delta']],
+  },
+  {
+    question: 'Does every parameter have exactly one optimiser?',
+    chinese: '每个参数是否恰好有一个优化器？',
+    needs: [['tensors.bound']],
+  },
   {
     question: 'Is the loss what its rows give?',
+    chinese: '损失与其数据行算出的一致吗？',
     needs: [['steps.policy_loss'], ['replays.new_logp'], ['replays.advantage']],
   },
   {
     question: 'Are KL, clip fraction and entropy reported as they are?',
+    chinese: 'KL、裁剪比例与熵是否如实报告？',
     needs: [['steps.approx_kl', 'steps.clip_fraction', 'steps.entropy'], ['replays.new_logp']],
   },
-  { question: 'Can the network express a policy?', needs: [['steps.logits_std', 'samples.logits', 'replays.logits']] },
-  { question: 'Do equal agents come out equal?', needs: [['episodes.return']] },
-  { question: 'Are agents updated and fed equally?', needs: [['counters.value']] },
+  {
+    question: 'Can the network express a policy?',
+    chinese: '网络能否表达一个策略？',
+    needs: [['steps.logits_std', 'samples.logits', 'replays.logits']],
+  },
+  { question: 'Do equal agents come out equal?', chinese: '相同的智能体结果相等吗？', needs: [['episodes.return']] },
+  {
+    question: 'Are agents updated and fed equally?',
+    chinese: '各智能体的更新与数据是否均等？',
+    needs: [['counters.value']],
+  },
 ];
 
 /** For language models: each question with the causes that it decides about. */
@@ -117,7 +153,12 @@ const tokenNeeds: readonly Need[] = [
   ],
   ['Is the reward on the right token (reward-token-wrong)?', 'samples.reward', 'samples.value', 'samples.advantage'],
   ['How many groups carry a signal (group-degenerate)?', 'responses.reward', 'responses.group'],
-].map(([question, ...groups]) => ({ question, needs: groups.map((group) => group.split(' ')) }));
+].map(([question, ...groups]) => ({
+  question,
+  // The causes that it decides about are named in parentheses, and are called the same in every language.
+  chinese: `能否判定 ${/\(([^)]*)\)/.exec(question)?.[1] ?? ''}？`,
+  needs: groups.map((group) => group.split(' ')),
+}));
 
 /** Of decisions, these are asked of tokens too. */
 const shared = [

@@ -1,5 +1,7 @@
 /** What a log says, as a section of the page: each symptom with its curve, what cannot be, and what to record next. Nothing in it is proof, and the headline says so. */
+
 import type { ScalarReading, Symptom } from '../../doctor/scalars/scalars.ts';
+import { told } from '../../language/language.ts';
 import type { Draw } from '../charts/svg.ts';
 import type { Lines } from '../pictures/picture.ts';
 import { safeText } from '../safe-text.ts';
@@ -16,7 +18,7 @@ export function symptomPicture({ id, metric, summary, curve, agents }: Symptom):
     id: `symptom-${id}`,
     title: metric,
     caption: summary,
-    xName: step.some((at) => at === null) ? 'row of the log' : 'step of the log',
+    xName: step.some((at) => at === null) ? told('row of the log', '日志的行') : told('step of the log', '日志的步'),
     yName: metric,
     logarithmic: least > 0 && greatest > 100 * least,
     lines: [{ name: agents.length > 0 ? agents.join(', ') : metric, x: steps, y: [...value], reference: false }],
@@ -32,28 +34,43 @@ export function logSection(reading: ScalarReading | undefined, draw: Draw): stri
   const symptoms = reading.symptoms.map((symptom) => {
     const picture = symptomPicture(symptom);
     const whose = symptom.agents.length > 0 ? ` (${symptom.agents.join(', ')})` : '';
-    const next = symptom.record_next.length > 0 ? ` To prove it, record ${symptom.record_next.join(', ')}.` : '';
+    const next =
+      symptom.record_next.length > 0
+        ? told(
+            ` To prove it, record ${symptom.record_next.join(', ')}.`,
+            `要证明它，请记录 ${symptom.record_next.join('、')}。`,
+          )
+        : '';
     return [
-      `<h3>${safeText(symptom.id)}</h3><p>${safeText(`${symptom.summary}${whose}.${next}`)}</p>`,
+      `<h3>${safeText(symptom.id)}</h3><p>${safeText(`${symptom.summary}${whose}${told('.', '。')}${next}`)}</p>`,
       picture ? `<div class="pictures">${pictureFigure(picture, draw)}</div>` : '',
     ].join('');
   });
   const unknown = reading.not_understood.map(({ name, guesses }) =>
-    guesses.length > 0 ? `${name}: is it ${guesses.join(' or ')}?` : name,
+    guesses.length > 0
+      ? told(`${name}: is it ${guesses.join(' or ')}?`, `${name}：是 ${guesses.join(' 或 ')} 吗？`)
+      : name,
   );
   return [
-    '<section aria-labelledby="log"><h2 id="log">What the log shows</h2>',
-    symptoms.length > 0 ? symptoms.join('') : '<p>No symptom in the figures that it has.</p>',
+    `<section aria-labelledby="log"><h2 id="log">${told('What the log shows', '日志显示了什么')}</h2>`,
+    symptoms.length > 0
+      ? symptoms.join('')
+      : `<p>${told('No symptom in the figures that it has.', '它所含的数值里没有症状。')}</p>`,
     list(
-      'Ruled out',
+      told('Ruled out', '已排除'),
       reading.ruled_out.map(({ id, by }) => `${id}: ${by}`),
     ),
     list(
-      'What to record next',
-      reading.record_next.map(({ columns, decides }) => `${columns.join(', ')} (decides ${decides.join(', ')})`),
+      told('What to record next', '接下来记录什么'),
+      reading.record_next.map(({ columns, decides }) =>
+        told(
+          `${columns.join(', ')} (decides ${decides.join(', ')})`,
+          `${columns.join('、')}（可判定 ${decides.join('、')}）`,
+        ),
+      ),
     ),
-    list('Not understood', unknown),
-    list('Worth knowing', reading.notes),
+    list(told('Not understood', '没有看懂的列'), unknown),
+    list(told('Worth knowing', '值得知道的'), reading.notes),
     '</section>',
   ].join('\n');
 }

@@ -3,8 +3,9 @@
 import { recomputedAdvantages } from '../../doctor/credit-rule.ts';
 import type { Iteration } from '../../doctor/evidence/iteration.ts';
 import type { Run } from '../../doctor/evidence/run.ts';
+import { told } from '../../language/language.ts';
 import { Pairs, spread } from '../../math/statistics.ts';
-import { readings as table } from '../../training/record/readings.ts';
+import { labelOf, readings as table } from '../../training/record/readings.ts';
 import type { Curves } from './curves.ts';
 import { mostOnLine, type Place, type ReadingSeries, thinLine } from './picture.ts';
 
@@ -29,7 +30,9 @@ export class ReadingsWatch {
     const found = table.flatMap((reading): ReadingSeries[] => {
       const series = this.series.get(reading.name);
       if (!series) return [];
-      const { name, label, unit, formula, explanation } = reading;
+      const { name, unit, formula } = reading;
+      const label = labelOf(reading);
+      const explanation = told(reading.explanation, reading.chinese.explanation);
       const band = reading.band ?? null;
       const lines = [...series]
         .sort(([a], [b]) => a - b)

@@ -1,5 +1,7 @@
 /** Pictures of the run as a whole: KL estimators, entropy against log K, gradients and changes by role, reported metrics against recomputed ones. */
+
 import type { Run } from '../../doctor/evidence/run.ts';
+import { told } from '../../language/language.ts';
 import { median } from '../../math/statistics.ts';
 import type { Curves, PolicyPoint, RolePoint } from './curves.ts';
 import { type Line, type Lines, type Scatter, thinLine, thinPoints } from './picture.ts';
@@ -74,11 +76,13 @@ export function klPicture(curves: Curves, affected: ReadonlySet<number> | null):
   return {
     kind: 'lines',
     id: 'kl',
-    title: 'How far each update moved the policy',
-    caption:
+    title: told('How far each update moved the policy', '每次更新把策略移动了多远'),
+    caption: told(
       'KL estimators recomputed from the rows of all minibatches. k1 is unbiased and noisy, and may be negative; k2 and k3 are steady.',
-    xName: 'iteration',
-    yName: 'nats',
+      '由所有小批量的数据行重算的 KL 估计。k1 无偏但噪声大，可以为负；k2 与 k3 稳定。',
+    ),
+    xName: told('iteration', '迭代'),
+    yName: told('nats', '奈特'),
     logarithmic: false,
     lines,
   };
@@ -91,12 +95,19 @@ export function entropyPicture(curves: Curves, run: Run): Lines | null {
   const lines = few
     ? policies.map((policy) =>
         line(
-          run.policies[policy] ?? (policies.length > 1 ? `policy ${policy}` : 'entropy'),
+          run.policies[policy] ??
+            (policies.length > 1 ? told(`policy ${policy}`, `策略 ${policy}`) : told('entropy', '熵')),
           byIteration(curves.policies.filter((point) => point.policy === policy)),
           plain(recomputed),
         ),
       )
-    : [line(`mean of ${policies.length} policies`, byIteration(curves.policies), plain(recomputed))];
+    : [
+        line(
+          told(`mean of ${policies.length} policies`, `${policies.length} 个策略的均值`),
+          byIteration(curves.policies),
+          plain(recomputed),
+        ),
+      ];
   const most = line(
     'log K',
     byIteration(curves.policies),
@@ -108,10 +119,13 @@ export function entropyPicture(curves: Curves, run: Run): Lines | null {
   return {
     kind: 'lines',
     id: 'entropy',
-    title: 'Entropy against log K',
-    caption: 'log K is the entropy of a blind choice among the legal candidates. Healthy training leaves it slowly.',
-    xName: 'iteration',
-    yName: 'nats',
+    title: told('Entropy against log K', '熵与 log K'),
+    caption: told(
+      'log K is the entropy of a blind choice among the legal candidates. Healthy training leaves it slowly.',
+      'log K 是在合法候选中盲目选择时的熵。健康的训练缓慢离开它。',
+    ),
+    xName: told('iteration', '迭代'),
+    yName: told('nats', '奈特'),
     logarithmic: false,
     lines: shown,
   };
@@ -124,25 +138,49 @@ export function rolePictures(curves: Curves, affected: ReadonlySet<number> | nul
       const own = curves.roles.filter((point) => point.role === role);
       if (!affected) return [line(role, byIteration(own), plain(value))];
       return [
-        line(`${role}, affected`, byIteration(own.filter(({ policy }) => affected.has(policy))), plain(value)),
-        line(`${role}, others`, byIteration(own.filter(({ policy }) => !affected.has(policy))), plain(value), true),
+        line(
+          told(`${role}, affected`, `${role}，受影响的`),
+          byIteration(own.filter(({ policy }) => affected.has(policy))),
+          plain(value),
+        ),
+        line(
+          told(`${role}, others`, `${role}，其他`),
+          byIteration(own.filter(({ policy }) => !affected.has(policy))),
+          plain(value),
+          true,
+        ),
       ];
     });
     const shown = lines.filter(({ x }) => x.length > 0);
     if (shown.length === 0) return null;
-    return { kind: 'lines', id, title, caption, xName: 'iteration', yName: 'length', logarithmic: true, lines: shown };
+    return {
+      kind: 'lines',
+      id,
+      title,
+      caption,
+      xName: told('iteration', '迭代'),
+      yName: told('length', '长度'),
+      logarithmic: true,
+      lines: shown,
+    };
   };
   return [
     make(
       'gradients',
-      'Gradients by role',
-      'Length of the gradient as the optimiser saw it, mean over the steps of an update. 0 means that no gradient arrives.',
+      told('Gradients by role', '各部分的梯度'),
+      told(
+        'Length of the gradient as the optimiser saw it, mean over the steps of an update. 0 means that no gradient arrives.',
+        '优化器所见梯度的长度，一次更新各步的均值。0 表示没有梯度到达。',
+      ),
       ({ gradient }) => gradient,
     ),
     make(
       'changes',
-      'Parameter changes by role',
-      'Length of the change across a step. 0 beside a gradient means that no optimiser holds the parameters.',
+      told('Parameter changes by role', '各部分的参数变化'),
+      told(
+        'Length of the change across a step. 0 beside a gradient means that no optimiser holds the parameters.',
+        '一步前后变化的长度。有梯度而为 0，表示没有优化器持有这些参数。',
+      ),
       ({ change }) => change,
     ),
   ].filter((picture) => picture !== null);
@@ -150,10 +188,10 @@ export function rolePictures(curves: Curves, affected: ReadonlySet<number> | nul
 
 export function reportedPictures(curves: Curves): Scatter[] {
   const names: Record<string, string> = {
-    policy_loss: 'Policy loss',
+    policy_loss: told('Policy loss', '策略损失'),
     approx_kl: 'KL',
-    clip_fraction: 'Clip fraction',
-    entropy: 'Entropy',
+    clip_fraction: told('Clip fraction', '裁剪比例'),
+    entropy: told('Entropy', '熵'),
   };
   return Object.entries(names).flatMap(([metric, title]): Scatter[] => {
     const kinds = [...curves.compared].filter(([name]) => name.split(' ')[0] === metric);
@@ -162,15 +200,18 @@ export function reportedPictures(curves: Curves): Scatter[] {
     // Programs report different estimators; the nearest is taken for what was meant.
     const [name, store] = kinds.reduce((best, item) => (distance(item[1]) < distance(best[1]) ? item : best));
     const estimator = name.split(' ')[1];
-    const note = `median distance from the diagonal ${distance(store).toPrecision(3)}`;
+    const note = `${told('median distance from the diagonal', '到对角线的中位距离')} ${distance(store).toPrecision(3)}`;
     return [
       {
         kind: 'scatter',
         id: `reported-${metric}`,
-        title: `${title}, reported and recomputed`,
-        caption: 'A point is one optimiser step. On the diagonal the trainer reports what its rows give.',
-        xName: `recomputed${estimator ? ` (${estimator})` : ''}`,
-        yName: 'reported',
+        title: told(`${title}, reported and recomputed`, `${title}：报告值与重算值`),
+        caption: told(
+          'A point is one optimiser step. On the diagonal the trainer reports what its rows give.',
+          '一个点是一次优化器步。在对角线上，训练程序所报告的与其数据行算出的一致。',
+        ),
+        xName: `${told('recomputed', '重算值')}${estimator ? ` (${estimator})` : ''}`,
+        yName: told('reported', '报告值'),
         diagonal: true,
         panels: [{ label: title, note, ...thinPoints(store.x, store.y, 600), total: store.total }],
       },

@@ -1,5 +1,6 @@
 /** The first minibatch and the optimiser's tensors, for the terminal. A bound of 0 is the one thing nobody must overlook. */
 
+import { told } from '../../language/language.ts';
 import { printable } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { number, table } from '../table.ts';
@@ -7,11 +8,17 @@ import { agreeing, type FirstMinibatch } from './first-minibatch.ts';
 import type { TensorsReport } from './tensors.ts';
 
 export function firstText(minibatch: FirstMinibatch, paint: Style): string {
-  const whose = minibatch.policy === null ? '' : ` of ${printable(minibatch.policy)}`;
+  const whose =
+    minibatch.policy === null ? '' : told(` of ${printable(minibatch.policy)}`, `（${printable(minibatch.policy)}）`);
   const { rows, valid } = minibatch;
-  const told = (value: number | null) => (value === null ? 'not recorded' : number(value));
+  const valued = (value: number | null) => (value === null ? told('not recorded', '未录') : number(value));
   return [
-    paint.bold(`The first minibatch${whose}, iteration ${minibatch.iteration}, before any step`),
+    paint.bold(
+      told(
+        `The first minibatch${whose}, iteration ${minibatch.iteration}, before any step`,
+        `第一个小批量${whose}，迭代 ${minibatch.iteration}，任何一步之前`,
+      ),
+    ),
     table(
       ['sample', 'old_logp', 'new_logp', 'new - old'].map(paint.dim),
       minibatch.first.map((row) =>
@@ -19,49 +26,59 @@ export function firstText(minibatch: FirstMinibatch, paint: Style): string {
       ),
       ['right', 'right', 'right', 'right'],
     ),
-    `  ratio       ${number(minibatch.ratio_least)} to ${number(minibatch.ratio_greatest)}`,
-    `  valid rows  ${(valid < rows ? paint.red : paint.green)(`${number(valid)} of ${number(rows)}`)} within ${agreeing}`,
-    `  KL          k1 ${number(minibatch.k1)}, k2 ${number(minibatch.k2)}, k3 ${number(minibatch.k3)}`,
-    `  entropy     ${told(minibatch.entropy)}`,
+    `${told('  ratio       ', '  比率      ')}${number(minibatch.ratio_least)} … ${number(minibatch.ratio_greatest)}`,
+    `${told('  valid rows  ', '  有效行    ')}${(valid < rows ? paint.red : paint.green)(told(`${number(valid)} of ${number(rows)}`, `${number(valid)} / ${number(rows)}`))}${told(' within ', '，误差不超过 ')}${agreeing}`,
+    `${told('  KL          ', '  KL        ')}k1 ${number(minibatch.k1)}, k2 ${number(minibatch.k2)}, k3 ${number(minibatch.k3)}`,
+    `${told('  entropy     ', '  熵        ')}${valued(minibatch.entropy)}`,
   ].join('\n');
 }
 
 export function tensorsText({ groups, tensors }: TensorsReport, paint: Style): string {
-  const told = (value: number | null) => (value === null ? '' : number(value));
+  const valued = (value: number | null) => (value === null ? '' : number(value));
   const bound = (range: [number, number] | null) => {
     if (!range) return '';
-    const text = range[0] === range[1] ? `${range[0]}` : `${range[0]} to ${range[1]}`;
+    const text = range[0] === range[1] ? `${range[0]}` : `${range[0]} … ${range[1]}`;
     return range[0] === 1 && range[1] === 1 ? text : paint.red(text);
   };
   const several = new Set(tensors.map(({ policy }) => policy)).size > 1;
   return [
-    paint.bold('Optimiser groups'),
+    paint.bold(told('Optimiser groups', '优化器的参数组')),
     table(
-      ['rate', 'decay', 'tensors', 'parameters'].map(paint.dim),
+      [told('rate', '学习率'), told('decay', '衰减'), told('tensors', '张量'), told('parameters', '参数')].map(
+        paint.dim,
+      ),
       groups.map((group) => [
-        told(group.learning_rate),
-        told(group.weight_decay),
+        valued(group.learning_rate),
+        valued(group.weight_decay),
         number(group.tensors),
         number(group.size),
       ]),
       ['right', 'right', 'right', 'right'],
     ),
     '',
-    paint.bold('Tensors, medians over the recorded steps'),
+    paint.bold(told('Tensors, medians over the recorded steps', '张量，所录各步的中位数')),
     table(
-      [...(several ? ['policy'] : []), 'tensor', 'role', 'size', 'bound', 'gradient', 'not 0', 'change', 'norm'].map(
-        paint.dim,
-      ),
+      [
+        ...(several ? [told('policy', '策略')] : []),
+        told('tensor', '张量'),
+        told('role', '角色'),
+        told('size', '大小'),
+        told('bound', '绑定'),
+        told('gradient', '梯度'),
+        told('not 0', '非零'),
+        told('change', '变化'),
+        told('norm', '范数'),
+      ].map(paint.dim),
       tensors.map((tensor) => [
         ...(several ? [printable(tensor.policy ?? '')] : []),
         printable(tensor.name),
         tensor.role ?? '',
-        told(tensor.size),
+        valued(tensor.size),
         bound(tensor.bound),
-        told(tensor.grad_norm),
-        told(tensor.grad_nonzero),
-        told(tensor.delta_per_step),
-        told(tensor.norm),
+        valued(tensor.grad_norm),
+        valued(tensor.grad_nonzero),
+        valued(tensor.delta_per_step),
+        valued(tensor.norm),
       ]),
       [...(several ? ['left' as const] : []), 'left', 'left', 'right', 'right', 'right', 'right', 'right', 'right'],
     ),

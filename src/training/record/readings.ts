@@ -1,4 +1,5 @@
 /** The one table of readings: what each figure is, how it is computed, and where it usually lies. A band informs; being outside it is not a fault. */
+import { told } from '../../language/language.ts';
 
 export interface Reading {
   readonly name: string;
@@ -8,7 +9,11 @@ export interface Reading {
   /** Where healthy runs usually are; null stands for no limit on that side, an absent band for no expectation. */
   readonly band?: readonly [number | null, number | null];
   readonly explanation: string;
+  readonly chinese: { readonly label: string; readonly explanation: string };
 }
+
+/** What it is called in the language that is spoken. */
+export const labelOf = ({ label, chinese }: Reading): string => told(label, chinese.label);
 
 const overSteps = 'mean over all rows of all minibatches of the update';
 
@@ -20,6 +25,7 @@ const entries = [
     `old_logp - new_logp, ${overSteps}`,
     undefined,
     'An unbiased but noisy estimate of how far the policy has moved. It may be negative.',
+    ['KL k1', '对策略移动幅度的无偏但噪声大的估计，可以为负。'],
   ),
   reading(
     'k2',
@@ -28,6 +34,7 @@ const entries = [
     `half the squared log-ratio, ${overSteps}`,
     undefined,
     'A steady estimate of how far the policy has moved, for small moves.',
+    ['KL k2', '小幅移动时对策略移动幅度的稳定估计。'],
   ),
   reading(
     'k3',
@@ -36,6 +43,7 @@ const entries = [
     `ratio - 1 - log ratio, ${overSteps}`,
     [0.01, 0.03],
     'An unbiased estimate that is never negative. Near 0 the steps are invisible, far above the band they overshoot.',
+    ['KL k3', '从不为负的无偏估计。接近 0 时步子看不出来，远高于范围时步子过大。'],
   ),
   reading(
     'clip_fraction',
@@ -44,6 +52,7 @@ const entries = [
     `share of rows with |ratio - 1| > clip, ${overSteps}`,
     [0.05, 0.3],
     'How much of the batch has reached the limit of the trust region.',
+    ['裁剪比例', '批次中有多少已到达信任区域的边界。'],
   ),
   reading(
     'ratio_mean',
@@ -52,6 +61,7 @@ const entries = [
     `new / old probability, ${overSteps}`,
     [0.9, 1.1],
     'Stays near 1 when old and new log-probabilities belong to the same rows.',
+    ['比率', '新旧对数概率属于同一行时停在 1 附近。'],
   ),
   reading(
     'ratio_std',
@@ -60,6 +70,7 @@ const entries = [
     'standard deviation of the ratio over the same rows',
     undefined,
     'How unevenly the update treats rows.',
+    ['比率标准差', '更新对各行的影响有多不均匀。'],
   ),
   reading(
     'entropy',
@@ -68,6 +79,7 @@ const entries = [
     `entropy over the row's own candidates, ${overSteps}`,
     undefined,
     'How undecided the policy is. It falls slowly in healthy training.',
+    ['熵', '策略有多犹豫。健康的训练中它缓慢下降。'],
   ),
   reading(
     'entropy_ratio',
@@ -76,6 +88,7 @@ const entries = [
     'entropy divided by the logarithm of the number of legal candidates, mean over rows that have two or more',
     [null, 0.98],
     'At 1 the policy chooses blindly; a long stay there means that nothing is being learnt.',
+    ['熵 / log K', '为 1 时策略盲目选择；长期停在那里意味着什么也没学到。'],
   ),
   reading(
     'policy_loss',
@@ -84,6 +97,7 @@ const entries = [
     `clipped surrogate, ${overSteps}`,
     undefined,
     'Its size says little; its sign and trend are of no use by themselves.',
+    ['策略损失', '大小说明不了什么；符号与趋势本身也没有用。'],
   ),
   reading(
     'value_loss',
@@ -92,6 +106,7 @@ const entries = [
     `the critic's error in the units it learns in, ${overSteps}`,
     undefined,
     'With value normalisation 1 is what predicting the mean return gives.',
+    ['价值损失', '对价值归一化后，预测平均回报时为 1。'],
   ),
   reading(
     'explained_variance',
@@ -100,6 +115,7 @@ const entries = [
     '1 - variance(return - value) / variance(return), over the batch before the update',
     [0, null],
     'How much of the returns the critic foresaw. Below 0 it is worse than a constant.',
+    ['解释方差', '评论家预见了回报的多少。低于 0 则不如一个常数。'],
   ),
   reading(
     'grad_norm',
@@ -108,6 +124,7 @@ const entries = [
     'length of the whole gradient before clipping, mean over steps',
     undefined,
     'Compare it with ppo.maxGradNorm: far above it, every step is cut to the same length.',
+    ['梯度', '与 ppo.maxGradNorm 比较：远高于它时，每一步都被截成同样的长度。'],
   ),
   ...(['trunk', 'head', 'critic'] as const).flatMap((role) => [
     reading(
@@ -117,6 +134,7 @@ const entries = [
       `length of the ${role}'s gradient after clipping, mean over measured steps`,
       [Number.MIN_VALUE, null],
       `0 means that no gradient reaches the ${role}.`,
+      [`${role} 的梯度`, `0 表示没有梯度到达 ${role}。`],
     ),
     reading(
       `change.${role}`,
@@ -125,6 +143,7 @@ const entries = [
       `length of the ${role}'s parameter change, mean over measured steps`,
       [Number.MIN_VALUE, null],
       `0 with a gradient means that no optimiser holds the ${role}.`,
+      [`${role} 的变化`, `有梯度而为 0，表示没有优化器持有 ${role}。`],
     ),
   ]),
   reading(
@@ -134,6 +153,7 @@ const entries = [
     "root mean square change of the same minibatch's logits across a step, mean over measured steps",
     [Number.MIN_VALUE, null],
     'Whether a step reaches what the policy says.',
+    ['logits 变化', '一步是否改变策略的输出。'],
   ),
   reading(
     'kl_after',
@@ -142,6 +162,7 @@ const entries = [
     'half the squared log-ratio after the last step, mean over rows of the last minibatch',
     [0.01, 0.03],
     'How far the whole update has moved the policy.',
+    ['更新后 KL', '整个更新把策略移动了多远。'],
   ),
   reading(
     'input_spread',
@@ -150,6 +171,7 @@ const entries = [
     "standard deviation of the observation's entries over the batch",
     undefined,
     'Very large inputs saturate the first layer; 0 carries no information.',
+    ['输入标准差', '很大的输入会使第一层饱和；0 不含信息。'],
   ),
   reading(
     'logit_spread',
@@ -158,6 +180,7 @@ const entries = [
     'standard deviation of the logits within a row, mean over rows of measured steps',
     undefined,
     'Near 0 the choice is uniform whatever the input.',
+    ['logits 标准差', '接近 0 时，无论输入如何都是均匀选择。'],
   ),
   reading(
     'credit_correlation',
@@ -166,6 +189,7 @@ const entries = [
     'correlation of log-ratio with the advantage recomputed from rewards, values and ends, over all steps but the first',
     [0, null],
     'Positive when probability flows to what paid. Around 0 rows and credit may not belong together.',
+    ['优势相关', '概率流向有回报的动作时为正。接近 0 时数据行与优势可能不相配。'],
   ),
   reading(
     'valid_ratio',
@@ -174,6 +198,7 @@ const entries = [
     'share of rows whose replayed log-probability agreed with the stored one',
     [0.9, 1],
     'Below 1 the update does not see the distribution that was sampled from.',
+    ['有效比例', '低于 1 时，更新看到的不是采样时的分布。'],
   ),
   reading(
     'learning_rate',
@@ -182,6 +207,7 @@ const entries = [
     "the trunk's learning rate in this update",
     undefined,
     'Moves only where it is annealed or adapted.',
+    ['学习率', '只在退火或自适应时变化。'],
   ),
 ] as const;
 
@@ -192,8 +218,10 @@ function reading<Name extends string>(
   formula: string,
   band: readonly [number | null, number | null] | undefined,
   explanation: string,
+  [labelZh, explanationZh]: readonly [label: string, explanation: string],
 ): Reading & { readonly name: Name } {
-  return { name, label, unit, formula, explanation, ...(band ? { band } : {}) };
+  const chinese = { label: labelZh, explanation: explanationZh };
+  return { name, label, unit, formula, explanation, chinese, ...(band ? { band } : {}) };
 }
 
 export type ReadingName = (typeof entries)[number]['name'];

@@ -1,5 +1,6 @@
 /** Advantages recomputed from rewards, values and ends, against those that the trainer computed. */
 
+import { told } from '../../../language/language.ts';
 import type { EndRule } from '../../../math/advantages.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts';
@@ -91,7 +92,7 @@ const hypotheses = [...singles, ...pairs];
 export const credit: Check = {
   id: 'credit',
   group: 'credit',
-  question: 'Are advantages what rewards, values and ends give?',
+  question: ['Are advantages what rewards, values and ends give?', '优势与奖励、价值和终止算出的一致吗？'],
   needs: [['samples.reward'], ['samples.value'], ['samples.terminated'], ['samples.advantage']],
   causes: [...new Set(hypotheses.map(({ cause }) => cause))],
   start: (run) => new CreditPass(run),
@@ -196,7 +197,13 @@ class CreditPass implements Pass {
     };
     const expected = { share: 0 };
     if (this.looked === 0)
-      return { status: 'not-checked', measured, expected, findings: [], note: 'no row has all it needs' };
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: told('no row has all it needs', '没有哪一行具备所需的全部内容'),
+      };
     if (this.noticed < fewestRows)
       return {
         status: this.disagreeing >= fewestRows ? 'warn' : 'pass',

@@ -20,7 +20,7 @@ import { merge } from '../gradient/wiring.ts';
 export const critic: Check = {
   id: 'critic',
   group: 'credit',
-  question: "Are the critic's input and target the row's own?",
+  question: ["Are the critic's input and target the row's own?", '评论家的输入与目标是该行自己的吗？'],
   needs: [
     ['replays.value', 'replays.return'],
     ['samples.value', 'samples.return'],

@@ -19,7 +19,7 @@ import { merge } from '../gradient/wiring.ts';
 export const normalisation: Check = {
   id: 'normalisation',
   group: 'credit',
-  question: 'Do advantages in the loss have a sane mean and spread?',
+  question: ['Do advantages in the loss have a sane mean and spread?', '损失中的优势均值与标准差合理吗？'],
   needs: [['replays.advantage']],
   causes: ['advantage-degenerate', 'advantage-not-normalised'],
   start: (run) => new NormalisationPass(run),

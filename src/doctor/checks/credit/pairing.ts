@@ -1,5 +1,6 @@
 /** Whether the advantage that entered the loss is the row's own. Any normalisation is a line through the rows of one batch, agent or minibatch; what lies on no such line was mis-paired. */
 
+import { told } from '../../../language/language.ts';
 import { Pairs, spread } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, creditTolerance, fewestRows, noticedShare, type Pass } from '../../check.ts';
@@ -19,7 +20,7 @@ import { bestLevel, hypotheses, type PairingEpoch, search } from '../../pairing/
 export const pairing: Check = {
   id: 'pairing',
   group: 'credit',
-  question: "Is the advantage in the loss the row's own?",
+  question: ["Is the advantage in the loss the row's own?", '损失中的优势是该行自己的吗？'],
   needs: [['replays.advantage'], ['samples.advantage', 'samples.reward']],
   causes: [...new Set(hypotheses.map(({ cause }) => cause))],
   start: (run) => new PairingPass(run),
@@ -210,7 +211,13 @@ class PairingPass implements Pass {
     const measured = { rows: this.looked, disagreeing: this.disagreeing, share: figure(share) };
     const expected = { share: 0 };
     if (this.looked === 0)
-      return { status: 'not-checked', measured, expected, findings: [], note: 'no minibatch is large enough to tell' };
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: told('no minibatch is large enough to tell', '没有足够大的小批量可供判断'),
+      };
     if (this.noticed < fewestRows)
       return {
         status: this.disagreeing >= fewestRows ? 'warn' : 'pass',

@@ -13,7 +13,7 @@ import { Affine } from '../../transforms/rows/affine.ts';
 export const returns: Check = {
   id: 'returns',
   group: 'credit',
-  question: 'Is the return the advantage plus the value?',
+  question: ['Is the return the advantage plus the value?', '回报等于优势加价值吗？'],
   needs: [['samples.return'], ['samples.advantage'], ['samples.value']],
   causes: ['return-inconsistent', 'value-scale-mismatch'],
   start: (run) => new ReturnsPass(run),

@@ -1,5 +1,6 @@
 /** Whether the stored reward is what the environment paid for the same action. Scaled or clipped rewards are healthy; moved ones are not. */
 
+import { told } from '../../../language/language.ts';
 import { Pairs, spread } from '../../../math/statistics.ts';
 import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
@@ -15,7 +16,7 @@ import { Lag, lags } from '../../transforms/credit/lag.ts';
 export const rewards: Check = {
   id: 'rewards',
   group: 'credit',
-  question: 'Is a reward stored at the action that earned it?',
+  question: ['Is a reward stored at the action that earned it?', '奖励是否存在挣得它的动作上？'],
   needs: [['samples.reward'], ['samples.env_reward']],
   causes: ['reward-time-shifted'],
   start: () => new RewardsPass(),
@@ -86,7 +87,7 @@ class RewardsPass implements Pass {
         measured,
         expected,
         findings: [],
-        note: 'rewards are a scaled form of what was paid',
+        note: told('rewards are a scaled form of what was paid', '奖励是实付奖励的缩放形式'),
       };
     const [best] = this.cover.explain().found;
     if (wrong < fewestRows || !best || best.share < limits.clearly.value)

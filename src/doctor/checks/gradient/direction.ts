@@ -1,5 +1,6 @@
 /** What a step does to the log-probabilities of its own rows: it must follow their advantages. A policy that only the entropy bonus moves does not. */
 
+import { told } from '../../../language/language.ts';
 import { Pairs, spread } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
@@ -13,7 +14,7 @@ import { merge } from './wiring.ts';
 export const direction: Check = {
   id: 'direction',
   group: 'gradient',
-  question: 'Does a step follow the advantages of its rows?',
+  question: ['Does a step follow the advantages of its rows?', '每一步是否跟随其各行的优势？'],
   needs: [['replays.after_logp'], ['replays.logits'], ['replays.advantage'], ['samples.action']],
   causes: ['policy-detached'],
   start: (run) => new DirectionPass(run),
@@ -135,7 +136,13 @@ class DirectionPass implements Pass {
       });
     }
     if (this.policies.size === 0)
-      return { status: 'not-checked', measured, expected, findings: [], note: 'no step moves its rows visibly' };
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: told('no step moves its rows visibly', '没有哪一步明显改变了其数据行'),
+      };
     return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
   }
 }

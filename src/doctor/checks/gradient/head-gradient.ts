@@ -1,5 +1,6 @@
 /** The gradient of the head's bias recomputed from its rows: the one tensor whose gradient the recording determines. It shows which terms of the loss reach the actor, and with which sign. */
 
+import { told } from '../../../language/language.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -17,7 +18,7 @@ import { merge } from './wiring.ts';
 export const headGradient: Check = {
   id: 'head-gradient',
   group: 'gradient',
-  question: "Is the gradient of the head's bias what the rows give?",
+  question: ["Is the gradient of the head's bias what the rows give?", '输出层偏置的梯度与数据行算出的一致吗？'],
   needs: [['tensors.grad_norm'], ['replays.logits'], ['replays.advantage'], ['samples.action']],
   causes: [
     'policy-detached',
@@ -265,7 +266,10 @@ class HeadPass implements Pass {
         measured,
         expected,
         findings: [],
-        note: "no head has a bias over the global actions, or no step's gradient could be recomputed",
+        note: told(
+          "no head has a bias over the global actions, or no step's gradient could be recomputed",
+          '没有哪个输出层带有全局动作的偏置，或没有哪一步的梯度可以重算',
+        ),
       };
     return {
       status: findings.length > 0 ? 'fail' : 'pass',

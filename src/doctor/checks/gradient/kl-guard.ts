@@ -9,7 +9,7 @@ import { limits } from '../../limits.ts';
 export const klGuard: Check = {
   id: 'kl-guard',
   group: 'gradient',
-  question: 'Does the epoch loop run on while the policy has hardly moved?',
+  question: ['Does the epoch loop run on while the policy has hardly moved?', '策略几乎没动时，训练轮循环会继续吗？'],
   needs: [['steps.stopped']],
   causes: ['kl-guard-too-tight'],
   start: (run) => new GuardPass(run),

@@ -1,4 +1,5 @@
 /** Losses recomputed from their rows against the reported ones: summed, negated, or made of all pairs, each leaves its own number. */
+import { told } from '../../../language/language.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
@@ -15,7 +16,7 @@ import { merge } from './wiring.ts';
 export const loss: Check = {
   id: 'loss',
   group: 'gradient',
-  question: 'Is the policy loss what its rows give?',
+  question: ['Is the policy loss what its rows give?', '策略损失与其数据行算出的一致吗？'],
   needs: [['steps.policy_loss', 'steps.loss'], ['replays.new_logp'], ['replays.advantage']],
   causes: ['loss-summed', 'broadcast-mismatch', 'advantage-sign-flipped', 'loss-formula-differs', 'metric-misreported'],
   start: (run) => new LossPass(run),
@@ -204,7 +205,13 @@ class LossPass implements Pass {
         evidence,
       });
     if (this.steps === 0 && this.values.mean + this.values.outer === 0)
-      return { status: 'not-checked', measured, expected, findings: [], note: 'no step tells the formulas apart' };
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: told('no step tells the formulas apart', '没有哪一步能区分这些公式'),
+      };
     const status = findings.length > 0 ? 'fail' : 'pass';
     return { status, measured, expected, findings: merge(findings), ...this.remarks() };
   }

@@ -1,5 +1,6 @@
 /** How far updates move the policy: not at all in a whole run, far too far, always stopped at once, or against the advantages. The limits are fixed ones. */
 
+import { told } from '../../../language/language.ts';
 import { correlationZ, mean } from '../../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
@@ -11,7 +12,7 @@ import { limits } from '../../limits.ts';
 export const movement: Check = {
   id: 'movement',
   group: 'gradient',
-  question: 'Do updates move the policy, and not too far?',
+  question: ['Do updates move the policy, and not too far?', '更新是否推动策略，且不过头？'],
   needs: [['replays.new_logp'], ['samples.old_logp', 'replays.old_logp']],
   causes: ['learning-rate-too-small', 'learning-rate-too-large', 'advantage-sign-flipped'],
   start: (run) => new MovementPass(run),
@@ -133,7 +134,10 @@ class MovementPass implements Pass {
         measured,
         expected,
         findings: [],
-        note: 'one update per batch, and no log-probabilities after it',
+        note: told(
+          'one update per batch, and no log-probabilities after it',
+          '每批只有一次更新，且没有更新后的对数概率',
+        ),
       };
     return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings };
   }

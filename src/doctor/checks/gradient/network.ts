@@ -1,5 +1,6 @@
 /** What the network can express: logits that never leave 0, or a choice that is certain before anything was learnt. Near-uniform choice at the start of a run is healthy. */
 
+import { told } from '../../../language/language.ts';
 import { median, spread } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
@@ -13,7 +14,10 @@ import { merge } from './wiring.ts';
 export const network: Check = {
   id: 'network',
   group: 'network',
-  question: 'Can the policy prefer one action to another, and is it still undecided at first?',
+  question: [
+    'Can the policy prefer one action to another, and is it still undecided at first?',
+    '策略能偏好某个动作吗？开始时是否尚无偏好？',
+  ],
   needs: [['samples.logits', 'replays.logits']],
   causes: ['policy-head-flat', 'policy-collapsed'],
   start: (run) => new NetworkPass(run),
@@ -212,7 +216,7 @@ class NetworkPass implements Pass {
         measured,
         expected,
         findings: [],
-        note: 'no row has two candidates and their logits',
+        note: told('no row has two candidates and their logits', '没有哪一行有两个候选动作及其 logits'),
       };
     return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
   }

@@ -14,7 +14,7 @@ import { merge } from './wiring.ts';
 export const parameters: Check = {
   id: 'parameters',
   group: 'gradient',
-  question: 'Do parameters change by the gradient step alone?',
+  question: ['Do parameters change by the gradient step alone?', '参数只因梯度步而改变吗？'],
   needs: [
     ['tensors.delta_norm', 'tensors.delta'],
     ['tensors.norm', 'tensors.learning_rate'],

@@ -11,7 +11,7 @@ import { merge } from './wiring.ts';
 export const valueShare: Check = {
   id: 'value-share',
   group: 'gradient',
-  question: "Does the critic leave room for the actor's step?",
+  question: ["Does the critic leave room for the actor's step?", '评论家是否给策略的步长留有余地？'],
   needs: [['steps.value_grad_norm'], ['steps.policy_grad_norm'], ['tensors.grad_norm']],
   causes: ['value-loss-dominates'],
   start: (run) => new SharePass(run),

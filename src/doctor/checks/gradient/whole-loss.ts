@@ -1,5 +1,6 @@
 /** The whole loss as a sum of its parts: it shows the coefficients in use, and the sign of the entropy bonus. */
 
+import { told } from '../../../language/language.ts';
 import { spread } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, type Pass } from '../../check.ts';
@@ -14,7 +15,7 @@ import { LossIs } from '../../transforms/loss/loss-is.ts';
 export const wholeLoss: Check = {
   id: 'whole-loss',
   group: 'gradient',
-  question: 'Is the entropy bonus subtracted, and small beside the credit?',
+  question: ['Is the entropy bonus subtracted, and small beside the credit?', '熵奖励是否被减去，且远小于优势项？'],
   needs: [['steps.loss'], ['steps.policy_loss'], ['steps.value_loss'], ['steps.entropy']],
   causes: ['entropy-sign-flipped', 'entropy-bonus-dominates'],
   start: (run) => new WholeLossPass(run),
@@ -140,7 +141,7 @@ class WholeLossPass implements Pass {
         measured,
         expected,
         findings: [],
-        note: 'the parts do not add up to the whole loss exactly',
+        note: told('the parts do not add up to the whole loss exactly', '各部分之和并不精确等于总损失'),
       };
     const findings: Finding[] = [];
     const flipped = this.found.filter(

@@ -1,5 +1,6 @@
 /** Whether gradients reach the policy's parameters and an optimiser moves them: by role, over all measured steps. */
 
+import { told } from '../../../language/language.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
@@ -9,7 +10,7 @@ import { limits } from '../../limits.ts';
 export const wiring: Check = {
   id: 'wiring',
   group: 'gradient',
-  question: 'Does the gradient reach and move the policy?',
+  question: ['Does the gradient reach and move the policy?', '梯度是否到达并推动策略？'],
   needs: [['tensors.grad_norm'], ['tensors.delta', 'tensors.delta_norm']],
   causes: ['policy-detached', 'optimizer-unbound', 'head-unbound'],
   of: 'both',
@@ -154,7 +155,7 @@ class WiringPass implements Pass {
         measured,
         expected,
         findings,
-        note: 'the manifest does not say which tensor plays which role',
+        note: told('the manifest does not say which tensor plays which role', '清单没有说明各张量的角色'),
       };
     return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
   }

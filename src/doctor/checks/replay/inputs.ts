@@ -11,7 +11,7 @@ import { merge } from '../gradient/wiring.ts';
 export const inputs: Check = {
   id: 'inputs',
   group: 'network',
-  question: 'Does the first layer still respond to its inputs?',
+  question: ['Does the first layer still respond to its inputs?', '第一层是否仍对输入有反应？'],
   needs: [['steps.embed_std', 'samples.obs'], ['tensors.grad_norm']],
   causes: ['input-saturated'],
   start: (run) => new InputsPass(run),

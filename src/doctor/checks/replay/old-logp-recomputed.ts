@@ -1,5 +1,6 @@
 /** Whether old_logp in the loss follows the current policy. A ratio of 1 is only suspicious where the policy has moved since sampling. */
 
+import { told } from '../../../language/language.ts';
 import { type Check, confidence, fewestRows, logpTolerance, type Pass } from '../../check.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -11,7 +12,10 @@ import { NewForOld } from '../../transforms/rows/new-for-old.ts';
 export const oldLogpRecomputed: Check = {
   id: 'old-logp-kept',
   group: 'replay',
-  question: 'Does the loss keep the old log-probability while the policy moves?',
+  question: [
+    'Does the loss keep the old log-probability while the policy moves?',
+    '策略变化时，损失是否保持旧的对数概率？',
+  ],
   needs: [['replays.new_logp'], ['replays.old_logp'], ['samples.old_logp']],
   causes: ['old-logp-recomputed'],
   start: () => new OldLogpPass(),
@@ -69,7 +73,7 @@ class OldLogpPass implements Pass {
         measured,
         expected,
         findings: [],
-        note: 'the policy did not visibly move within an update',
+        note: told('the policy did not visibly move within an update', '策略在一次更新内没有明显变化'),
       };
     const affected = [...this.agents].filter(
       ([, { moved, following }]) => following >= limits.most.value * moved && following >= fewestRows,

@@ -1,5 +1,6 @@
 /** Whether a policy is updated with the rows of its own agents only. */
 
+import { told } from '../../../language/language.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -10,7 +11,7 @@ import { OwnAgents } from '../../transforms/rows/own-agents.ts';
 export const ownership: Check = {
   id: 'ownership',
   group: 'credit',
-  question: "Is a policy trained on its own agents' rows?",
+  question: ["Is a policy trained on its own agents' rows?", '策略是否用自己智能体的行训练？'],
   needs: [['replays.policy'], ['samples.agent']],
   causes: ['trained-on-other-agent'],
   start: (run) => new OwnershipPass(run),
@@ -58,7 +59,10 @@ class OwnershipPass implements Pass {
         measured,
         expected,
         findings: [],
-        note: 'the manifest does not say which policy plays for which agent',
+        note: told(
+          'the manifest does not say which policy plays for which agent',
+          '清单没有说明哪个策略代表哪个智能体',
+        ),
       };
     if (this.foreign < fewestRows) return { status: 'pass', measured, expected, findings: [] };
     const transform = new OwnAgents();

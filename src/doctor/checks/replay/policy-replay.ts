@@ -1,4 +1,5 @@
 /** Whether the policy itself, run again on what the agents saw, gives the log-probabilities that were stored. What it runs is prepared before the checks, because models run asynchronously. */
+import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
@@ -17,7 +18,7 @@ export const replays = (logp: number, given: number): boolean =>
 export const policyReplay: Check = {
   id: 'policy-replay',
   group: 'replay',
-  question: 'Is the stored log-probability what the policy itself gives?',
+  question: ['Is the stored log-probability what the policy itself gives?', '所存的对数概率与策略本身给出的一致吗？'],
   needs: [['policies/*.onnx'], ['samples.obs']],
   causes: ['stale-samples', 'trained-on-other-agent', 'old-logp-wrong'],
   start: () => new PolicyReplayPass(),
@@ -109,7 +110,8 @@ class PolicyReplayPass implements Pass {
         measured,
         expected,
         findings: [],
-        note: note || 'no snapshot belongs to an iteration whose rows are there',
+        note:
+          note || told('no snapshot belongs to an iteration whose rows are there', '没有哪个快照属于有数据行的迭代'),
       };
     const evidence = [{ check: 'policy-replay', measured, expected }];
     const findings = [...this.found].map(([key, tally]) => this.finding(key, tally, share, evidence));

@@ -1,4 +1,5 @@
 /** Before a policy's first step of an iteration, new_logp must equal old_logp. Rows that disagree are explained by the transform that makes them agree. */
+import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
@@ -22,7 +23,7 @@ const halfPrecision = (step: number, value: number) =>
 export const replay: Check = {
   id: 'replay',
   group: 'replay',
-  question: 'Does the update replay the distribution that was sampled from?',
+  question: ['Does the update replay the distribution that was sampled from?', '更新是否重放了采样时的分布？'],
   needs: [['replays.new_logp'], ['samples.old_logp', 'replays.old_logp']],
   causes: [...new Set(hypotheses.map(({ cause }) => cause)), 'recurrent-state-not-replayed'],
   start: (run) => new ReplayPass(run),
@@ -174,7 +175,13 @@ class ReplayPass implements Pass {
     };
     const expected = { share: 0, tolerance: logpTolerance };
     if (this.looked === 0)
-      return { status: 'not-checked', measured, expected, findings: [], note: 'no replay precedes the first step' };
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: told('no replay precedes the first step', '第一步之前没有重放'),
+      };
     if (this.noticed < fewestRows && this.againDiffers < fewestRows)
       return { status: this.kept >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
     const { findings, rest } = this.explained(share, measured, expected);

@@ -12,7 +12,7 @@ import { LeftOut } from '../../transforms/rows/left-out.ts';
 export const phantomRows: Check = {
   id: 'rows',
   group: 'credit',
-  question: 'Was every row in the loss a decision?',
+  question: ['Was every row in the loss a decision?', '损失中的每一行都是一次决策吗？'],
   needs: [['samples.t'], ['samples.terminated', 'samples.truncated', 'samples.action']],
   causes: ['phantom-steps', 'padding-trained'],
   start: () => new RowsPass(),

@@ -14,7 +14,7 @@ import { RowsOfIteration } from '../../transforms/rows/rows-of-iteration.ts';
 export const stale: Check = {
   id: 'fresh-rows',
   group: 'replay',
-  question: "Does an update use its own iteration's rows?",
+  question: ["Does an update use its own iteration's rows?", '更新是否使用自己这次迭代的行？'],
   needs: [['replays.new_logp'], ['samples.old_logp']],
   causes: ['stale-samples'],
   start: (run) => new StalePass(run),

@@ -1,5 +1,6 @@
 /** Does the trainer's own batch give what a clean pass gives? Padding, packing, dropout and a forgotten temperature show here, whatever the sampler does. */
 
+import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
@@ -20,7 +21,10 @@ const check = 'token-batch';
 export const batch = tokenCheck({
   id: check,
   group: 'replay',
-  question: "Does the trainer's batch give the tokens the log-probability that a clean pass gives them?",
+  question: [
+    "Does the trainer's batch give the tokens the log-probability that a clean pass gives them?",
+    '训练批次给出的词元对数概率与干净前向一致吗？',
+  ],
   needs: [
     ['samples.control_logp', 'samples.logp_tempered'],
     ['samples.logp_tempered', 'replays.new_logp'],
@@ -53,7 +57,14 @@ function look(evidence: TokenEvidence): Looked {
   }
   return {
     rows: looked,
-    ...(floor.measured ? {} : { note: 'the floor is assumed: no second clean pass was recorded' }),
+    ...(floor.measured
+      ? {}
+      : {
+          note: told(
+            'the floor is assumed: no second clean pass was recorded',
+            '误差下限是假定的：没有录下第二次干净前向',
+          ),
+        }),
   };
 }
 

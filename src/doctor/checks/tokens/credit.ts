@@ -1,4 +1,5 @@
 /** Are the advantages what the declared baseline and scale make of the rewards? Where they are not, the members, rewards or cut answers that reproduce every one of them name the cause. */
+import { told } from '../../../language/language.ts';
 import { type Finding, figure, type Remark } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
 import { bestRule, type Part, type Predict, rulesOf, spreadOf } from '../../tokens/advantage-fit.ts';
@@ -16,7 +17,10 @@ const check = 'token-credit';
 export const credit = tokenCheck({
   id: check,
   group: 'credit',
-  question: 'Are the advantages what the declared baseline makes of the rewards?',
+  question: [
+    'Are the advantages what the declared baseline makes of the rewards?',
+    '优势是否是所声明的基线由奖励算出的？',
+  ],
   needs: [['responses.reward'], ['responses.advantage'], ['responses.group']],
   causes: [
     'truncated-response-rewarded',
@@ -39,11 +43,20 @@ interface Attempt {
 function look(evidence: TokenEvidence): Looked {
   const { settings } = evidence;
   if (settings.baseline === 'critic')
-    return { rows: 0, note: 'a critic gives the baseline: token-returns looks at it' };
+    return {
+      rows: 0,
+      note: told('a critic gives the baseline: token-returns looks at it', '基线由评论家给出：由 token-returns 检查'),
+    };
   const parts = partsOf(evidence);
   const rows = parts.reduce((sum, { trained }) => sum + trained.filter((value) => value === 1).length, 0);
   if (rows < limits.decidingRows.value)
-    return { rows: 0, note: 'too few responses that are trained have a reward, an advantage and a group' };
+    return {
+      rows: 0,
+      note: told(
+        'too few responses that are trained have a reward, an advantage and a group',
+        '参与训练且同时有奖励、优势和组的回答太少',
+      ),
+    };
   const members = settings.baseline_members;
   const rules = rulesOf(evidence);
   const own = (part: Part, rule: Rule) => advantagesOf(part, rule, groupings.own(part));

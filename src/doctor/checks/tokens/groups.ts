@@ -1,5 +1,6 @@
 /** Do groups carry a signal? Where all rewards of a group are equal its advantages are 0, whatever the program does. */
 
+import { told } from '../../../language/language.ts';
 import { percent } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
@@ -11,7 +12,7 @@ const check = 'token-groups';
 export const groups = tokenCheck({
   id: check,
   group: 'credit',
-  question: 'Do groups of responses differ in their rewards?',
+  question: ['Do groups of responses differ in their rewards?', '各组回答的奖励是否有差别？'],
   needs: [['responses.reward'], ['responses.group']],
   causes: ['group-degenerate'],
   look,
@@ -38,7 +39,7 @@ function look({ responses, steps, settings }: TokenEvidence): Looked {
   const dropped = droppedUnseen(steps.list, equal);
   const all = several.length + dropped;
   if (several.length < limits.fewestRows.value || settings.baseline === 'critic' || settings.baseline === 'none')
-    return { rows: 0, note: 'too few groups of more than one response' };
+    return { rows: 0, note: told('too few groups of more than one response', '多于一个回答的组太少') };
   const share = (flat + dropped) / all;
   const measured = { groups: several.length, groups_without_spread: flat, groups_dropped: dropped };
   const summary = `${flat + dropped} of ${all} groups (${percent(share)}) carry no signal: all of their rewards are equal${dropped > 0 ? ', or they were dropped' : ''}`;

@@ -1,4 +1,5 @@
 /** Is the derivative of the loss by each log-probability what the settings make of advantage, ratio, clip, weight, KL and normaliser? What is exact with another term or level names it. */
+import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
@@ -18,7 +19,10 @@ const check = 'token-loss';
 export const loss = tokenCheck({
   id: check,
   group: 'gradient',
-  question: 'Is the derivative of the loss by each log-probability what the settings say?',
+  question: [
+    'Is the derivative of the loss by each log-probability what the settings say?',
+    '损失对每个对数概率的导数与设置一致吗？',
+  ],
   needs: [['replays.coef'], ['replays.advantage', 'samples.advantage', 'responses.advantage']],
   causes: [
     'loss-normaliser-wrong',
@@ -37,7 +41,10 @@ function look(evidence: TokenEvidence): Looked {
   const all = new LossRows(evidence);
   const rows = all.rows.length;
   if (rows < limits.decidingRows.value)
-    return { rows: 0, note: 'too few rows have a derivative, an advantage and a denominator' };
+    return {
+      rows: 0,
+      note: told('too few rows have a derivative, an advantage and a denominator', '同时有导数、优势和分母的行太少'),
+    };
   const tolerance = /16|half/.test(settings.precision?.trainer ?? '') ? limits.coefHalf.value : limits.coef.value;
   const exact = (fit: Fit) =>
     fit.q50 <= tolerance &&

@@ -13,7 +13,7 @@ const check = 'token-mask';
 export const mask = tokenCheck({
   id: check,
   group: 'gradient',
-  question: 'Are the tokens trained that the model sampled, and no others?',
+  question: ['Are the tokens trained that the model sampled, and no others?', '训练的是否正是模型采样的词元？'],
   needs: [['samples.source'], ['samples.trained', 'replays.coef']],
   causes: ['loss-mask-shifted', 'environment-tokens-trained', 'padding-trained', 'truncated-response-rewarded'],
   look,

@@ -1,4 +1,5 @@
 /** Are KL and clip fraction reported as the tokens of the same step give them? Only steps that were recorded whole can tell. */
+import { told } from '../../../language/language.ts';
 import { mean } from '../../../math/statistics.ts';
 import { type Figures, type Finding, figure } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
@@ -14,7 +15,7 @@ const check = 'token-metrics';
 export const tokenMetrics = tokenCheck({
   id: check,
   group: 'reading',
-  question: 'Are KL and clip fraction reported as the tokens give them?',
+  question: ['Are KL and clip fraction reported as the tokens give them?', 'KL 与裁剪比例是否与词元算出的一致？'],
   needs: [['steps.approx_kl', 'steps.clip_fraction'], ['replays.new_logp']],
   causes: ['metric-misreported'],
   look,
@@ -44,7 +45,14 @@ function look(evidence: TokenEvidence): Looked {
     ([step, own]) => step.epoch + step.minibatch > 0 && step.tokens === own.length && step.tokens > 0,
   );
   const rows = whole.reduce((sum, [, own]) => sum + own.length, 0);
-  if (rows === 0) return { rows: 0, note: 'no step after the first of its iteration was recorded whole' };
+  if (rows === 0)
+    return {
+      rows: 0,
+      note: told(
+        'no step after the first of its iteration was recorded whole',
+        '没有完整录下迭代中第一步之后的任何一步',
+      ),
+    };
   const noise = limits.klRounding.value * resolution(evidence.uses.column('new_logp'));
   const measured: Figures = { steps: whole.length };
   const findings: Finding[] = [];

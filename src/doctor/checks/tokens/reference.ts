@@ -1,4 +1,5 @@
 /** Is the reference the policy that training began with, and does it stay? At version 0 it must equal the policy; later it must not move with it. */
+import { told } from '../../../language/language.ts';
 import { figure } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
 import { source } from '../../tokens/codes.ts';
@@ -13,7 +14,10 @@ const check = 'token-reference';
 export const reference = tokenCheck({
   id: check,
   group: 'gradient',
-  question: 'Is the reference the policy that training began with, and does it stay?',
+  question: [
+    'Is the reference the policy that training began with, and does it stay?',
+    '参考策略是否是训练开始时的策略，且保持不变？',
+  ],
   needs: [['samples.reference_logp'], ['samples.control_logp', 'samples.logp_tempered', 'replays.new_logp']],
   causes: ['reference-wrong'],
   look,
@@ -89,7 +93,15 @@ function look(evidence: TokenEvidence): Looked {
       travel.push(fresh[i] - clean[token[i]]);
   const aged = gaps(later.map((row) => earlier[row] - clean[row]));
   const moved = [gaps(travel), aged].some((found) => found.rows >= limits.decidingRows.value && !floor.holds(found));
-  if (!moved) return { rows, measured, note: 'the reference equals the policy, which has not visibly moved' };
+  if (!moved)
+    return {
+      rows,
+      measured,
+      note: told(
+        'the reference equals the policy, which has not visibly moved',
+        '参考策略等于当前策略，而后者没有明显变化',
+      ),
+    };
   return {
     rows,
     measured,

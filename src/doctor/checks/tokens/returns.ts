@@ -1,4 +1,5 @@
 /** Is the credit of tokens what rewards and values give? Without a critic all values are 0. The reward sits on the last token that the model sampled; moved elsewhere, the pass reproduces, and that names it. */
+import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
@@ -15,7 +16,10 @@ const check = 'token-returns';
 export const tokenReturns = tokenCheck({
   id: check,
   group: 'credit',
-  question: 'Where tokens have credit of their own, is it what rewards and values give?',
+  question: [
+    'Where tokens have credit of their own, is it what rewards and values give?',
+    '词元有自己的优势时，是否与奖励和价值算出的一致？',
+  ],
   needs: [['samples.advantage'], ['samples.reward', 'responses.reward']],
   causes: ['reward-token-wrong', 'truncated-response-rewarded'],
   look,
@@ -34,7 +38,10 @@ function look(evidence: TokenEvidence): Looked {
   const chains = chainsOf(evidence);
   const rows = chains.reduce((sum, { used }) => sum + used.length, 0);
   if (rows < limits.decidingRows.value)
-    return { rows: 0, note: 'too few tokens have a reward and an advantage of their own' };
+    return {
+      rows: 0,
+      note: told('too few tokens have a reward and an advantage of their own', '有奖励和自己优势的词元太少'),
+    };
   const [gamma, lambda] = [declaredOr(run.number('gamma'), 1), declaredOr(run.number('lambda'), 1)];
   const judge = (alter: (chain: Chain) => Float64Array, bootstrap = 0) => {
     const errors: number[] = [];

@@ -14,7 +14,10 @@ const check = 'token-reuse';
 export const reuse = tokenCheck({
   id: check,
   group: 'replay',
-  question: 'Is every response new, and the denominator of its ratio kept from before the first step?',
+  question: [
+    'Is every response new, and the denominator of its ratio kept from before the first step?',
+    '每个回答都是新的吗？比率的分母是否保留自第一步之前？',
+  ],
   needs: [['samples.token', 'replays.old_logp', 'samples.old_logp']],
   causes: ['stale-samples', 'old-logp-recomputed', 'loss-mask-shifted'],
   look,

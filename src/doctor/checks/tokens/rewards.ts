@@ -13,7 +13,7 @@ const check = 'token-rewards';
 export const tokenRewards = tokenCheck({
   id: check,
   group: 'credit',
-  question: 'Do rewards belong to their responses?',
+  question: ['Do rewards belong to their responses?', '奖励属于各自的回答吗？'],
   needs: [['responses.reward'], ['responses.graded', 'responses.rewarded_as']],
   causes: ['reward-misordered', 'truncated-response-rewarded', 'kl-term-wrong'],
   look,

@@ -18,7 +18,10 @@ const check = 'token-sampler';
 export const sampler = tokenCheck({
   id: check,
   group: 'replay',
-  question: 'Do sampler and trainer give the sampled tokens the same log-probability?',
+  question: [
+    'Do sampler and trainer give the sampled tokens the same log-probability?',
+    '采样器与训练器给采样词元的对数概率相同吗？',
+  ],
   needs: [['samples.sampler_logp'], ['samples.control_logp', 'samples.logp_tempered', 'replays.new_logp']],
   causes: [
     'temperature-mismatch',

@@ -1,4 +1,5 @@
 /** Losses that differ between agents by orders of magnitude: one of them is trained on other rows or other rewards. Seen only across agents. */
+import { told } from '../../../language/language.ts';
 import { mean, median } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
 import { logLimits } from '../limits.ts';
@@ -8,7 +9,7 @@ import type { View } from '../view.ts';
 export const agentsApart: Symptom = {
   id: 'losses-differ-between-agents',
   reads: ['value_loss'],
-  looksFor: 'value losses that differ between agents by orders of magnitude',
+  looksFor: ['value losses that differ between agents by orders of magnitude', '各智能体之间相差数个数量级的价值损失'],
   // One agent alone shows nothing; `acrossAgents` looks at all.
   find: () => undefined,
   suggests: () => ({
@@ -46,7 +47,10 @@ export function acrossAgents(views: readonly View[], name: (agent: number) => st
     .sort((a, b) => a.view.owner.agent - b.view.owner.agent)
     .map(({ view, late }) => `${name(view.owner.agent)} ${figure(late)}`)
     .join(', ');
-  const sentence = `the value losses of agents differ ${figure(Math.round(greatest.late / least.late))} times (${all})`;
+  const sentence = told(
+    `the value losses of agents differ ${figure(Math.round(greatest.late / least.late))} times (${all})`,
+    `各智能体的价值损失相差 ${figure(Math.round(greatest.late / least.late))} 倍（${all}）`,
+  );
   const measured = Object.fromEntries(losses.map(({ view, late }) => [name(view.owner.agent), figure(late)]));
   return {
     found: found(

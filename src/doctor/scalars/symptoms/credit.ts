@@ -1,4 +1,5 @@
 /** What the advantages and returns of a log say about credit. */
+import { told } from '../../../language/language.ts';
 import { mean, spread } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
 import { logLimits } from '../limits.ts';
@@ -7,7 +8,7 @@ import { found, type Symptom, type Weights } from '../symptom.ts';
 const flat: Symptom = {
   id: 'advantage-flat',
   reads: ['advantage_std', 'groups_without_signal'],
-  looksFor: 'advantages without any spread',
+  looksFor: ['advantages without any spread', '没有任何差异的优势'],
   find({ owner }) {
     const spreads = owner.get('advantage_std', 3);
     const none = (value: number) => Math.abs(value) < 1e-8;
@@ -15,13 +16,19 @@ const flat: Symptom = {
       return found(
         spreads,
         spreads.onset(none),
-        `${spreads.series.name} is 0: every row has the same advantage`,
+        told(
+          `${spreads.series.name} is 0: every row has the same advantage`,
+          `${spreads.series.name} 为 0：每一行的优势都相同`,
+        ),
         { median: figure(spreads.median) },
         { above: 0 },
       );
     const without = owner.get('groups_without_signal', logLimits.updates.value);
     if (!without || without.median <= 0.95) return undefined;
-    const sentence = `${without.series.name} is ${figure(without.median)}: almost no group has answers of different reward`;
+    const sentence = told(
+      `${without.series.name} is ${figure(without.median)}: almost no group has answers of different reward`,
+      `${without.series.name} 为 ${figure(without.median)}：几乎没有哪一组的回答奖励不同`,
+    );
     return found(
       without,
       without.onset((value) => value > 0.95),
@@ -36,12 +43,15 @@ const flat: Symptom = {
 const oneSided: Symptom = {
   id: 'advantage-one-sided',
   reads: ['advantage_mean', 'advantage_std'],
-  looksFor: 'advantages that all have one sign',
+  looksFor: ['advantages that all have one sign', '全部同号的优势'],
   find({ owner }) {
     const [means, spreads] = [owner.get('advantage_mean', 5), owner.get('advantage_std', 5)];
     if (!means || !spreads || spreads.median <= 1e-8 || (means.least <= 0 && means.greatest >= 0)) return undefined;
     if (Math.abs(means.median) <= logLimits.oneSided.value * spreads.median) return undefined;
-    const sentence = `${means.series.name} is ${figure(means.median)} with a spread of ${figure(spreads.median)}: all advantages have one sign`;
+    const sentence = told(
+      `${means.series.name} is ${figure(means.median)} with a spread of ${figure(spreads.median)}: all advantages have one sign`,
+      `${means.series.name} 为 ${figure(means.median)}，标准差 ${figure(spreads.median)}：所有优势同号`,
+    );
     return found(
       means,
       means.onset(() => true),
@@ -56,7 +66,7 @@ const oneSided: Symptom = {
 const notCentred: Symptom = {
   id: 'advantage-not-centred',
   reads: ['advantage_mean', 'advantage_std'],
-  looksFor: 'advantages whose mean is far from 0',
+  looksFor: ['advantages whose mean is far from 0', '均值远离 0 的优势'],
   find(view) {
     const means = view.owner.get('advantage_mean', 5);
     if (!means || oneSided.find(view)) return undefined;
@@ -65,8 +75,13 @@ const notCentred: Symptom = {
     // Without the spread only the size speaks: advantages of normalised rewards stay well below 1.
     const far = Math.abs(means.median) > (spreads ? logLimits.offCentre.value * spreads.median : 1);
     if (!far || (one > 0.1 && one < 0.9)) return undefined;
-    const beside = spreads ? ` with a spread of ${figure(spreads.median)}` : '';
-    const sentence = `${means.series.name} has a median of ${figure(means.median)}${beside}: the advantages were never centred, and the step follows their size`;
+    const beside = spreads
+      ? told(` with a spread of ${figure(spreads.median)}`, `，标准差 ${figure(spreads.median)}`)
+      : '';
+    const sentence = told(
+      `${means.series.name} has a median of ${figure(means.median)}${beside}: the advantages were never centred, and the step follows their size`,
+      `${means.series.name} 的中位数为 ${figure(means.median)}${beside}：优势从未去均值，步长随其大小而变`,
+    );
     return found(
       means,
       means.onset(() => true),
@@ -85,7 +100,7 @@ const notCentred: Symptom = {
 const falling: Symptom = {
   id: 'return-falling',
   reads: ['return'],
-  looksFor: 'returns that fall below where they began',
+  looksFor: ['returns that fall below where they began', '降到开始时以下的回报'],
   find({ returns }) {
     if (!returns || returns.count < logLimits.updates.value) return undefined;
     const range = returns.greatest - returns.least;
@@ -98,7 +113,10 @@ const falling: Symptom = {
     const later = Math.max(...returns.smooth.slice(2));
     const falls = atOnce || returns.rise < -logLimits.fall.value;
     if (!falls || gap <= 0.3 * range || later > Math.max(...early)) return undefined;
-    const sentence = `${returns.series.name} falls from ${figure(mean(early))} to ${figure(mean(returns.late))}, below where it began`;
+    const sentence = told(
+      `${returns.series.name} falls from ${figure(mean(early))} to ${figure(mean(returns.late))}, below where it began`,
+      `${returns.series.name} 从 ${figure(mean(early))} 降到 ${figure(mean(returns.late))}，低于开始时`,
+    );
     return found(
       returns,
       returns.onset((value) => value < mean(early) - 0.3 * range),
@@ -117,7 +135,7 @@ const falling: Symptom = {
 const afterPeak: Symptom = {
   id: 'return-falls-after-peak',
   reads: ['return'],
-  looksFor: 'returns that fall again after a peak',
+  looksFor: ['returns that fall again after a peak', '到达峰值后又下降的回报'],
   find(view) {
     const { returns } = view;
     if (!returns || returns.count < logLimits.updates.value || falling.find(view)) return undefined;
@@ -130,7 +148,10 @@ const afterPeak: Symptom = {
       return undefined;
     if (peak - late <= logLimits.fall.value * error || peak - early <= logLimits.fall.value * error) return undefined;
     const step = returns.steps[Math.min(returns.count - 1, Math.floor((at / smooth.length) * returns.count))];
-    const sentence = `${returns.series.name} rises from ${figure(early)} to ${figure(peak)} and falls again to ${figure(late)}`;
+    const sentence = told(
+      `${returns.series.name} rises from ${figure(early)} to ${figure(peak)} and falls again to ${figure(late)}`,
+      `${returns.series.name} 从 ${figure(early)} 升到 ${figure(peak)}，又降到 ${figure(late)}`,
+    );
     return found(
       returns,
       Number.isFinite(step) ? step : at,

@@ -1,4 +1,5 @@
 /** The critic foresees nothing, or its loss explodes. */
+import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
 import { logLimits } from '../limits.ts';
@@ -7,7 +8,7 @@ import { found, type Symptom } from '../symptom.ts';
 const worseThanConstant: Symptom = {
   id: 'value-worse-than-constant',
   reads: ['explained_variance'],
-  looksFor: 'an explained variance that stays below 0',
+  looksFor: ['an explained variance that stays below 0', '一直低于 0 的解释方差'],
   find({ owner, improved }) {
     // A critic begins worse than a constant, and with few steps per batch it takes a while.
     const explained = owner.get('explained_variance', 2 * logLimits.updates.value);
@@ -19,7 +20,10 @@ const worseThanConstant: Symptom = {
     )
       return undefined;
     const late = median(explained.half);
-    const sentence = `${explained.series.name} has a median of ${figure(late)} in the second half: the critic is worse than a constant`;
+    const sentence = told(
+      `${explained.series.name} has a median of ${figure(late)} in the second half: the critic is worse than a constant`,
+      `${explained.series.name} 在后半段的中位数为 ${figure(late)}：评论家还不如一个常数`,
+    );
     return found(
       explained,
       explained.onset((value) => value < 0),
@@ -39,7 +43,7 @@ const worseThanConstant: Symptom = {
 const blowsUp: Symptom = {
   id: 'value-loss-blows-up',
   reads: ['value_loss'],
-  looksFor: 'a value loss that grows more than the returns explain',
+  looksFor: ['a value loss that grows more than the returns explain', '增长超出回报所能解释的价值损失'],
   find(view) {
     const loss = view.owner.get('value_loss', 6);
     if (!loss) return undefined;
@@ -47,8 +51,13 @@ const blowsUp: Symptom = {
     const times = view.improved ? logLimits.growsLearning.value : logLimits.grows.value;
     if (!(before > 0) || after <= times * view.returnsGrew * before || loss.trend < logLimits.trend.value)
       return undefined;
-    const unknown = view.returns ? '' : '; the log has no returns that could have grown with it';
-    const sentence = `${loss.series.name} grows from ${figure(before)} to ${figure(after)}, ${figure(Math.round(after / before))} times, in ${loss.count} rows${unknown}`;
+    const unknown = view.returns
+      ? ''
+      : told('; the log has no returns that could have grown with it', '；日志里没有可能随之增长的回报');
+    const sentence = told(
+      `${loss.series.name} grows from ${figure(before)} to ${figure(after)}, ${figure(Math.round(after / before))} times, in ${loss.count} rows${unknown}`,
+      `${loss.series.name} 在 ${loss.count} 行里从 ${figure(before)} 增长到 ${figure(after)}，达 ${figure(Math.round(after / before))} 倍${unknown}`,
+    );
     return found(
       loss,
       loss.onset((value) => value > times * before),

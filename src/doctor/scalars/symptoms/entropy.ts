@@ -1,4 +1,5 @@
 /** The policy chooses blindly, ever more blindly, or no longer at all. */
+import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
 import { logLimits } from '../limits.ts';
@@ -9,13 +10,16 @@ const { updates, entropyNear, rise } = logLimits;
 const atLogK: Symptom = {
   id: 'entropy-at-log-k',
   reads: ['entropy', 'entropy_ratio'],
-  looksFor: 'an entropy that stays at log K',
+  looksFor: ['an entropy that stays at log K', '停在 log K 的熵'],
   find(view) {
     const { owner, entropy, improved } = view;
     if (improved) return undefined;
     const relative = owner.get('entropy_ratio', updates.value);
     if (relative && relative.low >= 1 - 2 * entropyNear.value && relative.count >= 2 * updates.value) {
-      const sentence = `${relative.series.name} stays at ${figure(relative.median)}: the policy chooses blindly`;
+      const sentence = told(
+        `${relative.series.name} stays at ${figure(relative.median)}: the policy chooses blindly`,
+        `${relative.series.name} 一直停在 ${figure(relative.median)}：策略在盲目选择`,
+      );
       return found(
         relative,
         relative.onset(() => true),
@@ -37,7 +41,10 @@ const atLogK: Symptom = {
       Math.abs(entropy.median - Math.log(choices)) < entropyNear.value * Math.log(choices);
     if (!near || after <= (1 - entropyNear.value) * before || (entropy.count < 2 * updates.value && !still))
       return undefined;
-    const sentence = `${entropy.series.name} stays at ${figure(entropy.median)}, which is log ${choices}: the policy chooses blindly among ${choices}`;
+    const sentence = told(
+      `${entropy.series.name} stays at ${figure(entropy.median)}, which is log ${choices}: the policy chooses blindly among ${choices}`,
+      `${entropy.series.name} 一直停在 ${figure(entropy.median)}，即 log ${choices}：策略在 ${choices} 个选项中盲目选择`,
+    );
     return found(
       entropy,
       entropy.onset(() => true),
@@ -62,12 +69,15 @@ const atLogK: Symptom = {
 const rising: Symptom = {
   id: 'entropy-rising',
   reads: ['entropy'],
-  looksFor: 'an entropy that rises',
+  looksFor: ['an entropy that rises', '上升的熵'],
   find({ entropy, improved }) {
     if (!entropy || entropy.count < updates.value || improved) return undefined;
     const [before, after] = [median(entropy.early), median(entropy.late)];
     if (after <= 1.15 * Math.abs(before) + 0.02 || entropy.rise <= rise.value) return undefined;
-    const sentence = `${entropy.series.name} rises from ${figure(before)} to ${figure(after)}`;
+    const sentence = told(
+      `${entropy.series.name} rises from ${figure(before)} to ${figure(after)}`,
+      `${entropy.series.name} 从 ${figure(before)} 升到 ${figure(after)}`,
+    );
     return found(
       entropy,
       entropy.onset((value) => value > before),
@@ -82,13 +92,16 @@ const rising: Symptom = {
 const collapsed: Symptom = {
   id: 'entropy-collapsed',
   reads: ['entropy'],
-  looksFor: 'an entropy that is gone in the first quarter',
+  looksFor: ['an entropy that is gone in the first quarter', '在前四分之一就消失的熵'],
   find({ entropy, improved }) {
     if (!entropy || entropy.count < updates.value || improved) return undefined;
     const [first, after] = [entropy.values[0], median(entropy.late)];
     const quarter = entropy.values.slice(0, Math.ceil(entropy.count / 4)).at(-1)!;
     if (first <= 0.05 || entropy.least < 0 || quarter >= 0.05 * first || after >= 0.05 * first) return undefined;
-    const sentence = `${entropy.series.name} falls from ${figure(first)} to ${figure(after)} in the first quarter of the log, and what episodes pay does not rise`;
+    const sentence = told(
+      `${entropy.series.name} falls from ${figure(first)} to ${figure(after)} in the first quarter of the log, and what episodes pay does not rise`,
+      `${entropy.series.name} 在日志的前四分之一里从 ${figure(first)} 降到 ${figure(after)}，而回合所得并未上升`,
+    );
     return found(
       entropy,
       entropy.onset((value) => value < 0.05 * first),

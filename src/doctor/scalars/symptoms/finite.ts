@@ -1,4 +1,5 @@
 /** A figure that is not a number. Explained variance and returns are NaN in healthy logs, where nothing varies or no episode has ended. */
+import { told } from '../../../language/language.ts';
 import { Figures } from '../series.ts';
 import { type Found, found, most, type Symptom } from '../symptom.ts';
 
@@ -17,7 +18,7 @@ const mustBeFinite = [
 export const nonFinite: Symptom = {
   id: 'non-finite',
   reads: mustBeFinite,
-  looksFor: 'a figure that is not a number',
+  looksFor: ['a figure that is not a number', '不是数的数值'],
   find({ owner }) {
     let first: Found | undefined;
     for (const series of owner.all()) {
@@ -28,7 +29,10 @@ export const nonFinite: Symptom = {
       if (!lasting && (/grad/.test(series.metric) || bad.length < 3)) continue;
       const step = Number.isFinite(series.step[bad[0]]) ? series.step[bad[0]] : bad[0];
       if (first && first.onset <= step) continue;
-      const sentence = `${series.name} is not a number in ${bad.length} of ${series.value.length} rows, first at step ${step}`;
+      const sentence = told(
+        `${series.name} is not a number in ${bad.length} of ${series.value.length} rows, first at step ${step}`,
+        `${series.name} 在 ${series.value.length} 行中有 ${bad.length} 行不是数，最早在第 ${step} 步`,
+      );
       const measured = { not_finite: bad.length, of: series.value.length, first_step: step };
       first = found(new Figures(series), step, sentence, measured, { not_finite: 0 });
     }

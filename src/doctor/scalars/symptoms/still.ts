@@ -1,4 +1,5 @@
 /** The policy does not move: rates, gradients and KL at 0, or so small that nobody sees them. */
+import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { figure, percent } from '../../diagnosis.ts';
 import { logLimits } from '../limits.ts';
@@ -15,7 +16,7 @@ const still: Weights = {
 const learningRateZero: Symptom = {
   id: 'learning-rate-zero',
   reads: ['learning_rate'],
-  looksFor: 'a learning rate of 0',
+  looksFor: ['a learning rate of 0', '为 0 的学习率'],
   find({ owner }) {
     const rate = owner.get('learning_rate', 3);
     const share = rate?.share((value) => value === 0) ?? 0;
@@ -25,7 +26,10 @@ const learningRateZero: Symptom = {
     return found(
       rate,
       onset,
-      `${rate.series.name} is 0 in ${percent(share)} of the log`,
+      told(
+        `${rate.series.name} is 0 in ${percent(share)} of the log`,
+        `${rate.series.name} 在日志的 ${percent(share)} 里为 0`,
+      ),
       { median: figure(rate.median) },
       { above: 0 },
     );
@@ -36,13 +40,16 @@ const learningRateZero: Symptom = {
 const gradientZero: Symptom = {
   id: 'gradient-zero',
   reads: ['policy_grad_norm', 'grad_norm'],
-  looksFor: 'a gradient of 0',
+  looksFor: ['a gradient of 0', '为 0 的梯度'],
   find({ owner, nothingToChoose }) {
     const gradient = owner.get('policy_grad_norm', 3) ?? owner.get('grad_norm', 3);
     if (nothingToChoose || !gradient?.tells(0) || gradient.share((value) => Math.abs(value) < 1e-12) < 0.9)
       return undefined;
     const onset = gradient.onset((value) => value === 0);
-    const sentence = `${gradient.series.name} is 0: no gradient reaches what it measures`;
+    const sentence = told(
+      `${gradient.series.name} is 0: no gradient reaches what it measures`,
+      `${gradient.series.name} 为 0：没有梯度到达它所测量的部分`,
+    );
     return found(gradient, onset, sentence, { median: figure(gradient.median) }, { above: 0 });
   },
   suggests: () => ({ 'policy-detached': 0.35, 'advantage-degenerate': 0.15 }),
@@ -51,7 +58,7 @@ const gradientZero: Symptom = {
 const klZero: Symptom = {
   id: 'kl-zero',
   reads: ['kl', 'kl_k1'],
-  looksFor: 'a KL that is exactly 0 in every update',
+  looksFor: ['a KL that is exactly 0 in every update', '每次更新都恰好为 0 的 KL'],
   find(view) {
     const { kl, clip } = view;
     if (view.nothingToChoose || !kl?.tells(logLimits.zeroKl.value) || view.stepsPerBatch === 1) return undefined;
@@ -59,7 +66,10 @@ const klZero: Symptom = {
     const size = median(kl.values.map(Math.abs));
     const throughout = size < zeroKl.value && kl.share((value) => Math.abs(value) < 10 * zeroKl.value) >= 0.95;
     if (throughout && !(clip !== undefined && clip.high > 0)) {
-      const sentence = `${kl.series.name} is 0 in every one of ${kl.count} updates (median ${figure(size)})`;
+      const sentence = told(
+        `${kl.series.name} is 0 in every one of ${kl.count} updates (median ${figure(size)})`,
+        `${kl.series.name} 在全部 ${kl.count} 次更新中都是 0（中位数 ${figure(size)}）`,
+      );
       return found(
         kl,
         kl.onset(() => true),
@@ -74,7 +84,10 @@ const klZero: Symptom = {
     if (since === 0 || updates < Math.max(logLimits.updates.value / 2, 0.4 * kl.count)) return undefined;
     if (clip?.values.slice(Math.ceil((since / kl.count) * clip.count)).some((value) => value > 0)) return undefined;
     const step = kl.steps[since];
-    const sentence = `${kl.series.name} is 0 in the last ${updates} of ${kl.count} updates, and was not before`;
+    const sentence = told(
+      `${kl.series.name} is 0 in the last ${updates} of ${kl.count} updates, and was not before`,
+      `${kl.series.name} 在 ${kl.count} 次更新的最后 ${updates} 次里为 0，此前不是`,
+    );
     return found(kl, Number.isFinite(step) ? step : since, sentence, { updates, before: since }, { above: 0 });
   },
   suggests(view, seen) {
@@ -97,13 +110,16 @@ const klZero: Symptom = {
 const ratioOne: Symptom = {
   id: 'ratio-exactly-one',
   reads: ['ratio'],
-  looksFor: 'a ratio that is exactly 1 in every update',
+  looksFor: ['a ratio that is exactly 1 in every update', '每次更新都恰好为 1 的比率'],
   find(view) {
     const ratio = view.owner.get('ratio', 3);
     // Where there is a KL, it says the same more exactly.
     if (view.kl || view.nothingToChoose || view.stepsPerBatch === 1 || !ratio) return undefined;
     if (ratio.share((value) => Math.abs(value - 1) < logLimits.zeroKl.value) < 0.95) return undefined;
-    const sentence = `${ratio.series.name} is exactly 1 in every one of ${ratio.count} updates`;
+    const sentence = told(
+      `${ratio.series.name} is exactly 1 in every one of ${ratio.count} updates`,
+      `${ratio.series.name} 在全部 ${ratio.count} 次更新中都恰好是 1`,
+    );
     return found(
       ratio,
       ratio.onset(() => true),
@@ -118,7 +134,7 @@ const ratioOne: Symptom = {
 const klTiny: Symptom = {
   id: 'kl-tiny',
   reads: ['kl', 'kl_k1'],
-  looksFor: 'a KL so small that updates barely move the policy',
+  looksFor: ['a KL so small that updates barely move the policy', '小到更新几乎不推动策略的 KL'],
   find(view) {
     const { kl, clip } = view;
     if (
@@ -131,7 +147,10 @@ const klTiny: Symptom = {
       return undefined;
     const size = median(kl.values.map(Math.abs));
     if (size >= logLimits.tinyKl.value || (clip !== undefined && clip.high > 0) || view.improved) return undefined;
-    const sentence = `${kl.series.name} has a median of ${figure(size)}: updates barely move the policy`;
+    const sentence = told(
+      `${kl.series.name} has a median of ${figure(size)}: updates barely move the policy`,
+      `${kl.series.name} 的中位数为 ${figure(size)}：更新几乎没有推动策略`,
+    );
     return found(
       kl,
       kl.onset(() => true),
@@ -156,11 +175,14 @@ const klTiny: Symptom = {
 const stopsAtOnce: Symptom = {
   id: 'kl-stop-at-once',
   reads: ['epochs_run'],
-  looksFor: 'epochs that stop at the first one, every time',
+  looksFor: ['epochs that stop at the first one, every time', '每次都停在第一轮的训练轮'],
   find({ owner, run }) {
     const epochs = owner.get('epochs_run', 5);
     if (!epochs || !(run.number('epochs') > 1) || epochs.high > 1) return undefined;
-    const sentence = `${epochs.series.name} is ${figure(epochs.median)} in every update, of ${run.number('epochs')} epochs that are set`;
+    const sentence = told(
+      `${epochs.series.name} is ${figure(epochs.median)} in every update, of ${run.number('epochs')} epochs that are set`,
+      `${epochs.series.name} 在每次更新中都是 ${figure(epochs.median)}，而设定为 ${run.number('epochs')} 轮`,
+    );
     return found(
       epochs,
       epochs.onset(() => true),
