@@ -5,14 +5,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest. They begin first, so that all workers end at about the same time. */
 const longest = [
-  'test/sweep/kills.test.ts',
-  'test/studio/views.test.ts',
+  'test/accept.test.ts',
   'test/docs.test.ts',
+  'test/studio/views.test.ts',
   'test/recorder.test.ts',
-  'test/studio/page.test.ts',
   'test/training/train.test.ts',
-  'test/accept/kills.test.ts',
-  'test/accept/recorder.test.ts',
+  'test/studio/page.test.ts',
+  'test/report.test.ts',
+  'test/sweep/redis.test.ts',
+  'test/sweep/queue.test.ts',
+  'test/start.test.ts',
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -35,7 +37,8 @@ const common = {
 
 export default defineConfig({
   test: {
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than there are processors: tests that wait for a page, a queue or a program leave theirs to another.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
@@ -55,6 +58,8 @@ export default defineConfig({
           globalSetup: ['./test/support/chromium.ts'],
           include: ['test/**/*.test.ts'],
           pool: 'forks',
+          // What is built runs as it is.
+          server: { deps: { external: [/\/(dist|build|scripts)\//] } },
           testTimeout: 600_000,
         },
       },

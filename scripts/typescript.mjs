@@ -1,4 +1,4 @@
-/** Runs the TypeScript programs of bench/ and test/accept/ against the built sources: each file is transpiled to build/, with its imports of src/ led to dist/. */
+/** Runs the TypeScript programs of bench/ against the built sources: each file is transpiled to build/, with its imports of src/ led to dist/. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';

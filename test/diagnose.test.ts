@@ -2,30 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../src/doctor/diagnosis.ts';
-import { root, temporaryFolder, trueline } from './support/run.ts';
+import { root, shortRun, temporaryFolder, trueline } from './support/run.ts';
 
 const folder = temporaryFolder();
 const [faulty, healthy] = [join(folder, 'faulty'), join(folder, 'healthy')];
 
 beforeAll(() => {
-  const common = [
-    'echo',
-    '--seed',
-    '2',
-    '--steps',
-    '20000',
-    '--set',
-    'gameSettings.seats=2',
-    '--set',
-    'worlds=16',
-    '--evaluate',
-    '0',
-  ];
   for (const [out, fault] of [
     [faulty, ['--fault', 'advantage-late']],
     [healthy, []],
   ] as const) {
-    expect(trueline('train', ...common, ...fault, '--out', out).status).toBe(0);
+    expect(trueline('train', ...shortRun, ...fault, '--out', out).status).toBe(0);
   }
 });
 

@@ -5,16 +5,15 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../src/doctor/diagnosis.ts';
 import { findChromium, openBrowser } from './support/browser.ts';
-import { root, run, temporaryFolder, trueline } from './support/run.ts';
+import { root, run, shortRun, temporaryFolder, trueline } from './support/run.ts';
 
 const folder = temporaryFolder();
 const faulty = join(folder, 'faulty');
 const page = join(folder, 'report.html');
-const common = 'echo --seed 2 --steps 20000 --set gameSettings.seats=2 --set worlds=16 --evaluate 0'.split(' ');
 const hostile = '<img src=x onerror="document.title=1">';
 
 beforeAll(() => {
-  expect(trueline('train', ...common, '--fault', 'advantage-of-next-agent', '--out', faulty).status).toBe(0);
+  expect(trueline('train', ...shortRun, '--fault', 'advantage-of-next-agent', '--out', faulty).status).toBe(0);
   const file = join(faulty, 'manifest.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as { agents: { name: string }[] };
   for (const agent of manifest.agents) agent.name = `${hostile}${agent.name}`;
@@ -110,7 +109,7 @@ describe('diagnose --follow', () => {
       [
         join(root, 'bin/trueline'),
         'train',
-        ...common,
+        ...shortRun,
         '--set',
         'checkpoint=1',
         '--fault',
@@ -145,19 +144,19 @@ describe('diagnose --follow', () => {
 describe('the guard of a run', () => {
   it('names the cause in warn mode once, and stops with the sentence in strict mode', () => {
     const fault = ['--fault', 'advantage-of-next-agent', '--json'];
-    const warned = trueline('train', ...common, ...fault, '--guard', 'warn', '--out', join(folder, 'warned'));
+    const warned = trueline('train', ...shortRun, ...fault, '--guard', 'warn', '--out', join(folder, 'warned'));
     expect(warned.status).toBe(0);
     const { notices } = JSON.parse(warned.stdout) as { notices: string[] };
     expect(notices.filter((notice) => notice.startsWith('advantage-agent-swapped: ')).length).toBe(1);
     expect(notices.join()).toContain('What to change:');
-    const strict = trueline('train', ...common, ...fault, '--guard', 'strict', '--out', join(folder, 'strict'));
+    const strict = trueline('train', ...shortRun, ...fault, '--guard', 'strict', '--out', join(folder, 'strict'));
     expect(strict.status).toBe(1);
     expect(strict.stderr).toMatch(/stopped by the guard: Guard \(advantage-agent-swapped\): .*What to change:/);
     expect(trueline('diagnose', join(folder, 'strict')).stdout).toMatch(/^Faulty: advantage-agent-swapped/);
   });
 
   it('has nothing to say about a healthy run', () => {
-    const { stdout } = trueline('train', ...common, '--json', '--guard', 'strict', '--out', join(folder, 'fine'));
+    const { stdout } = trueline('train', ...shortRun, '--json', '--guard', 'strict', '--out', join(folder, 'fine'));
     expect(JSON.parse(stdout)).toMatchObject({ stopped: false, guard: {} });
   });
 });

@@ -38,7 +38,7 @@ export async function accept(say: Say, size: Size): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const rung of rungs) {
     // Look-ahead plays some hundred games for every decision.
-    const episodes = size === 'full' ? (rung === 'look-ahead' ? 100 : 2000) : rung === 'look-ahead' ? 2 : 60;
+    const episodes = size === 'full' ? (rung === 'look-ahead' ? 100 : 2000) : rung === 'look-ahead' ? 1 : 60;
     say(`the ladder: ${rung}, ${episodes} episodes ...`);
     const game = makeGame('city', {}, 32);
     const player = makePlayer(rung, game);
@@ -60,7 +60,7 @@ function interval({ halfWidth }: Mean): string {
 /** Both companies gain with every step up the ladder. */
 function rungsInOrder(ladder: ReadonlyMap<Rung, Mean[]>, size: Size): Figure {
   const wrong: string[] = [];
-  // A few episodes of look-ahead cannot tell it from its neighbours.
+  // An episode of look-ahead cannot tell it from its neighbours.
   const judged = size === 'full' ? rungs : rungs.filter((rung) => rung !== 'look-ahead');
   for (let i = 1; i < judged.length; i++) {
     companies.forEach((company, c) => {

@@ -125,7 +125,7 @@ async function recorded(say: (line: string) => void, size: Size): Promise<Figure
   try {
     const run = await trainInto(
       join(folder, 'run'),
-      mergeSettings(settings('reduced', 7), { steps: size === 'full' ? 200_000 : 40_000 }),
+      mergeSettings(settings('reduced', 7), { steps: size === 'full' ? 200_000 : 12_000 }),
     );
     run.dispose();
     const recording = await openRecording(join(folder, 'run'));

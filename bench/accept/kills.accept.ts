@@ -12,7 +12,7 @@ export const needs = ['python3-numpy', 'redis-server'];
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'trueline-kills-'));
   const figures: Figure[] = [];
-  const most = Number(process.env.KILLS_MOST ?? (size === 'full' ? Number.POSITIVE_INFINITY : 3));
+  const most = Number(process.env.KILLS_MOST ?? (size === 'full' ? Number.POSITIVE_INFINITY : 2));
   const chosen = process.env.KILLS?.split(',');
   try {
     for (const target of targets.filter(({ name }) => chosen?.includes(name) ?? true)) {

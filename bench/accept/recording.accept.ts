@@ -10,7 +10,7 @@ export const needs = ['python3-numpy'];
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'trueline-accept-'));
-  const kills = size === 'full' ? 100 : 8;
+  const kills = size === 'full' ? 100 : 4;
   const figures: Figure[] = [];
   try {
     for (const encoding of ['npz', 'parquet', 'jsonl'] as const) {

@@ -18,15 +18,15 @@ const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
   const program = findRedis();
   if (!program) return [];
-  // As many kills and restarts in either size.
-  const jobs = jobsOf(size === 'full' ? 200 : 30);
+  const jobs = jobsOf(size === 'full' ? 200 : 15);
+  const kills = size === 'full' ? 14 : 5;
   const folder = mkdtempSync(join(tmpdir(), 'trueline-sweep-'));
   mkdirSync(join(folder, 'redis'));
   const redis = new TestRedis(program, join(folder, 'redis'), await freePort());
   await redis.start();
   const workers = Array.from({ length: 3 }, () => startWorker(redis.address, 'many'));
   try {
-    return await troubled(say, jobs, folder, redis, workers);
+    return await troubled(say, jobs, kills, folder, redis, workers);
   } finally {
     for (const worker of workers) worker.kill('SIGKILL');
     await redis.stop();
@@ -37,6 +37,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
 async function troubled(
   say: (line: string) => void,
   jobs: ReturnType<typeof jobsOf>,
+  killed: number,
   folder: string,
   redis: TestRedis,
   workers: ReturnType<typeof startWorker>[],
@@ -45,7 +46,7 @@ async function troubled(
   const all = jobs.length;
   let finished = 0;
   // What happens after how many jobs: kills of a worker, and two restarts of Redis among them.
-  const kills = Array.from({ length: 14 }, () => ({ after: 1 + random.below(0.9 * all), restart: false }));
+  const kills = Array.from({ length: killed }, () => ({ after: 1 + random.below(0.9 * all), restart: false }));
   const restarts = [0.25, 0.6].map((part) => ({ after: Math.round(part * all), restart: true }));
   const trouble = (async () => {
     for (const { after, restart } of [...kills, ...restarts].sort((a, b) => a.after - b.after)) {
@@ -79,7 +80,13 @@ async function troubled(
     if (isDeepStrictEqual(await bits(outcome.jobs[i].folder), await bits(own))) same++;
   const again = await runSweep(jobs, out, { runner: queueRunner(redis.address, 'many', false) });
   return [
-    figure(`jobs done, of ${all}, with 14 workers killed and Redis restarted twice`, done, '', { least: all }, wrong),
+    figure(
+      `jobs done, of ${all}, with ${killed} workers killed and Redis restarted twice`,
+      done,
+      '',
+      { least: all },
+      wrong,
+    ),
     figure('outcomes told', finished, '', { least: all, most: all }),
     figure('jobs that are bit for bit as they are here', same, '', { least: all }),
     figure('jobs that are found done when the list is run again', again.before, '', { least: all }),

@@ -15,7 +15,7 @@ const fullArguments = [
   '120',
 ];
 const reducedArguments = [
-  ...['--seeds', '1', '--games', 'echo', '--healthy', '8'],
+  ...['--seeds', '1', '--games', 'echo', '--healthy', '4'],
   ...[
     '--faults',
     'subset-sorted,old-logp-zero,advantage-late,advantage-of-next-agent,reward-late,optimizer-unbound,head-scaled-away,metric-entropy-in-bits',
@@ -32,7 +32,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
   return [
     ...score.goals.map(({ what, measured, least }) => figure(what, 100 * measured, '%', { least: 100 * least })),
     figure('faulty runs', score.runs, '', undefined, `${score.noEffect} more without effect`),
-    figure('healthy runs', score.healthy.runs, '', { least: size === 'full' ? 100 : 8 }),
+    figure('healthy runs', score.healthy.runs, '', { least: size === 'full' ? 100 : 4 }),
     figure('faulty runs whose agents are named', (100 * score.agents.right) / Math.max(1, score.agents.runs), '%'),
     figure('faulty runs whose onset is named', (100 * score.onset.right) / Math.max(1, score.onset.runs), '%'),
   ];

@@ -1,4 +1,4 @@
-/** What the trainer must learn: every probe game and echo with both heads, judged by the sampled policy on fresh episodes. */
+/** What the trainer must learn: every probe game, and echo with both heads and with two seats, judged by the sampled policy on fresh episodes. */
 import { gameOptimum } from '../../src/games/index.ts';
 import { type ProbeName, probes } from '../../src/games/probes.ts';
 import type { Engine } from '../../src/net/types.ts';
@@ -36,6 +36,12 @@ const echo = (what: string, gameSettings: Record<string, unknown>, head: 'fixed'
   optimum: gameOptimum('echo', gameSettings)!,
 });
 
+const seats = (sharing: 'separate' | 'shared'): Lesson => ({
+  what: `echo for two seats, MAPPO, ${sharing} policies`,
+  settings: { game: 'echo', gameSettings: { seats: 2 }, algorithm: 'mappo', sharing, steps: 160_000 },
+  optimum: gameOptimum('echo')!,
+});
+
 const lessons: Lesson[] = [
   ...(Object.keys(probes) as ProbeName[]).map((probe) => ({
     what: probe,
@@ -46,9 +52,11 @@ const lessons: Lesson[] = [
   echo('fixed head', { features: 'none' }, 'fixed'),
   echo('pointer head on one-hot features', { features: 'one-hot' }, 'pointer'),
   echo('pointer head on embeddings', { features: 'embedding' }, 'pointer'),
+  seats('separate'),
+  seats('shared'),
 ];
 
-/** For each game the number of seeds that come within 5 % of the optimum. */
+/** For each game the number of seeds with which every agent comes within 5 % of the optimum, and the trainer has nothing to remark. */
 export async function learning(say: (line: string) => void, engine: Engine, seeds: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { what, settings, optimum, probe } of lessons) {
@@ -56,10 +64,12 @@ export async function learning(say: (line: string) => void, engine: Engine, seed
     let solved = 0;
     const means: number[] = [];
     for (let seed = 1; seed <= seeds; seed++) {
-      const result = await train({ ...settings, seed }, { engine });
-      const [{ mean }] = result.evaluate(episodes, 1000 + seed);
+      const notices: string[] = [];
+      const result = await train({ ...settings, seed }, { engine, onNotice: (sentence) => notices.push(sentence) });
+      const mean = Math.min(...result.evaluate(episodes, 1000 + seed).map((agent) => agent.mean));
       means.push(mean);
-      if (mean >= optimum - near * Math.abs(optimum) && (!probe || valuesAreNear(probe, result))) solved++;
+      const solves = mean >= optimum - near * Math.abs(optimum) && (!probe || valuesAreNear(probe, result));
+      if (solves && notices.length === 0) solved++;
     }
     const worst = `worst ${Math.min(...means).toFixed(3)} of ${optimum}`;
     figures.push(figure(`${what}: seeds solved, of ${seeds}`, solved, '', { least: seeds }, worst));

@@ -1,5 +1,5 @@
 /** Runs the program and other commands the way a user would. */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -32,6 +32,22 @@ export function run(
 export function trueline(...args: string[]): Result {
   return run(process.execPath, [join(root, 'bin', 'trueline'), ...args]);
 }
+
+/** The same without waiting: for commands that take their time, side by side. */
+export function truelineBeside(...args: string[]): Promise<Result> {
+  return new Promise((resolve) => {
+    const options = { cwd: root, env: { ...process.env, NO_COLOR: '1' }, maxBuffer: 1 << 28 };
+    const child = execFile(process.execPath, [join(root, 'bin', 'trueline'), ...args], options, (_, stdout, stderr) =>
+      resolve({ status: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+/** What `trueline train` is told for a run as short as a diagnosis allows: ten iterations of a small network. */
+export const shortRun = [
+  ...['echo', '--seed', '2', '--steps', '10000', '--evaluate', '0', '--set', 'gameSettings.seats=2'],
+  ...['--set', 'worlds=16', '--set', 'rollout=32', '--set', 'network.hidden=[16]'],
+];
 
 /** A folder that is gone when the test file ends. */
 export function temporaryFolder(): string {

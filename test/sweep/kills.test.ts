@@ -11,9 +11,10 @@ describe.skipIf(!redisProgram)('a sweep whose workers are killed', () => {
   const { folder, redis, runner, work } = useRedis();
 
   it('goes on from the checkpoint of a worker that was killed, on a shared disk and through Redis', async () => {
+    const jobs = jobsOf(1, { steps: 8 * 16 * 2 * 160, ppo: { epochs: 4 } });
+    const local = await runSweep(jobs, join(folder, 'long-local'), { runner: new InlineRunner() });
     for (const shared of [true, false]) {
       const queue = `long-${shared}`;
-      const jobs = jobsOf(1, { steps: 8 * 16 * 2 * 400, ppo: { epochs: 4 } });
       const out = join(folder, queue);
       const more = shared ? ['--shared', out] : [];
       const first = work(queue, more);
@@ -23,7 +24,7 @@ describe.skipIf(!redisProgram)('a sweep whose workers are killed', () => {
         runner: runner(queue, shared),
         onProgress: ({ running }) => {
           begun = Math.max(begun, running[0]?.steps ?? 0);
-          if (!killed && begun > 8 * 16 * 2 * 40) {
+          if (!killed && begun > 8 * 16 * 2 * 20) {
             killed = true;
             first.kill('SIGKILL');
             work(queue, more);
@@ -32,7 +33,6 @@ describe.skipIf(!redisProgram)('a sweep whose workers are killed', () => {
       });
       expect(killed).toBe(true);
       expect(outcome.jobs[0].status).toBe('done');
-      const local = await runSweep(jobs, join(folder, `${queue}-local`), { runner: new InlineRunner() });
       expect(await bits(outcome.jobs[0].folder)).toEqual(await bits(local.jobs[0].folder));
     }
   });

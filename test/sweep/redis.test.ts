@@ -11,7 +11,7 @@ import { queueName, versionKey } from '../../src/sweep/redis/names.ts';
 import { RemoteFolder } from '../../src/sweep/redis/remote-folder.ts';
 import { RedisRunner } from '../../src/sweep/redis/runner.ts';
 import { jobsOf, redisProgram, settings, useRedis } from '../support/queue.ts';
-import { trueline } from '../support/run.ts';
+import { trueline, truelineBeside } from '../support/run.ts';
 
 describe.skipIf(!redisProgram)('a queue in Redis', () => {
   const { folder, redis, runner, work } = useRedis();
@@ -127,15 +127,17 @@ describe.skipIf(!redisProgram)('a queue in Redis', () => {
     const port = await freePort();
     const server = new TestRedis(redisProgram as string, own, port, ['--requirepass', 'secret']);
     await server.start();
-    for (const [address, sentence] of [
+    const refusals = [
       [`redis://user:hidden@127.0.0.1:${await freePort()}`, /nothing listens there/],
       [`redis://:hidden@127.0.0.1:${port}`, /the password is wrong/],
       [`redis://127.0.0.1:${port}`, /asks for a password/],
       [`rediss://:hidden@127.0.0.1:${port}`, /does not answer.*both sides speak TLS|one side speaks TLS/],
       ['redis://nowhere.invalid', /no such host/],
-    ] as const) {
-      const refused = trueline('worker', '--redis', address);
-      expect(refused.stderr).toMatch(sentence);
+    ] as const;
+    // One of them waits ten seconds for an answer.
+    const all = await Promise.all(refusals.map(([address]) => truelineBeside('worker', '--redis', address)));
+    for (const [i, refused] of all.entries()) {
+      expect(refused.stderr).toMatch(refusals[i][1]);
       expect(refused.stderr).not.toContain('hidden');
       expect([refused.status, refused.stderr.trim().split('\n').length]).toEqual([2, 1]);
     }
