@@ -1,9 +1,9 @@
 /** Programs that the doctor's makers did not write, trained in Python and judged one by one: what was named, what was missed, and who was accused wrongly. */
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { diagnose } from '../src/doctor/diagnose.ts';
 import { openRecording } from '../src/recording/node.ts';
+import { clear, isKept, keep } from './kept.ts';
 import { type Figure, figure } from './support.ts';
 
 export interface Program {
@@ -30,27 +30,40 @@ export interface Judged extends Program {
   error?: string;
 }
 
-/** Trains all of them in one process, which reads the list and prints a line for each, and judges each recording, which is then deleted. */
+/**
+ * Trains all of them in one process, which reads the list and prints a line for each, and judges each recording. With `kept`, a recording that
+ * is there is not made again; without, it is deleted once it is judged.
+ */
 export async function judge(
   say: (line: string) => void,
   command: readonly string[],
   programs: readonly Program[],
+  kept = false,
 ): Promise<Judged[]> {
-  const child = spawn(command[0], command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.end(JSON.stringify(programs));
-  const status = new Promise<number | null>((done) => child.on('close', done));
-  const judged: Judged[] = [];
-  for await (const line of createInterface(child.stdout)) {
-    const { error } = JSON.parse(line) as { error?: string };
-    const program = programs[judged.length];
-    judged.push(error ? { ...program, ...nothing, verdict: 'failed', error } : await judgeOne(program));
-    rmSync(program.out, { recursive: true, force: true });
-    const last = judged.at(-1)!;
-    say(`${judged.length} of ${programs.length}: ${last.what}: ${last.named[0] ?? last.verdict}`);
+  const judged = new Map<Program, Judged>();
+  const told = (program: Program, found: Judged) => {
+    judged.set(program, found);
+    say(`${judged.size} of ${programs.length}: ${found.what}: ${found.named[0] ?? found.verdict}`);
+  };
+  const missing = programs.filter(({ out }) => !kept || !isKept(out));
+  for (const program of programs) if (!missing.includes(program)) told(program, await judgeOne(program));
+  if (missing.length > 0) {
+    for (const { out } of missing) clear(out);
+    const child = spawn(command[0], command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.end(JSON.stringify(missing));
+    const status = new Promise<number | null>((done) => child.on('close', done));
+    let made = 0;
+    for await (const line of createInterface(child.stdout)) {
+      const { error } = JSON.parse(line) as { error?: string };
+      const program = missing[made++];
+      if (kept && !error) keep(program.out);
+      told(program, error ? { ...program, ...nothing, verdict: 'failed', error } : await judgeOne(program));
+      if (!kept) clear(program.out);
+    }
+    const ended = await status;
+    if (ended !== 0 || made < missing.length) throw new Error(`${command[1]} ended with status ${ended}`);
   }
-  const ended = await status;
-  if (ended !== 0 || judged.length < programs.length) throw new Error(`${command[1]} ended with status ${ended}`);
-  return judged;
+  return programs.map((program) => judged.get(program)!);
 }
 
 const nothing = { named: [], candidates: [], remarks: [], summary: '' };

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { judge, tally } from '../judging.ts';
+import { keptFolder } from '../kept.ts';
 import { command, realCases, realPython } from '../real/cases.ts';
 import { type Figure, figure } from '../support.ts';
 
@@ -22,13 +23,14 @@ const reduced = [
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
   const python = await realPython();
   if (!python) return [];
-  const folder = mkdtempSync(join(tmpdir(), 'trueline-real-'));
+  const full = size === 'full';
+  const folder = full ? mkdtempSync(join(tmpdir(), 'trueline-real-')) : keptFolder('real', ['bench/real']);
   try {
     const all = realCases(python, ['sb3'], folder);
-    const chosen = size === 'full' ? all : all.filter(({ what }) => reduced.includes(what));
-    const judged = await judge(say, command(python), chosen);
+    const chosen = full ? all : all.filter(({ what }) => reduced.includes(what));
+    const judged = await judge(say, command(python), chosen, !full);
     return [figure('programs run', judged.length, ''), ...tally(judged)];
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (full) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { keptFolder } from '../kept.ts';
 import { exampleCases, judge, oddCases } from '../recorder/cases.ts';
 import { bench, needs } from '../recorder.bench.ts';
 import { type Figure, figure } from '../support.ts';
@@ -9,11 +10,14 @@ import { type Figure, figure } from '../support.ts';
 export { needs };
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'trueline-recorder-'));
-  const seeds = size === 'full' ? [1, 2, 3, 4, 5] : [6];
+  const full = size === 'full';
+  const folder = full
+    ? mkdtempSync(join(tmpdir(), 'trueline-recorder-'))
+    : keptFolder('recorder', ['bench/recorder', 'examples/pytorch', 'python/tests']);
+  const seeds = full ? [1, 2, 3, 4, 5] : [6];
   try {
-    const more = size === 'full' ? [] : ['--iterations', '12'];
-    const judged = await judge(say, [...exampleCases(), ...oddCases], seeds, folder, more);
+    const more = full ? [] : ['--iterations', '12'];
+    const judged = await judge(say, [...exampleCases(), ...oddCases], seeds, folder, more, !full);
     const faulty = judged.filter(({ cause }) => cause !== undefined);
     const healthy = judged.filter(({ cause }) => cause === undefined);
     const missed = faulty.filter(({ cause, causes }) => causes[0] !== cause);
@@ -31,9 +35,9 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
       ),
       figure(`false alarms in ${healthy.length} healthy runs`, alarmed.length, '', { most: 0 }, tell(alarmed)),
       figure('recordings that do not validate', invalid.length, '', { most: 0 }, invalid[0]?.problems[0]),
-      ...(await (size === 'full' ? bench(say) : bench(say, 11, 1, 12))),
+      ...(await (full ? bench(say) : bench(say, 11, 1, 12))),
     ];
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (full) rmSync(folder, { recursive: true, force: true });
   }
 }

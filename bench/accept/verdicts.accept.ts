@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { command, faultyCases, healthyCases } from '../conventions/cases.ts';
 import { judge, tally } from '../judging.ts';
+import { keptFolder } from '../kept.ts';
 import { type Figure, figure } from '../support.ts';
 
 export const needs = ['python3-torch', 'python3-numpy'];
@@ -19,16 +20,18 @@ const reduced = [
 ];
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'trueline-verdicts-'));
+  const full = size === 'full';
+  const folder = full
+    ? mkdtempSync(join(tmpdir(), 'trueline-verdicts-'))
+    : keptFolder('verdicts', ['bench/conventions']);
   try {
-    const full = size === 'full';
     const healthy = healthyCases(folder, full ? [1, 2, 3, 4, 5] : [1]).filter((_, i) => full || i % stride === 0);
     const faulty = faultyCases(folder, full ? [1, 2, 3, 4] : [1]).filter(
       ({ fault }) => full || reduced.includes(fault!),
     );
-    const judged = await judge(say, command(), [...healthy, ...faulty]);
+    const judged = await judge(say, command(), [...healthy, ...faulty], !full);
     return [figure('programs trained', judged.length, ''), ...tally(judged)];
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (full) rmSync(folder, { recursive: true, force: true });
   }
 }
