@@ -7,6 +7,7 @@ import { Recording } from '../recording.ts';
 import type { Store } from '../source.ts';
 import { everyLog } from './every.ts';
 import { fileStore, type ImportedLog, importLog, type LogOptions, logRecording } from './open.ts';
+import { rolloutRecording } from './rollouts.ts';
 
 /** A folder, a zip or one file. */
 export async function openLogStore(path: string, options: LogOptions = {}): Promise<Store> {
@@ -29,6 +30,8 @@ export async function openRecordingOrLog(path: string, options: LogOptions = {})
   const store = await openLogStore(path, options);
   const paths = await store.list();
   if (paths.includes('manifest.json')) return { recording: await Recording.open(store, options), imported: null };
+  const rollouts = await rolloutRecording(store, options);
+  if (rollouts) return { recording: rollouts, imported: null };
   const imported = await importLog(store, options);
   return { recording: await logRecording(imported), imported };
 }

@@ -21,7 +21,6 @@ export const lossMaskShifted: CauseEntry = {
     'the last prompt token is trained and the last token of the answer is not',
     'ratios off 1 before the first step',
   ],
-  pictures: ['token-ratios'],
   proof: 'One shift makes every mask, or every log-probability, right.',
   remedy: 'Shift logits, labels and mask together: what predicts token t stands at t - 1.',
   pytorch: `logp = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]

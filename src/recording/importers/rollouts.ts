@@ -1,0 +1,212 @@
+/**
+ * Dumps of rollouts that people already make, as recordings of a language model: TRL's completions, verl's rollouts, slime's samples and token-level JSON lines.
+ * What a dump does not say is left out and never guessed; a group is one prompt of one step where it has no name.
+ */
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+import { BadInput } from '../bad-input.ts';
+import { Recording } from '../recording.ts';
+import { Budget, memoryStore, type Store } from '../source.ts';
+import { type finishes, sources } from '../token-columns.ts';
+import { type ColumnData, RecordingWriter } from '../writer.ts';
+import { isRow, type Row } from './record.ts';
+
+type Kind = 'TRL completions' | 'verl rollouts' | 'slime samples' | 'token-level JSON lines';
+
+interface Dump {
+  kind: Kind;
+  rows: { row: Row; iteration: number }[];
+}
+
+/** The recording that a dump is; null where the store holds none. */
+export async function rolloutRecording(store: Store, options: { maxSize?: number } = {}): Promise<Recording | null> {
+  const dump = await readDump(store, options);
+  if (!dump) return null;
+  const memory = memoryStore(store.name);
+  const writer = await RecordingWriter.create(memory, {
+    format: 'trueline/1',
+    name: store.name.split(/[/\\]/).pop() ?? store.name,
+    agents: [{ name: 'model' }],
+    algorithm: dump.kind,
+  });
+  for (const [table, data] of tablesOf(dump)) await writer.append(table, data);
+  await writer.close();
+  return Recording.open(memory);
+}
+
+const numberIn = (path: string) => Number(/(\d+)\.\w+$/.exec(path)?.[1] ?? Number.NaN);
+
+async function readDump(store: Store, { maxSize }: { maxSize?: number }): Promise<Dump | null> {
+  const paths = (await store.list()).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const saved = paths.find(
+    (path) => /\.pt$/.test(path) && !paths.some((other) => /\.(jsonl|parquet|csv)$/.test(other)),
+  );
+  if (saved)
+    throw new BadInput(
+      `is a pickle of torch, which only Python reads safely; write its samples as JSON lines first: python3 -c "import json, sys, torch; [print(json.dumps(s, default=str)) for s in torch.load(sys.argv[1], weights_only=False)['samples']]" ${saved} > rollout.jsonl`,
+      { file: saved },
+    );
+  const budget = store.budget ?? new Budget(maxSize);
+  const dump: { kind: Kind | null; rows: Dump['rows'] } = { kind: null, rows: [] };
+  const completions = paths.filter((path) => /completions[^/]*\.parquet$/.test(path));
+  for (const path of completions.length > 0 ? completions : paths.filter((path) => /\.jsonl$/.test(path))) {
+    const source = await store.open(path);
+    if (source.size === 0) continue;
+    budget.claim(path, source.size, source);
+    const bytes = await source.read(0, source.size);
+    const rows =
+      completions.length > 0 ? await parquetRows(bytes, path, budget) : jsonRows(bytes, path, dump.kind !== null);
+    if (!rows) return null;
+    for (const row of rows) {
+      const kind = kindOf(row);
+      if (!kind || (dump.kind && kind !== dump.kind)) return null;
+      dump.kind = kind;
+      const own = [row.iteration, row.step, row.rollout_id, numberIn(path)].find((value) => isWhole(value));
+      dump.rows.push({ row, iteration: Number(own ?? 0) });
+    }
+  }
+  return dump.kind ? { kind: dump.kind, rows: dump.rows } : null;
+}
+
+const isWhole = (value: unknown): boolean =>
+  (typeof value === 'number' || typeof value === 'bigint') && Number.isSafeInteger(Number(value)) && Number(value) >= 0;
+
+async function parquetRows(bytes: Uint8Array, path: string, budget: Budget): Promise<Row[]> {
+  const file = bytes.slice().buffer;
+  try {
+    const metadata = parquetMetadata(file);
+    budget.claim(path, Number(metadata.row_groups.reduce((sum, group) => sum + group.total_byte_size, 0n)));
+    return (await parquetReadObjects({ file, metadata, compressors })) as Row[];
+  } catch (error) {
+    if (error instanceof BadInput) throw error;
+    throw new BadInput(`cannot be read as Parquet: ${(error as Error).message}`, { file: path });
+  }
+}
+
+/** Null where the first line shows that this is no dump of rollouts; a later line that is broken is damage. */
+function jsonRows(bytes: Uint8Array, path: string, known: boolean): Row[] | null {
+  const rows: Row[] = [];
+  for (const [i, line] of new TextDecoder().decode(bytes).split('\n').entries()) {
+    if (line.trim() === '') continue;
+    let row: unknown;
+    try {
+      row = JSON.parse(line);
+    } catch {
+      row = null;
+    }
+    if (!isRow(row) || !kindOf(row)) {
+      if (rows.length === 0 && !known) return null;
+      throw new BadInput(`line ${i + 1} is not a response as those before it are`, { file: path });
+    }
+    rows.push(row);
+  }
+  return rows;
+}
+
+function kindOf(row: Row): Kind | null {
+  if ('rollout_log_probs' in row || ('response_length' in row && 'tokens' in row)) return 'slime samples';
+  if (Array.isArray(row.tokens)) return 'token-level JSON lines';
+  if ('prompt' in row && 'completion' in row) return 'TRL completions';
+  return typeof row.input === 'string' && typeof row.output === 'string' && 'score' in row ? 'verl rollouts' : null;
+}
+
+const numeric = (value: unknown): number =>
+  typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN;
+const numbers = (value: unknown): number[] | null => (Array.isArray(value) ? value.map(numeric) : null);
+
+/** TRL has a column for each function of the reward. With one it is the reward; of several the weights are not told. */
+function onlyReward(row: Row): unknown {
+  const functions = Object.entries(row).filter(
+    ([name, value]) => !['step', 'advantage'].includes(name) && typeof value === 'number',
+  );
+  return 'completion' in row && functions.length === 1 ? functions[0][1] : undefined;
+}
+
+/** How programs call an end. */
+const ends: Record<string, (typeof finishes)[number]> = {
+  stop: 'stop',
+  completed: 'stop',
+  length: 'length',
+  truncated: 'length',
+  aborted: 'other',
+  other: 'other',
+};
+/** Columns of tokens: ours, and what slime calls them. */
+const perToken = {
+  sampler_logp: ['sampler_logp', 'rollout_log_probs'],
+  old_logp: ['old_logp', 'log_probs'],
+  reference_logp: ['reference_logp', 'ref_log_probs'],
+  logp_tempered: ['logp_tempered'],
+  control_logp: ['control_logp'],
+  control2_logp: ['control2_logp'],
+} as const;
+
+function tablesOf({ rows }: Dump): [string, Record<string, ColumnData>][] {
+  rows.sort((a, b) => a.iteration - b.iteration);
+  const groups = new Map<string, number>();
+  const prompts = new Map<string, number>();
+  const numbered = (known: Map<string, number>, key: string) => known.get(key) ?? known.set(key, known.size).size - 1;
+  const read = rows.map(({ row, iteration }) => {
+    const prompt = JSON.stringify(row.prompt ?? row.input ?? null);
+    const named = row.group ?? row.group_index ?? row.uid;
+    const tokens = numbers(row.tokens) ?? [];
+    const length = 'response_length' in row ? numeric(row.response_length) : tokens.length;
+    const said = row.finish ?? row.finish_reason ?? row.status;
+    return {
+      row,
+      iteration,
+      prompt: numbered(prompts, prompt),
+      group: numbered(groups, `${iteration} ${named === undefined ? prompt : JSON.stringify(named)}`),
+      before: 'prompt_length' in row ? numeric(row.prompt_length) : tokens.length - length,
+      tokens: length > 0 ? tokens.slice(-length) : [],
+      reward: numeric(row.reward ?? row.score ?? onlyReward(row)),
+      graded: numeric(row.graded),
+      advantage: numeric(row.advantage),
+      finish: typeof said === 'string' ? (ends[said] ?? 'other') : '',
+    };
+  });
+  const ints = (value: (own: (typeof read)[number], i: number) => number) => Int32Array.from(read, value);
+  const floats = (value: (own: (typeof read)[number]) => number) => Float64Array.from(read, value);
+  const responses: Record<string, ColumnData> = {
+    iteration: ints((own) => own.iteration),
+    episode: ints((_, i) => i),
+    group: ints((own) => own.group),
+    prompt: ints((own) => own.prompt),
+    reward: floats(({ reward }) => reward),
+    graded: floats(({ graded }) => graded),
+    advantage: floats(({ advantage }) => advantage),
+    finish: read.map(({ finish }) => finish),
+  };
+  for (const name of ['reward', 'graded', 'advantage'] as const)
+    if ((responses[name] as Float64Array).every(Number.isNaN)) delete responses[name];
+  if (read.every(({ finish }) => finish === '')) delete responses.finish;
+  const flat = read.flatMap((own, episode) => own.tokens.map((token, i) => ({ own, episode, token, i })));
+  if (flat.length === 0) return [['responses', responses]];
+  responses.prompt_length = ints(({ before }) => before);
+  const samples: Record<string, ColumnData> = {
+    iteration: Int32Array.from(flat, ({ own }) => own.iteration),
+    episode: Int32Array.from(flat, ({ episode }) => episode),
+    t: Int32Array.from(flat, ({ own, i }) => own.before + i),
+    agent: new Int32Array(flat.length),
+    token: Int32Array.from(flat, ({ token }) => token),
+    old_logp: new Float64Array(flat.length).fill(Number.NaN),
+  };
+  const masks = read.map(({ row }) => numbers(row.trained ?? row.loss_mask));
+  if (masks.some(Boolean)) {
+    samples.trained = Uint8Array.from(flat, ({ episode, i }) => (masks[episode]?.[i] === 1 ? 1 : 0));
+    // What is masked inside an answer is a tool's or a template's; which of them, a dump does not say.
+    samples.source = flat.map(({ episode, i }) => sources[masks[episode]?.[i] === 0 ? 1 : 0]);
+  }
+  for (const [name, keys] of Object.entries(perToken)) {
+    const lists = read.map(({ row }) => keys.map((key) => numbers(row[key])).find(Boolean) ?? null);
+    if (lists.some(Boolean))
+      samples[name] = Float64Array.from(flat, ({ own, episode, i }) => {
+        const list = lists[episode];
+        return list ? (list[i + list.length - own.tokens.length] ?? Number.NaN) : Number.NaN;
+      });
+  }
+  return [
+    ['responses', responses],
+    ['samples', samples],
+  ];
+}
