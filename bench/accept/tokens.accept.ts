@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Judged, judge, outcome } from '../judging.ts';
 import { type Figure, figure } from '../support.ts';
-import { type TokenProgram, tokenCases, tokensCommand } from '../tokens/cases.ts';
+import { fewCases, type TokenProgram, tokenCases, tokensCommand } from '../tokens/cases.ts';
 
 export const needs = ['python3-torch', 'python3-numpy'];
 
@@ -15,7 +15,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
   const folder = mkdtempSync(join(tmpdir(), 'trueline-tokens-'));
   try {
     const all = tokenCases(python, folder, size === 'full' ? [0, 1, 2] : [0]);
-    const chosen = size === 'full' ? all : all.filter((_, i) => i % 12 === 0);
+    const chosen = size === 'full' ? all : fewCases(all);
     const judged = (await judge(say, tokensCommand(python), chosen)) as (Judged & TokenProgram)[];
     const faulty = judged.filter(({ kind }) => kind !== 'healthy');
     const healthy = judged.filter(({ kind }) => kind === 'healthy');

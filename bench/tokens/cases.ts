@@ -11,10 +11,12 @@ export interface TokenProgram extends Program {
   kind: 'fault' | 'pair' | 'healthy';
   options: Record<string, unknown>;
   faults?: readonly string[];
+  /** What a fault asks of the program besides. */
+  needs?: Record<string, unknown>;
 }
 
 interface Listed {
-  faults: Record<string, { causes: string[] }>;
+  faults: Record<string, { causes: string[]; needs: Record<string, unknown> }>;
   pairs: [string, string][];
   healthy: Record<string, unknown>[];
 }
@@ -24,11 +26,11 @@ export const tokensCommand = (python: string): string[] => [python, script];
 export function tokenCases(python: string, folder: string, seeds: readonly number[]): TokenProgram[] {
   const listed = JSON.parse(output(python, [script, 'list'])) as Listed;
   const found: Omit<TokenProgram, 'out'>[] = [];
-  for (const [name, { causes }] of Object.entries(listed.faults)) {
+  for (const [name, { causes, needs }] of Object.entries(listed.faults)) {
     for (const precision of ['float32', 'bf16']) {
       for (const seed of seeds) {
         const what = `${name}, ${precision}, seed ${seed}`;
-        found.push({ kind: 'fault', what, seed, causes, faults: [name], options: { precision, seed } });
+        found.push({ kind: 'fault', what, seed, causes, faults: [name], needs, options: { precision, seed } });
       }
     }
   }
@@ -54,6 +56,17 @@ export function tokenCases(python: string, folder: string, seeds: readonly numbe
     });
   }
   return found.map((item, i) => ({ ...item, out: join(folder, String(i)) }));
+}
+
+/** A few that share one model that is warmed up, which takes longer than they do. */
+export function fewCases(all: readonly TokenProgram[]): TokenProgram[] {
+  const plain = all.filter(({ seed, options, needs = {} }) => {
+    const asked = { ...needs, ...options } as Record<string, unknown>;
+    return seed === 0 && (asked.task ?? 'add') === 'add' && !asked.lora && asked.warm_up === undefined;
+  });
+  const faulty = plain.filter(({ kind, options }) => kind === 'fault' && options.precision === 'float32');
+  const every = Math.ceil(faulty.length / 8);
+  return [...faulty.filter((_, i) => i % every === 0), ...plain.filter(({ kind }) => kind === 'healthy').slice(0, 4)];
 }
 
 /** The Python of the environment that has TRL; undefined where it cannot be made. */
