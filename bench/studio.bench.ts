@@ -59,7 +59,7 @@ export async function bench(
     say('dropping ...');
     const dropped = await dropping(page, server.address, join(folder, 'rows'));
     return [
-      figure('first script, gzipped', script / 1000, 'kB', { most: 350 }),
+      figure('first script, gzipped', script / 1000, 'kB', { most: 200 }),
       figure('first paint on loopback', median(paints), 'ms', { most: 1000 }, `median of ${sizes.rounds}`),
       ...frameFigures('scrubbing a replay of 35 steps', scrubbed),
       ...frameFigures(`panning a curve of ${sizes.points} points`, panned),

@@ -6,6 +6,8 @@ import { readConfig } from '../../src/cli/common/settings.ts';
 import { main } from '../../src/cli/main.ts';
 import { studioApp } from '../../src/cli/studio/app.ts';
 import { Jobs } from '../../src/cli/studio/jobs.ts';
+import { Library } from '../../src/cli/studio/library.ts';
+import { Shelf } from '../../src/cli/studio/shelf.ts';
 import { FolderWatch } from '../../src/cli/studio/watch.ts';
 import type { RandomStream } from '../../src/math/random.ts';
 import { readSweep } from '../../src/sweep/file.ts';
@@ -108,7 +110,17 @@ const request = {
 };
 const investigation = { name: 'x', game: 'echo', seeds: 2, steps: 1000, quick: true };
 const paths = [
-  ...['/', '/index.html', '/api/runs', '/api/watch', '/api/queue', '/api/files/echo', '/file/echo/manifest.json'],
+  ...[
+    '/',
+    '/index.html',
+    '/api/runs',
+    '/api/watch',
+    '/api/queue',
+    '/api/files/echo',
+    '/api/curves/echo?points=9',
+    '/api/examined/echo',
+    '/file/echo/manifest.json',
+  ],
   ...['/api/jobs/x/stop', '/file/echo/../../etc/passwd', '/file/%2e%2e/x', '/file/echo/%00', '/file/%', '/api/train/x'],
 ];
 
@@ -130,7 +142,14 @@ export async function outsideTargets(root: string): Promise<Target[]> {
   const served = begin();
   const watch = new FolderWatch(served, 3_600_000);
   const jobs = await Jobs.open(served, join(served, 'none.mjs'));
-  const app = studioApp({ folder: served, assets: served, watch, jobs });
+  const app = studioApp({
+    folder: served,
+    assets: served,
+    watch,
+    jobs,
+    library: new Library(served, join(served, 'kept')),
+    shelf: new Shelf(served, served),
+  });
   return [
     {
       name: 'words of a command',

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { BadInput } from '../recording/bad-input.ts';
@@ -39,15 +40,29 @@ export async function serveStudio(folder: string, options: ServeOptions = {}): P
   const { Jobs } = await import('./studio/jobs.ts');
   const { QueueWatch } = await import('./studio/queue.ts');
   const { FolderWatch } = await import('./studio/watch.ts');
+  const { Library } = await import('./studio/library.ts');
+  const { Shelf } = await import('./studio/shelf.ts');
   const assets = fileURLToPath(new URL('../studio', import.meta.url));
   if (!existsSync(assets)) throw new BadInput('the studio is not built; run npm run build first', { file: assets });
   const host = options.host ?? '127.0.0.1';
   const token = options.token ?? (isLoopback(host) ? undefined : newToken());
-  const watch = new FolderWatch(folder, options.interval);
+  const library = new Library(folder, join(folder, '.studio', 'kept'));
+  const shelf = new Shelf(folder, join(folder, '.studio'));
+  await Promise.all([library.open(), shelf.open()]);
+  const watch = new FolderWatch(folder, options.interval, ({ runs }) => library.update(runs));
   const queue = options.queue && (await QueueWatch.open(options.queue.name, options.queue.address, options.interval));
   const jobs = await Jobs.open(folder, program);
   await watch.start();
-  const app = studioApp({ folder, assets, watch, jobs, ...(queue ? { queue } : {}), ...(token ? { token } : {}) });
+  const app = studioApp({
+    folder,
+    assets,
+    watch,
+    jobs,
+    library,
+    shelf,
+    ...(queue ? { queue } : {}),
+    ...(token ? { token } : {}),
+  });
   const server = serve({ fetch: app.fetch, hostname: host, port: options.port ?? 0 });
   try {
     await new Promise<void>((resolve, reject) => {
@@ -70,6 +85,7 @@ export async function serveStudio(folder: string, options: ServeOptions = {}): P
     close: () =>
       new Promise<void>((resolve) => {
         watch.stop();
+        void library.close();
         queue?.stop();
         jobs.close();
         server.close(() => resolve());

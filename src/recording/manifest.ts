@@ -37,6 +37,8 @@ export const manifestSchema = z.looseObject({
     .looseObject({ name: z.string().optional(), version: z.string().optional(), kernel: z.string().optional() })
     .optional(),
   recorder: recorder.optional(),
+  /** The bug of the zoo that a run was given on purpose. For people who compare runs: the doctor never reads it. */
+  fault: z.string().optional(),
   /** How the run ended; absent while it is being written, and where the writer did not say. */
   ended: z.string().optional(),
   /** Lists that text columns kept as indices point into, by "table.column". */

@@ -1,6 +1,7 @@
 /** A recording opened for reading: its manifest and its tables, chunk by chunk, only the columns asked for. */
 import { BadInput } from './bad-input.ts';
 import { checkRequired, conform } from './check/conform.ts';
+import { withoutCovered } from './chunk-names.ts';
 import type { Chunk, Column } from './column.ts';
 import { columnSpec, tableSpec, tables } from './columns.ts';
 import { concatenate } from './concatenate.ts';
@@ -60,7 +61,7 @@ export class Recording {
       });
     const manifest = parseManifest(await source.read(0, source.size), source.name);
     const files = new Map<string, string[]>();
-    for (const path of paths) {
+    for (const path of withoutCovered(paths)) {
       const match = chunkFile.exec(path);
       if (!match || match[1] === 'policies') continue;
       files.set(match[1], [...(files.get(match[1]) ?? []), path]);

@@ -1,6 +1,8 @@
 /** Trains from settings to the end, with reports on the way. Stopping finishes the iteration and saves, so a stopped run goes on as if it had not stopped. */
-import type { GameMaker } from '../games/game.ts';
+import { policyPlayer } from '../algorithms/policy-player.ts';
+import type { Game, GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
+import type { Player } from '../games/players.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
@@ -42,8 +44,8 @@ export interface TrainHooks {
   resume?: Uint8Array;
   /** Finishes the iteration, saves and returns. */
   signal?: AbortSignal;
-  /** Called once, before the first iteration. */
-  onStart?: (run: { steps: number; policies: string[]; agents: string[] }) => void;
+  /** Called once, before the first iteration. `play` gives players with the policies as they are at that moment, one for each seat of a game like the trained one. */
+  onStart?: (run: { steps: number; policies: string[]; agents: string[]; play: (game: Game) => Player[] }) => void;
   onIteration?: (report: ProgressReport) => void;
   onNotice?: (sentence: string, kind?: GuardKind) => void;
 }
@@ -129,7 +131,8 @@ export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promi
     sink = hooks.recording ? await hooks.recording(trainer.manifest(), position) : null;
     if (sink) trainer.record(sink, hooks.clock);
     const policies = trainer.learners.map((learner) => learner.name);
-    hooks.onStart?.({ steps: settings.steps, policies, agents: [...trainer.seating.names] });
+    const agents = [...trainer.seating.names];
+    hooks.onStart?.({ steps: settings.steps, policies, agents, play: (game) => currentPlayers(trainer, game) });
     const run = await loop(trainer, hooks);
     await sink?.close({ ended: run.stopped ? 'stopped' : 'finished' });
     const make = hooks.game ?? gameMaker(settings.game, settings.gameSettings);
@@ -145,6 +148,17 @@ export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promi
     if (error instanceof GuardStop) await sink?.close({ ended: 'stopped by the guard' });
     throw error;
   }
+}
+
+/** The policies of a run at a game, as they are now. */
+function currentPlayers(trainer: Trainer, game: Game): Player[] {
+  const table = trainer.crew?.table(game) ?? null;
+  return Array.from({ length: game.shape.seats }, (_, seat) => {
+    const scripted = trainer.seating.players[seat];
+    if (scripted) return table ? table.watch(scripted) : scripted;
+    const learner = trainer.learners.find((item) => item.agents.includes(seat)) ?? trainer.learners[0];
+    return table ? table.player(learner) : policyPlayer(learner);
+  });
 }
 
 async function loop(trainer: Trainer, hooks: TrainHooks): Promise<{ stopped: boolean; last: ProgressReport | null }> {

@@ -129,7 +129,8 @@ export class Trainer {
   }
 
   manifest(): Manifest {
-    return makeManifest(this.settings, this.game, this.seating, this.learners, this.engine.kernel, version);
+    const manifest = makeManifest(this.settings, this.game, this.seating, this.learners, this.engine.kernel, version);
+    return this.fault ? { ...manifest, fault: this.fault.name } : manifest;
   }
 
   /** From now on everything goes into this recording, with the time of day where a clock is given. */

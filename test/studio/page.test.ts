@@ -83,11 +83,11 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     expect(await textOf('main')).toContain('player_1');
     cpSync(join(runs, 'hunt-2'), join(runs, 'arriving'), { recursive: true });
     await page.waitForSelector('text=arriving');
-    await page.fill('aside input[type=search]', 'arriv');
+    await page.fill('.aside input[type=search]', 'arriv');
     await page.waitForFunction(() => !document.body.textContent?.includes('hunt-slow'));
     expect(page.url()).toContain('filter=arriv');
     for (const axis of ['step', 'elapsed', 'time']) {
-      await page.selectOption('select:near(:text("Axis"))', axis);
+      await page.selectOption('[data-testid=axis]', axis);
       await page.waitForSelector('.u-over');
     }
   });
@@ -127,10 +127,14 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     }
   });
 
-  it('opens an episode of the moment that is clicked in a curve', async () => {
+  it('marks the moment that is clicked in a curve, and offers an episode of it', async () => {
     await open('#/runs?runs=hunt-1&curves=return');
     await page.waitForSelector('.u-over');
     await page.locator('.u-over').first().click();
+    await page.waitForSelector('[data-testid=moment]');
+    expect(page.url()).toContain('#/runs');
+    expect(page.url()).toMatch(/[?&]at=[\d.]+/);
+    await page.click('[data-testid=moment] a');
     await page.waitForSelector('canvas[data-step="0"]', { timeout: 60_000 });
     expect(page.url()).toContain('#/replay');
   });
@@ -186,7 +190,6 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     await open(`#/runs?runs=${encodeURIComponent(hostile)}`);
     await page.waitForSelector('.u-over');
     expect(await textOf('main')).toContain(hostile);
-    await page.click(`button:has-text("Diagnose ${hostile}")`);
     await page.waitForSelector('.verdict', { timeout: 60_000 });
     expect(await page.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
     expect(await page.locator('img[src=x]').count()).toBe(0);

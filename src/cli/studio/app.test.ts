@@ -6,11 +6,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { studioApp } from './app.ts';
 import { Jobs } from './jobs.ts';
+import { Library } from './library.ts';
+import { Shelf } from './shelf.ts';
 import { FolderWatch } from './watch.ts';
 
 let folder: string;
 let watch: FolderWatch;
 let jobs: Jobs;
+let library: Library;
 const host = { Host: '127.0.0.1' };
 
 beforeAll(async () => {
@@ -19,6 +22,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'run', 'manifest.json'), '{"format": "trueline/1"}');
   spawnSync('mkfifo', [join(folder, 'run', 'pipe.json')]);
   jobs = await Jobs.open(folder, 'none');
+  library = new Library(folder, join(folder, '.studio'));
   watch = new FolderWatch(folder, 20);
   await watch.start();
 });
@@ -27,7 +31,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const app = (token?: string) => studioApp({ folder, assets: folder, watch, jobs, ...(token ? { token } : {}) });
+const app = (token?: string) =>
+  studioApp({
+    folder,
+    assets: folder,
+    watch,
+    jobs,
+    library,
+    shelf: new Shelf(folder, join(folder, '.studio')),
+    ...(token ? { token } : {}),
+  });
 
 it('reads no request of more than 1 MiB', async () => {
   const body = JSON.stringify({ name: 'x', settings: { game: 'x'.repeat(2 ** 20) } });

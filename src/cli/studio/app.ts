@@ -6,12 +6,16 @@ import { Readable } from 'node:stream';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import { z } from 'zod';
 import { BadInput } from '../../recording/bad-input.ts';
 import { parseJson } from '../../recording/files/json.ts';
+import { mostPoints } from '../../report/studio/summary.ts';
 import { onlyOwnPages, requireToken, securityHeaders } from './guard.ts';
 import type { Job, Jobs } from './jobs.ts';
+import { type Known, type Library, lively } from './library.ts';
 import type { QueueWatch } from './queue.ts';
-import { confine, runFiles } from './runs.ts';
+import { confine, type RunEntry, runFiles } from './runs.ts';
+import type { Note, Shelf } from './shelf.ts';
 import type { FolderWatch } from './watch.ts';
 
 export interface StudioOptions {
@@ -21,6 +25,8 @@ export interface StudioOptions {
   assets: string;
   watch: FolderWatch;
   jobs: Jobs;
+  library: Library;
+  shelf: Shelf;
   queue?: QueueWatch;
   token?: string;
 }
@@ -39,7 +45,16 @@ export function studioApp(options: StudioOptions): Hono {
   const app = new Hono();
   app.use(securityHeaders(), onlyOwnPages(options.token), requireToken(options.token));
 
-  app.get('/api/runs', (context) => context.json({ ...options.watch.found, queue: options.queue?.name ?? null }));
+  const told = (run: RunEntry): ToldRun => ({
+    ...run,
+    ...options.library.of(run.id),
+    ...options.shelf.of(run.id),
+    live: run.ended === undefined && Date.now() - run.modified < lively,
+  });
+  app.get('/api/runs', (context) => {
+    const { runs, investigations } = options.watch.found;
+    return context.json({ runs: runs.map(told), investigations, queue: options.queue?.name ?? null });
+  });
 
   let listening = 0;
   /** News for one page after another, as long as it listens; `begin` returns what ends it. */
@@ -58,15 +73,25 @@ export function studioApp(options: StudioOptions): Hono {
 
   app.get('/api/watch', (context) =>
     news(context, (send) => {
+      const changes = newsOfRuns(() => options.watch.found.runs.map(told));
       const tell = () => {
-        send('runs', () => options.watch.found.runs);
+        send('runs', changes);
         send('investigations', () => options.watch.found.investigations);
+        send('bin', () => options.shelf.binned());
       };
       const tellJobs = () => send('jobs', () => options.jobs.list());
-      const ends = [options.watch.subscribe(tell), options.jobs.subscribe(tellJobs)];
+      const ends = [
+        options.watch.subscribe(tell),
+        options.library.subscribe(tell),
+        options.shelf.subscribe(tell),
+        options.jobs.subscribe(tellJobs),
+      ];
       tell();
       tellJobs();
+      // What was being written is still a while later, and no file tells of it.
+      const again = setInterval(() => send('runs', changes), lively / 2);
       return () => {
+        clearInterval(again);
         for (const end of ends) end();
       };
     }),
@@ -84,6 +109,33 @@ export function studioApp(options: StudioOptions): Hono {
     return context.json({ files: await runFiles(folder) });
   });
 
+  const known = (id: string) => options.watch.found.runs.some((run) => run.id === id);
+
+  app.get('/api/curves/*', async (context) => {
+    const id = rest(context, '/api/curves/');
+    const cut = cutSchema.safeParse(context.req.query());
+    if (!known(id)) return context.text('There is no such run.\n', 404);
+    if (!cut.success) return context.text('Curves are asked for with points, and axis, from and to.\n', 400);
+    try {
+      const { points, axis, from, to } = cut.data;
+      const view = from === undefined || to === undefined ? {} : { axis, from, to };
+      context.header('Content-Type', 'application/octet-stream');
+      context.header('Cache-Control', 'no-store');
+      return context.body(await options.library.curves(id, { points, ...view }));
+    } catch (error) {
+      return context.text(`${(error as Error).message}\n`, 422);
+    }
+  });
+
+  app.get('/api/examined/*', async (context) => {
+    const id = rest(context, '/api/examined/');
+    if (!known(id)) return context.text('There is no such run.\n', 404);
+    const text = await options.library.examined(id);
+    context.header('Content-Type', 'application/json');
+    context.header('Cache-Control', 'no-store');
+    return text === undefined ? context.body('null', 200) : context.body(text);
+  });
+
   app.get('/file/*', async (context) => {
     const path = await confine(options.folder, rest(context, '/file/'));
     // Never as what it claims to be: a recording's file is read by the page's code, not shown by the browser.
@@ -91,7 +143,7 @@ export function studioApp(options: StudioOptions): Hono {
     return sent ?? context.text('There is no such file.\n', 404);
   });
 
-  const start = (path: string, work: (body: unknown) => Promise<Job | { error: string }>) =>
+  const start = (path: string, work: (body: unknown) => Promise<Job | { error: string } | { done: true }>) =>
     app.post(path, limited, async (context) => {
       if (!context.req.header('content-type')?.startsWith('application/json'))
         return context.json({ error: 'Settings are sent as application/json.' }, 415);
@@ -101,10 +153,30 @@ export function studioApp(options: StudioOptions): Hono {
       } catch (error) {
         if (error instanceof BadInput) return context.json({ error: error.message }, 400);
       }
-      const answer = await work(body);
+      const answer = await work(body).catch((error: Error) => ({ error: error.message }));
       return context.json(answer, 'error' in answer ? 400 : 201);
     });
   start('/api/train', (body) => options.jobs.train(body));
+  start('/api/examine', async (body) => {
+    const asked = idsSchema.safeParse(body);
+    if (!asked.success) return { error: 'Runs to diagnose are named in a list.' };
+    options.library.want(asked.data.ids.filter(known));
+    return { done: true };
+  });
+  start('/api/bin', async (body) => {
+    const asked = idsSchema.safeParse(body);
+    if (!asked.success) return { error: 'Runs for the bin are named in a list.' };
+    return options.shelf.throwAway(asked.data.ids.filter(known));
+  });
+  start('/api/put-back', async (body) => {
+    const asked = idsSchema.safeParse(body);
+    return asked.success ? options.shelf.putBack(asked.data.ids) : { error: 'Runs of the bin are named in a list.' };
+  });
+  start('/api/note', async (body) => {
+    const asked = noteRequest.safeParse(body);
+    if (!asked.success || !known(asked.data.id)) return { error: 'A note is about a run of the list.' };
+    return options.shelf.write(asked.data.id, asked.data);
+  });
   start('/api/symmetry', (body) => options.jobs.investigate(body));
   app.post('/api/jobs/:id/stop', async (context) => {
     const known = await options.jobs.stop(context.req.param('id'));
@@ -133,6 +205,42 @@ const limited = bodyLimit({
   onError: (context) => context.json({ error: 'Settings of more than 1 MiB are not read.' }, 413),
 });
 
+const idsSchema = z.object({ ids: z.array(z.string().max(2000)).max(2000) });
+const noteRequest = z.looseObject({ id: z.string().max(2000) });
+const cutSchema = z.object({
+  points: z.coerce.number().int().min(2).max(mostPoints),
+  axis: z.enum(['iteration', 'step', 'elapsed', 'time']).default('iteration'),
+  from: z.coerce.number().optional(),
+  to: z.coerce.number().optional(),
+});
+
+/** A run as pages hear of it. */
+export interface ToldRun extends RunEntry, Known, Partial<Note> {
+  /** Whether it is being written. */
+  live: boolean;
+}
+
+/** Which runs are new or have changed, and which are gone, since it was last asked. */
+function newsOfRuns(list: () => readonly ToldRun[]): () => { changed: ToldRun[]; gone: string[] } | undefined {
+  const before = new Map<string, string>();
+  let begun = false;
+  return () => {
+    const now = new Set<string>();
+    const changed: ToldRun[] = [];
+    for (const run of list()) {
+      now.add(run.id);
+      const text = JSON.stringify(run);
+      if (before.get(run.id) !== text) changed.push(run);
+      before.set(run.id, text);
+    }
+    const gone = [...before.keys()].filter((id) => !now.has(id));
+    for (const id of gone) before.delete(id);
+    const first = !begun;
+    begun = true;
+    return first || changed.length + gone.length > 0 ? { changed, gone } : undefined;
+  };
+}
+
 type Send = (event: string, data: () => unknown) => void;
 
 /** Sends the latest of each kind of news. A page that does not read keeps one of each waiting, however many there were. */
@@ -144,7 +252,8 @@ function sender(stream: SSEStreamingApi): Send {
     for (let next = waiting.entries().next(); !next.done && !stream.aborted; next = waiting.entries().next()) {
       const [event, data] = next.value;
       waiting.delete(event);
-      await stream.writeSSE({ event, data: JSON.stringify(data()) }).catch(() => undefined);
+      const news = data();
+      if (news !== undefined) await stream.writeSSE({ event, data: JSON.stringify(news) }).catch(() => undefined);
     }
     busy = false;
   };

@@ -17,8 +17,15 @@ export interface RunFile {
 export interface RunEntry {
   /** Path below the studio's folder, with forward slashes; '.' where the folder itself is a run. */
   id: string;
-  manifest: Pick<Manifest, 'name' | 'seed' | 'algorithm' | 'agents' | 'policies' | 'settings' | 'environment'>;
-  files: RunFile[];
+  manifest: Pick<Manifest, 'name' | 'seed' | 'algorithm' | 'agents' | 'policies' | 'settings' | 'environment'> & {
+    run?: unknown;
+    /** The bug that it was given on purpose. */
+    fault?: string;
+  };
+  /** How it ended; absent while it is being written. */
+  ended?: string;
+  /** The folder of the sweep or the investigation that it belongs to. */
+  within?: string;
   modified: number;
 }
 
@@ -36,6 +43,8 @@ export interface Found {
   investigations: InvestigationEntry[];
 }
 
+/** Where chunks lie; checkpoints and snapshots are no news to a reader. */
+const tableFolder = /^(?!checkpoints$|policies$)[^.]/;
 const deepest = 5;
 const mostRuns = 2000;
 /** A diary that was not touched for so many milliseconds belongs to a program that is gone. */
@@ -44,27 +53,31 @@ const believed = 15_000;
 /** The runs and investigations below a folder in order of their paths; a folder whose manifest cannot be read is no run. */
 export async function listFolder(folder: string): Promise<Found> {
   const found: Found = { runs: [], investigations: [] };
-  const visit = async (below: string, depth: number): Promise<void> => {
+  const visit = async (below: string, depth: number, within?: string): Promise<void> => {
     if (found.runs.length >= mostRuns) return;
     const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(() => []);
     const holds = (name: string) => entries.some((entry) => entry.isFile() && entry.name === name);
     if (holds('manifest.json')) {
-      const run = await readRun(folder, below);
-      if (run) found.runs.push(run);
+      const folders = entries.filter((entry) => entry.isDirectory() && tableFolder.test(entry.name));
+      const names = folders.map(({ name }) => name);
+      const run = await readRun(folder, below, names);
+      if (run) found.runs.push(within === undefined ? run : { ...run, within });
       return;
     }
+    const whole = within ?? (holds(investigationFile) || holds('sweep.json') ? below || '.' : undefined);
     if (holds(investigationFile)) {
       const investigation = await readInvestigation(folder, below);
       if (investigation) found.investigations.push(investigation);
     }
     if (depth === deepest) return;
-    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
-        await visit(below ? `${below}/${entry.name}` : entry.name, depth + 1);
-    }
+    const inner = entries.filter(
+      (entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules',
+    );
+    await Promise.all(inner.map(({ name }) => visit(below ? `${below}/${name}` : name, depth + 1, whole)));
   };
   await visit('', 0);
-  return found;
+  const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+  return { runs: found.runs.sort(byId), investigations: found.investigations.sort(byId) };
 }
 
 const told = z.object({
@@ -92,16 +105,36 @@ async function readInvestigation(folder: string, below: string): Promise<Investi
   }
 }
 
-async function readRun(folder: string, below: string): Promise<RunEntry | null> {
+/** Manifests as they were read last: a folder of hundreds of runs is looked at every second. */
+const manifests = new Map<string, { of: string; entry: Omit<RunEntry, 'modified'> | null }>();
+
+async function readRun(folder: string, below: string, folders: readonly string[]): Promise<RunEntry | null> {
+  const place = join(folder, below);
+  const file = join(place, 'manifest.json');
+  const found = await stat(file).catch(() => undefined);
+  if (!found) return null;
+  const of = `${found.mtimeMs} ${found.size} ${found.ino}`;
+  let known = manifests.get(file);
+  if (known?.of !== of) {
+    known = { of, entry: await readManifest(below, file) };
+    manifests.set(file, known);
+  }
+  if (!known.entry) return null;
+  // A chunk appears by being renamed into its table's folder, which changes the folder's own time: no need to look at every file.
+  const times = await Promise.all(
+    folders.map(async (name) => (await stat(join(place, name)).catch(() => undefined))?.mtimeMs ?? 0),
+  );
+  return { ...known.entry, modified: Math.round(Math.max(found.mtimeMs, ...times)) };
+}
+
+async function readManifest(below: string, file: string): Promise<Omit<RunEntry, 'modified'> | null> {
   try {
-    const files = await runFiles(join(folder, below));
-    const parsed = manifestSchema.parse(JSON.parse(await readFile(join(folder, below, 'manifest.json'), 'utf8')));
-    const { name, seed, algorithm, agents, policies, settings, environment } = parsed;
+    const parsed = manifestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    const { name, seed, algorithm, agents, policies, settings, environment, run, fault, ended } = parsed;
     return {
       id: below || '.',
-      manifest: { name, seed, algorithm, agents, policies, settings, environment },
-      files,
-      modified: Math.max(0, ...files.map((file) => file.modified)),
+      manifest: { name, seed, algorithm, agents, policies, settings, environment, run, fault },
+      ...(ended === undefined ? {} : { ended }),
     };
   } catch {
     // Half written, or somebody else's manifest.json: not a run.

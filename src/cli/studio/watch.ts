@@ -10,6 +10,8 @@ export class FolderWatch {
   constructor(
     private readonly folder: string,
     private readonly interval = 1000,
+    /** Hears of every look, whether or not anything has changed: what was being written a moment ago may be still now. */
+    private readonly onLook: (found: Found) => void = () => undefined,
   ) {}
 
   async start(): Promise<void> {
@@ -33,6 +35,7 @@ export class FolderWatch {
 
   private async look(): Promise<void> {
     const found = await listFolder(this.folder);
+    this.onLook(found);
     const now = JSON.stringify(found);
     if (now === this.seen) return;
     this.seen = now;

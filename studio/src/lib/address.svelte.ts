@@ -37,6 +37,14 @@ class Address {
     else this.waiting = setTimeout(() => this.write(), pause - since);
   }
 
+  /** As `set`, without a step back in the browser's history: nobody has asked for it. */
+  replace(changes: Record<string, string>): void {
+    this.params = Object.fromEntries(
+      Object.entries({ ...this.params, ...changes }).filter(([, value]) => value !== ''),
+    );
+    this.write();
+  }
+
   private write(): void {
     this.moved = performance.now();
     globalThis.history.replaceState(null, '', this.link(this.view, this.params));

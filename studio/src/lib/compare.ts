@@ -1,7 +1,10 @@
 /** Differences between settings, seed against the same seed, so that what the seed brings is the same on both sides. */
+
+import type { Axis } from '../../../src/report/studio/summary.ts';
 import { bandOf, difference, type Line } from './charts/bands.ts';
-import { type Axis, type ChartRun, differingSettings, flat, groupLabel, placed } from './charts/charts.ts';
+import { type ChartRun, differingSettings, groupLabel, placed } from './charts/charts.ts';
 import type { Drawn } from './export.ts';
+import { flat } from './settings.ts';
 import { colour } from './theme.svelte.ts';
 
 /** The mean of all agents' returns in a run. */

@@ -9,7 +9,7 @@ import { framePicture, gameMaker, hasPictures, makePlayer, type Player } from '.
 import { localPolicy, localPolicyBuffer } from '../../../src/math/local-policy.ts';
 import { RandomStream } from '../../../src/math/random.ts';
 import type { Recording } from '../../../src/recording/recording.ts';
-import { numbers } from './charts/curves.ts';
+import { numbers } from '../../../src/report/studio/curves.ts';
 
 /** What one agent saw and weighed before a move. */
 export interface Thought {
@@ -134,13 +134,13 @@ export async function replay(recording: Recording, episode: number): Promise<Rep
 }
 
 /** A fresh episode with players that are asked on the spot. */
-export function freshEpisode(game: Game, players: readonly Player[], seed: number): Replay {
+export function freshEpisode(game: Game, players: readonly Player[], seed: number, names?: readonly string[]): Replay {
   const streams = players.map((_, seat) => RandomStream.of(seed, 'player', 0, seat));
   game.reset(0, RandomStream.of(seed, 'world', 0));
   return film(game, {
     episode: seed,
     iteration: -1,
-    names: players.map((player, seat) => `${player.name} ${seat + 1}`),
+    names: players.map((player, seat) => names?.[seat] ?? `${player.name} ${seat + 1}`),
     decide: (_, seat) => ({ action: players[seat].act(game, seat, streams[seat]) }),
   });
 }

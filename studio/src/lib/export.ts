@@ -5,6 +5,8 @@ import { Pyramid, thin } from './charts/pyramid.ts';
 export interface Drawn {
   label: string;
   colour: string;
+  /** Lengths of strokes and gaps, where agents of one run are told apart by them. */
+  dash?: number[];
   x: Float64Array;
   y: Float64Array;
   /** The unsmoothed curve behind a smoothed one. */
@@ -100,7 +102,7 @@ export function plotSvg(
       .map((k) => `${px(x[k]).toFixed(1)} ${py(ys[i][k]).toFixed(1)}`);
     if (points.length > 0)
       parts.push(
-        `<path d="M${points.join('L')}" fill="none" stroke="${line.colour}" stroke-width="1.6" opacity="${line.faint ? 0.35 : 1}"/>`,
+        `<path d="M${points.join('L')}" fill="none" stroke="${line.colour}" stroke-width="1.6"${line.dash?.length ? ` stroke-dasharray="${line.dash.join(' ')}"` : ''} opacity="${line.faint ? 0.35 : 1}"/>`,
       );
   });
   parts.push(`<text x="${margin.left}" y="22" font-size="16" font-weight="600">${escapeText(title)}</text>`);

@@ -5,6 +5,34 @@ import { fileStore, importLog, writeLog } from '../../../src/recording/importers
 import { Budget, blobSource, blobStore, memoryStore, type Store } from '../../../src/recording/source.ts';
 import type { DroppedFile } from './stores.ts';
 
+export interface DroppedRecording {
+  name: string;
+  files: DroppedFile[];
+}
+
+/** Every recording of what was dropped, named by its folder: those with a manifest, and each zip; what is left beside none of them is one more, a table or a log. */
+export function recordingsIn(name: string, files: readonly DroppedFile[]): DroppedRecording[] {
+  const folders = files
+    .filter(({ path }) => /(^|\/)manifest\.json$/.test(path))
+    .map(({ path }) => path.slice(0, -'manifest.json'.length))
+    // A rank lies within the recording of its run.
+    .filter((folder, _, all) => !all.some((other) => other !== folder && folder.startsWith(other)));
+  const own = folders.map((folder) => ({
+    name: folder === '' ? name : `${folders.length > 1 ? `${name}/` : ''}${folder.slice(0, -1)}`,
+    files: files
+      .filter(({ path }) => path.startsWith(folder))
+      .map(({ path, blob }) => ({ path: path.slice(folder.length), blob })),
+  }));
+  const rest = files.filter(({ path }) => !folders.some((folder) => path.startsWith(folder)));
+  const zips = rest.filter(({ path }) => path.endsWith('.zip'));
+  const others = rest.filter(({ path }) => !path.endsWith('.zip'));
+  return [
+    ...own,
+    ...zips.map((file) => ({ name: file.path.split('/').at(-1)!, files: [file] })),
+    ...(own.length + zips.length === 0 && others.length > 0 ? [{ name, files: others }] : []),
+  ];
+}
+
 export async function storeOfFiles(name: string, files: readonly DroppedFile[]): Promise<Store> {
   if (files.length === 0)
     throw new BadInput('nothing was dropped; drop a recording folder, its zip, or a table of one');

@@ -1,71 +1,171 @@
-/** A run that the page has opened: its worker, its curves, its diagnosis. */
+/** A run that the page has opened: its curves, its diagnosis, its episodes. Of a run on the server the server tells them; one that was dropped is read in a worker, and so is every replay. */
 import type { Manifest } from '../../../src/recording/manifest.ts';
-import { Caller } from '../workers/rpc.ts';
-import type { Examined, RunSource } from '../workers/run.worker.ts';
-import type { Curve } from './charts/curves.ts';
+import type { Curve } from '../../../src/report/studio/curves.ts';
+import type { Examined } from '../../../src/report/studio/examined-short.ts';
+import { type Axis, decodeSummary, mostPoints, refine } from '../../../src/report/studio/summary.ts';
+import { type Desk, takeDesk } from '../workers/pool.ts';
+import type { RunSource } from '../workers/run.worker.ts';
 import type { Replay } from './episode.ts';
+import { forgetRun } from './kept.ts';
 import { server } from './server.svelte.ts';
-import type { DroppedFile } from './stores.ts';
+import { base, type DroppedFile, getJson } from './stores.ts';
+
+export interface View {
+  axis: Axis;
+  from: number;
+  to: number;
+}
 
 export class OpenRun {
   readonly label: string;
-  manifest = $state.raw<Manifest | undefined>(undefined);
+  /** Of a dropped run, from its recording; of one on the server it is in the list. */
+  private own = $state.raw<Manifest | undefined>(undefined);
   tables = $state.raw<string[]>([]);
   curves = $state.raw<Curve[]>([]);
   examined = $state.raw<Examined | undefined>(undefined);
-  /** The iteration that the doctor is reading; undefined where it is not at work. */
+  /** The iteration that the doctor is reading in this page; undefined where it is not at work. */
   reading = $state<number | undefined>(undefined);
+  loading = $state(false);
   error = $state('');
-  private readonly caller: Caller;
-  private readonly opened: Promise<void>;
+  private desk: Desk | undefined;
+  private opened: Promise<void> | undefined;
   private refreshing: Promise<void> | undefined;
+  private whole: { curves: Curve[]; exact: boolean; of: string } | undefined;
+  private view: View | undefined;
+  private examinedOf = '';
 
   constructor(
     readonly id: string,
-    source: RunSource,
+    private readonly source: RunSource,
+    /** Being trained in this page. */
+    private readonly training = false,
   ) {
     this.label = source.kind === 'files' ? source.name : id;
-    this.caller = new Caller(new Worker(new URL('../workers/run.worker.ts', import.meta.url), { type: 'module' }));
-    this.opened = this.caller.call<{ manifest: Manifest; tables: string[] } | null>('open', [source]).then((opened) => {
-      this.manifest = opened?.manifest;
-      this.tables = opened?.tables ?? [];
-    });
-    this.opened.catch((error: Error) => {
-      this.error = error.message;
-    });
+    if (source.kind === 'files') void this.open().catch(() => undefined);
   }
 
-  static files(name: string, files: DroppedFile[]): OpenRun {
-    return new OpenRun(`dropped ${name}`, { kind: 'files', name, files });
+  static files(name: string, files: DroppedFile[], training = false): OpenRun {
+    return new OpenRun(`dropped ${name}`, { kind: 'files', name, files }, training);
   }
 
   static remote(id: string): OpenRun {
     return new OpenRun(id, { kind: 'remote', id, base: document.baseURI });
   }
 
-  /** Reads what is new. Calls while one is under way wait for that one. */
-  async refresh(): Promise<void> {
-    this.refreshing ??= this.opened
-      .then(() => this.caller.call<Curve[]>('curves'))
-      .then((curves) => {
-        this.curves = curves;
+  get remote(): boolean {
+    return this.source.kind === 'remote';
+  }
+
+  get manifest(): Manifest | undefined {
+    return this.own ?? (server.entry(this.id)?.manifest as Manifest | undefined);
+  }
+
+  set manifest(manifest: Manifest | undefined) {
+    this.own = manifest;
+  }
+
+  /** Whether every point of the curves is here; on the server there may be more of them. */
+  get exact(): boolean {
+    return this.whole?.exact ?? true;
+  }
+
+  private open(): Promise<void> {
+    this.desk ??= takeDesk(this.training);
+    this.opened ??= this.desk.caller
+      .call<{ manifest: Manifest; tables: string[] } | null>('open', [this.id, this.source])
+      .then((opened) => {
+        if (opened) this.own = opened.manifest;
+        this.tables = opened?.tables ?? [];
+      })
+      .catch((error: Error) => {
+        this.error = error.message;
+        throw error;
+      });
+    return this.opened;
+  }
+
+  /** Reads what is new, with so many points a curve. Calls while one is under way wait for that one. */
+  async refresh(points = mostPoints): Promise<void> {
+    this.refreshing ??= (this.remote ? this.fromServer(points) : this.fromWorker())
+      .then(() => {
+        this.error = '';
       })
       .catch((error: Error) => {
         this.error = error.message;
       })
       .finally(() => {
         this.refreshing = undefined;
+        this.loading = false;
       });
     return this.refreshing;
   }
 
-  /** Without pictures the verdict comes sooner. */
+  private async fromWorker(): Promise<void> {
+    this.loading = this.curves.length === 0;
+    await this.open();
+    this.curves = await this.desk!.caller.call<Curve[]>('curves', [this.id]);
+  }
+
+  private async fromServer(points: number): Promise<void> {
+    const entry = server.entry(this.id);
+    const of = `${entry?.modified} ${points}`;
+    if (entry?.verdict) void this.readExamined();
+    if (this.whole?.of === of) return;
+    this.loading = this.curves.length === 0;
+    this.whole = { ...(await this.ask({ points })), of };
+    if (this.view && !this.whole.exact) await this.look(this.view);
+    else this.curves = this.whole.curves;
+  }
+
+  /** Asks for all points of what is in view, as far as a message holds them; undefined shows everything again. */
+  async look(view: View | undefined): Promise<void> {
+    this.view = view;
+    const { whole } = this;
+    if (!whole || whole.exact) return;
+    if (!view) {
+      this.curves = whole.curves;
+      return;
+    }
+    try {
+      const detail = await this.ask({ points: mostPoints, ...view });
+      // Another view may have been chosen meanwhile.
+      if (this.view === view) this.curves = refine(whole.curves, detail.curves, view.axis);
+    } catch (error) {
+      this.error = (error as Error).message;
+    }
+  }
+
+  private async ask(cut: Partial<View> & { points: number }) {
+    const address = new URL(`api/curves/${this.id.split('/').map(encodeURIComponent).join('/')}`, base());
+    for (const [name, value] of Object.entries(cut)) address.searchParams.set(name, String(value));
+    const response = await fetch(address);
+    if (!response.ok) throw new Error((await response.text()).trim() || `The server answered ${response.status}.`);
+    return decodeSummary(await response.arrayBuffer());
+  }
+
+  /** What the server's doctor found, where it is new. */
+  private async readExamined(): Promise<void> {
+    const { modified, verdict } = server.entry(this.id) ?? {};
+    const of = `${modified} ${JSON.stringify(verdict)}`;
+    if (of === this.examinedOf) return;
+    this.examinedOf = of;
+    const found = await getJson<Examined | null>(
+      `api/examined/${this.id.split('/').map(encodeURIComponent).join('/')}`,
+    ).catch(() => null);
+    if (found) this.examined = found;
+  }
+
+  /** Of a run on the server its doctor is asked to look soon. Without pictures the verdict comes sooner. */
   async diagnose(pictures = true): Promise<void> {
+    if (this.remote) {
+      await server.examine([this.id]);
+      return;
+    }
     if (this.reading !== undefined) return;
     this.reading = 0;
     try {
-      await this.opened;
-      this.examined = await this.caller.call<Examined, number>('diagnose', [pictures], (iteration) => {
+      await this.open();
+      this.examined = await this.desk!.caller.call<Examined, number>('diagnose', [this.id, pictures], (iteration) => {
         this.reading = iteration;
       });
     } catch (error) {
@@ -77,31 +177,38 @@ export class OpenRun {
 
   /** A file that was written since; the run is opened with its first manifest. */
   async addFile(path: string, blob: Blob): Promise<void> {
-    const opened = await this.caller.call<{ manifest: Manifest; tables: string[] } | null>('add', [{ path, blob }]);
+    await this.open();
+    const opened = await this.desk!.caller.call<{ manifest: Manifest; tables: string[] } | null>('add', [
+      this.id,
+      { path, blob },
+    ]);
     if (!opened) return;
     this.error = '';
-    this.manifest = opened.manifest;
+    this.own = opened.manifest;
     this.tables = opened.tables;
   }
 
   async episodes(): Promise<{ episode: number; iteration: number }[]> {
-    await this.opened;
-    return this.caller.call('episodes');
+    await this.open();
+    return this.desk!.caller.call('episodes', [this.id]);
   }
 
   async replay(episode: number): Promise<Replay> {
-    await this.opened;
-    return this.caller.call('replay', [episode]);
+    await this.open();
+    return this.desk!.caller.call('replay', [this.id, episode]);
   }
 
   dispose(): void {
-    this.caller.dispose();
+    void this.desk?.caller.call('close', [this.id]).catch(() => undefined);
+    this.desk?.leave();
   }
 }
 
 /** Every run that is open, by id. */
 class OpenRuns {
   all = $state.raw<OpenRun[]>([]);
+  /** Whether the browser's storage is still being read for runs of an earlier visit. */
+  keeping = $state(true);
 
   get(id: string): OpenRun | undefined {
     return this.all.find((run) => run.id === id);
@@ -118,17 +225,21 @@ class OpenRuns {
     return this.get(id) ?? this.add(OpenRun.remote(id));
   }
 
-  /** Opens those that lie on the server, and reads what is new in all of them. */
+  /** Opens those that lie on the server, and reads what is new in all of them. Of many runs fewer points are read of each: a picture has only so many pixels. */
   refresh(ids: readonly string[]): void {
+    const points = ids.length <= 4 ? mostPoints : Math.max(200, Math.round((4 * mostPoints) / ids.length));
     for (const id of ids) {
-      const run = server.runs.some((entry) => entry.id === id) ? this.remote(id) : this.get(id);
-      void run?.refresh();
+      const run = server.entry(id) ? this.remote(id) : this.get(id);
+      if (run) void run.refresh(points);
     }
   }
 
   close(id: string): void {
-    this.get(id)?.dispose();
-    this.all = this.all.filter((run) => run.id !== id);
+    const run = this.get(id);
+    if (!run) return;
+    run.dispose();
+    this.all = this.all.filter((other) => other.id !== id);
+    if (!run.remote) void forgetRun(id);
   }
 }
 

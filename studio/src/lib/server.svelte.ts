@@ -1,21 +1,40 @@
-/** The studio's server, where there is one: its runs, investigations and jobs as they change. Without one the page works on what is dropped onto it. */
+/** The studio's server, where there is one: its runs, investigations and jobs as they change. Without one the page works on what is dropped onto it; one that has gone is waited for. */
+import type { ToldRun } from '../../../src/cli/studio/app.ts';
 import type { Job } from '../../../src/cli/studio/jobs.ts';
-import type { Found, InvestigationEntry, RunEntry } from '../../../src/cli/studio/runs.ts';
+import type { InvestigationEntry } from '../../../src/cli/studio/runs.ts';
 import { base, getJson } from './stores.ts';
+
+interface Told {
+  runs: ToldRun[];
+  investigations: InvestigationEntry[];
+  queue: string | null;
+}
+
+/** Milliseconds between two tries to reach a server that has gone. */
+const again = 1000;
 
 class Server {
   /** Undefined until it is known. */
   present = $state<boolean | undefined>(undefined);
-  runs = $state.raw<RunEntry[]>([]);
+  /** It was there and does not answer now. */
+  gone = $state(false);
+  runs = $state.raw<ToldRun[]>([]);
   investigations = $state.raw<InvestigationEntry[]>([]);
   /** What this server was asked to start. */
   jobs = $state.raw<Job[]>([]);
+  /** Runs in the bin. */
+  bin = $state.raw<string[]>([]);
   /** The name of the queue that it shows, if it shows one. */
   queue = $state<string | null>(null);
+  private readonly byId = $derived(new Map(this.runs.map((run) => [run.id, run])));
+
+  entry(id: string): ToldRun | undefined {
+    return this.byId.get(id);
+  }
 
   async connect(): Promise<void> {
     try {
-      const { runs, investigations, queue } = await getJson<Found & { queue: string | null }>('api/runs');
+      const { runs, investigations, queue } = await getJson<Told>('api/runs');
       this.runs = runs;
       this.investigations = investigations;
       this.queue = queue;
@@ -24,39 +43,65 @@ class Server {
       this.present = false;
       return;
     }
+    this.listen();
+  }
+
+  private listen(): void {
     const source = new EventSource(new URL('api/watch', base()));
     const on = (name: string, take: (data: never) => void) =>
-      source.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data) as never));
-    on('runs', (runs: RunEntry[]) => {
-      this.runs = runs;
+      source.addEventListener(name, (event) => {
+        this.gone = false;
+        take(JSON.parse((event as MessageEvent<string>).data) as never);
+      });
+    let first = true;
+    on('runs', ({ changed, gone }: { changed: ToldRun[]; gone: string[] }) => {
+      // The first news of a connection are everything that there is.
+      const kept = new Map(first ? [] : this.runs.map((run) => [run.id, run]));
+      first = false;
+      for (const run of changed) kept.set(run.id, run);
+      for (const id of gone) kept.delete(id);
+      this.runs = [...kept.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     });
     on('investigations', (investigations: InvestigationEntry[]) => {
       this.investigations = investigations;
     });
+    on('bin', (bin: string[]) => {
+      this.bin = bin;
+    });
     on('jobs', (jobs: Job[]) => {
       this.jobs = jobs;
     });
+    source.onerror = () => {
+      this.gone = true;
+      source.close();
+      setTimeout(() => this.listen(), again);
+    };
   }
 
   train(name: string, settings: Record<string, unknown>, fault?: string): Promise<Job> {
-    return this.start('api/train', { name, settings, ...(fault ? { fault } : {}) });
+    return this.post('api/train', { name, settings, ...(fault ? { fault } : {}) });
   }
 
   investigate(request: Record<string, unknown>): Promise<Job> {
-    return this.start('api/symmetry', request);
+    return this.post('api/symmetry', request);
+  }
+
+  /** Asks its doctor to look at these next. */
+  async examine(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.post('api/examine', { ids });
   }
 
   async stop(id: string): Promise<void> {
     await fetch(new URL(`api/jobs/${encodeURIComponent(id)}/stop`, base()), { method: 'POST' });
   }
 
-  private async start(path: string, body: object): Promise<Job> {
+  async post<T>(path: string, body: object): Promise<T> {
     const response = await fetch(new URL(path, base()), {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
-    const answer = (await response.json()) as Job & { error?: string };
+    const answer = (await response.json()) as T & { error?: string };
     if (!response.ok) throw new Error(answer.error ?? `The server answered ${response.status}.`);
     return answer;
   }

@@ -1,11 +1,25 @@
-/** A training in the page: its worker, and the run that it writes. Switching the fault off goes on from where it is, as a run of its own beside the first. */
+/** A training in the page: its worker, its curves as the trainer reports them, an episode of its policies now and then, and the run that it writes. Switching the fault off goes on from where it is: the curves go on, and a mark says when. */
+import { type Curve, CurveReader } from '../../../src/report/studio/curves.ts';
+import { say } from '../texts/index.svelte.ts';
 import { Caller } from '../workers/rpc.ts';
 import type { TrainNews, TrainRequest } from '../workers/train.worker.ts';
+import type { Mark } from './charts/plot.ts';
+import type { Replay } from './episode.ts';
 import { OpenRun, openRuns } from './open-run.svelte.ts';
+
+/** Milliseconds between two looks of the doctor, and between two drawings of the curves. */
+const look = 1500;
+const draw = 200;
 
 class PageTraining {
   running = $state(false);
+  /** The part that is being written, and those before it. */
   run = $state.raw<OpenRun | undefined>(undefined);
+  parts = $state.raw<OpenRun[]>([]);
+  name = $state('');
+  curves = $state.raw<Curve[]>([]);
+  marks = $state.raw<Mark[]>([]);
+  episode = $state.raw<Replay | undefined>(undefined);
   steps = $state(0);
   done = $state(0);
   speed = $state(0);
@@ -13,10 +27,16 @@ class PageTraining {
   threads = $state(0);
   notices = $state.raw<string[]>([]);
   error = $state('');
+  /** Milliseconds from the start to the first report, for the bench. */
+  firstReport = $state(0);
+  /** What the form holds: settings as they were typed, by their paths. */
+  changed = $state<Record<string, string>>({});
   /** What the run under way was given, for going on without its fault. */
   private request: TrainRequest | undefined;
   private checkpoint: Uint8Array | undefined;
   private caller: Caller | undefined;
+  private reader: CurveReader | undefined;
+  private iteration = 0;
 
   get fault(): string | undefined {
     return this.request?.fault;
@@ -24,37 +44,63 @@ class PageTraining {
 
   async start(name: string, request: TrainRequest): Promise<void> {
     if (this.running) return;
+    this.name = name;
+    this.reader = undefined;
+    this.curves = [];
+    this.marks = [];
+    this.parts = [];
+    this.episode = undefined;
+    this.done = 0;
+    this.firstReport = 0;
+    await this.train(name, request);
+  }
+
+  private async train(name: string, request: TrainRequest): Promise<void> {
     this.caller ??= new Caller(new Worker(new URL('../workers/train.worker.ts', import.meta.url), { type: 'module' }));
     this.running = true;
     this.request = request;
     this.error = '';
     this.notices = [];
-    const run = openRuns.add(OpenRun.files(name, []));
+    const run = openRuns.add(OpenRun.files(name, [], true));
     this.run = run;
-    let looked = 0;
+    this.parts = [...this.parts, run];
+    const begun = performance.now();
+    let [looked, drawn] = [0, 0];
+    let ended: Promise<unknown> = Promise.resolve();
     try {
       const result = await this.caller.call<{ threads: number; checkpoint?: Uint8Array }, TrainNews>(
         'train',
         [request],
         (news) => {
           if (news.kind === 'file') {
-            void run.addFile(news.path, new Blob([news.bytes]));
+            ended = run.addFile(news.path, new Blob([news.bytes]));
             // The doctor looks again as the run grows, and never waits in line behind itself.
-            if (news.path !== 'manifest.json' && performance.now() - looked > 1500) {
+            if (news.path !== 'manifest.json' && performance.now() - looked > look) {
               looked = performance.now();
-              void run.refresh();
               void run.diagnose(false);
             }
           } else if (news.kind === 'report') {
-            this.done = news.report.steps;
-            this.speed = news.report.stepsPerSecond;
-            this.left = news.report.secondsLeft;
-          } else if (news.kind === 'start') this.steps = news.steps;
+            this.firstReport ||= performance.now() - begun;
+            this.iteration = news.told.iteration;
+            this.done = news.told.step;
+            this.speed = news.speed;
+            this.left = news.left;
+            this.reader?.report(news.told);
+            if (performance.now() - drawn < draw) return;
+            drawn = performance.now();
+            this.curves = this.reader?.list() ?? [];
+          } else if (news.kind === 'start') {
+            this.steps = news.steps;
+            const named = (names: string[]) => names.map((own) => ({ name: own }));
+            this.reader ??= new CurveReader({ agents: named(news.agents), policies: named(news.policies) });
+          } else if (news.kind === 'episode') this.episode = news.replay;
           else this.notices = [...this.notices, news.sentence];
         },
       );
       this.threads = result.threads;
       this.checkpoint = result.checkpoint;
+      this.curves = this.reader?.list() ?? [];
+      await ended;
       await run.refresh();
       await run.diagnose();
     } catch (error) {
@@ -68,7 +114,7 @@ class PageTraining {
     await this.caller?.call('stop');
   }
 
-  /** Ends the run and goes on from its last iteration with every stage as it should be. */
+  /** Ends the part and goes on from its last iteration with every stage as it should be. */
   async withoutFault(): Promise<void> {
     const { request, run } = this;
     if (!request || !run) return;
@@ -76,7 +122,8 @@ class PageTraining {
     while (this.running) await new Promise((resolve) => setTimeout(resolve, 50));
     if (!this.checkpoint) return;
     const { fault: _, ...rest } = request;
-    await this.start(`${run.label}, fault off`, { ...rest, resume: this.checkpoint });
+    this.marks = [...this.marks, { x: this.iteration + 0.5, label: say('train.off') }];
+    await this.train(`${run.label}, ${say('train.off')}`, { ...rest, resume: this.checkpoint });
   }
 }
 

@@ -1,10 +1,14 @@
-/** The language in use, remembered. Texts are plain; they are never put into the page as markup. */
-import { en, type TextKey, type Texts } from './en.ts';
-import { zh } from './zh.ts';
+/** The language in use, remembered, and every text in both, beside each other. Texts are plain; they are never put into the page as markup. */
+import { diagnosis } from './diagnosis.ts';
+import { runs } from './runs.ts';
+import { views } from './views.ts';
 
 export const languages = { en: 'English', zh: '中文' } as const;
 export type Language = keyof typeof languages;
-const texts: Record<Language, Texts> = { en, zh };
+
+/** English, then Chinese. */
+export const texts = { ...diagnosis, ...runs, ...views };
+export type TextKey = keyof typeof texts;
 
 function remembered(): Language {
   const kept = globalThis.localStorage?.getItem('language');
@@ -26,5 +30,6 @@ export const words = new Words();
 
 /** A text in the language in use, with its places filled. */
 export function say(key: TextKey, fill: Record<string, string | number> = {}): string {
-  return texts[words.language][key].replace(/\{(\w+)\}/g, (whole, name: string) => String(fill[name] ?? whole));
+  const text: string = texts[key][words.language === 'zh' ? 1 : 0];
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(fill[name] ?? whole));
 }

@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { en, type TextKey } from './en.ts';
-import { zh } from './zh.ts';
+import { diagnosis } from './diagnosis.ts';
+import { runs } from './runs.ts';
+import { views } from './views.ts';
 
-const keys = Object.keys(en) as TextKey[];
+const texts: Record<string, readonly [string, string]> = { ...diagnosis, ...runs, ...views };
 /** Names that are the same in every language. */
-const same = ['export.svg', 'export.csv'];
+const same = ['export.svg', 'export.csv', 'runs.moment'];
 
 describe('the interface in Chinese', () => {
   it('has a Chinese text for every English one', () => {
-    expect(Object.keys(zh).sort()).toEqual([...keys].sort());
-    expect(keys.filter((key) => !same.includes(key) && !/\p{Script=Han}/u.test(zh[key]))).toEqual([]);
+    const untold = Object.entries(texts).filter(
+      ([key, [, chinese]]) => !same.includes(key) && !/\p{Script=Han}/u.test(chinese),
+    );
+    expect(untold).toEqual([]);
   });
 
   it('fills in the same places', () => {
     const places = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
-    for (const key of keys) expect(places(zh[key]), key).toEqual(places(en[key]));
+    for (const [key, [english, chinese]] of Object.entries(texts))
+      expect(places(chinese), key).toEqual(places(english));
   });
 });

@@ -1,18 +1,24 @@
 /** Trains in the page. What the recording writes is handed to the page file by file, so that it is read and diagnosed as any other run. */
+
 import { applyFault, findFault } from '../../../src/faults/index.ts';
+import type { Game } from '../../../src/games/game.ts';
+import { gameMaker, hasPictures, type Player } from '../../../src/games/index.ts';
 import type { WritableStore } from '../../../src/recording/source.ts';
 import { join, memoryStore } from '../../../src/recording/source.ts';
 import { RecordingWriter } from '../../../src/recording/writer.ts';
+import type { ToldIteration } from '../../../src/report/studio/curves.ts';
 import { mergeSettings, recommendedSettings } from '../../../src/training/recommended.ts';
-import { type ProgressReport, train } from '../../../src/training/run.ts';
-import { readSettings } from '../../../src/training/settings.ts';
+import { train } from '../../../src/training/run.ts';
+import { readSettings, type Settings } from '../../../src/training/settings.ts';
 import { cleanStages } from '../../../src/training/stages.ts';
+import { freshEpisode, type Replay } from '../lib/episode.ts';
 import { answer } from './rpc.ts';
 
 export type TrainNews =
   | { kind: 'file'; path: string; bytes: Uint8Array<ArrayBuffer> }
-  | { kind: 'start'; threads: number; steps: number }
-  | { kind: 'report'; report: Pick<ProgressReport, 'iteration' | 'steps' | 'stepsPerSecond' | 'secondsLeft'> }
+  | { kind: 'start'; steps: number; agents: string[]; policies: string[] }
+  | { kind: 'report'; told: ToldIteration; speed: number; left: number }
+  | { kind: 'episode'; replay: Replay }
   | { kind: 'notice'; sentence: string };
 
 export interface TrainRequest {
@@ -34,6 +40,7 @@ answer({
       ? applyFault(findFault(request.fault), clean.seed, cleanStages, { ...clean, guard: 'off' })
       : { settings: clean, stages: undefined };
     let checkpoint: Uint8Array | undefined;
+    let film: (() => Replay | undefined) | undefined;
     const result = await train(settings, {
       ...(stages ? { stages } : {}),
       ...(request.resume ? { resume: request.resume } : {}),
@@ -43,9 +50,22 @@ answer({
       checkpoint: async (bytes) => {
         checkpoint = bytes;
       },
-      onStart: ({ steps }) => say({ kind: 'start', threads: 0, steps }),
-      onIteration: ({ iteration, steps, stepsPerSecond, secondsLeft }) =>
-        say({ kind: 'report', report: { iteration, steps, stepsPerSecond, secondsLeft } }),
+      onStart: ({ steps, agents, policies, play }) => {
+        say({ kind: 'start', steps, agents, policies });
+        film = filming(settings, play, agents);
+      },
+      onIteration: ({ iteration, steps, readings, returns, stepsPerSecond, secondsLeft }) => {
+        const told = {
+          iteration,
+          step: steps,
+          time: Date.now() / 1000,
+          readings,
+          returns: returns.map(({ mean }) => mean),
+        };
+        say({ kind: 'report', told, speed: stepsPerSecond, left: secondsLeft });
+        const replay = film?.();
+        if (replay) say({ kind: 'episode', replay });
+      },
       onNotice: (sentence) => say({ kind: 'notice', sentence }),
     });
     const { threads } = result.trainer.engine;
@@ -57,6 +77,26 @@ answer({
     stop.abort();
   },
 });
+
+/** Milliseconds between two episodes that are shown of a run under way. */
+const between = 2500;
+
+/** Plays an episode with the policies as they are, now and then; a game that cannot be drawn is not played. */
+function filming(
+  settings: Settings,
+  play: (game: Game) => Player[],
+  agents: readonly string[],
+): (() => Replay | undefined) | undefined {
+  const game = gameMaker(settings.game, settings.gameSettings)(1);
+  if (!hasPictures(game)) return undefined;
+  let last = Number.NEGATIVE_INFINITY;
+  let number = 0;
+  return () => {
+    if (performance.now() - last < between) return undefined;
+    last = performance.now();
+    return freshEpisode(game, play(game), number++, agents);
+  };
+}
 
 /** A store that hands on what is written to it. The bytes are copied to the page, so the worker keeps none. */
 function telling(store: WritableStore, say: (news: TrainNews) => void): WritableStore {

@@ -1,13 +1,15 @@
 /** Which pictures runs give: one for each named number, a line for each run and agent, or a band for each setting where seeds are put together. */
 import type { Manifest } from '../../../../src/recording/manifest.ts';
+import type { Curve } from '../../../../src/report/studio/curves.ts';
+import type { Axis } from '../../../../src/report/studio/summary.ts';
 import { readings } from '../../../../src/training/record/readings.ts';
+import { words } from '../../texts/index.svelte.ts';
+import { describeReading } from '../../texts/readings.ts';
 import type { Drawn } from '../export.ts';
-import { colour } from '../theme.svelte.ts';
+import { flat } from '../settings.ts';
+import { colour, dash } from '../theme.svelte.ts';
 import { bandOf } from './bands.ts';
-import type { Curve } from './curves.ts';
 import { smooth } from './smooth.ts';
-
-export type Axis = 'iteration' | 'step' | 'elapsed' | 'time';
 
 export interface ChartRun {
   label: string;
@@ -15,10 +17,16 @@ export interface ChartRun {
   curves: readonly Curve[];
 }
 
+export const sections = ['learning', 'readings', 'gradients', 'counters'] as const;
+export type Section = (typeof sections)[number];
+
 export interface Chart {
   key: string;
+  section: Section;
   title: string;
   unit: string;
+  /** What the figure tells, in a sentence; empty where it is not one of ours. */
+  sentence: string;
   band?: readonly [number | null, number | null];
   lines: Drawn[];
 }
@@ -60,17 +68,27 @@ export function charts(runs: readonly ChartRun[], options: ChartOptions): Chart[
       .sort(([, a], [, b]) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1))
       .map(([key, { kind, name }]) => {
         const known = readings.find((entry) => entry.name === name);
+        const told = describeReading(name, words.language) ?? known;
         const lines = options.group === 'none' ? apart(runs, kind, name, options) : grouped(runs, kind, name, options);
         return {
           key,
-          title: known?.label ?? name,
-          unit: known?.unit ?? '',
+          section: sectionOf(kind, name),
+          title: told?.label ?? name,
+          unit: told?.unit ?? '',
+          sentence: told?.explanation ?? '',
           ...(known?.band ? { band: known.band } : {}),
           lines,
         };
       })
       .filter(({ lines }) => lines.length > 0)
   );
+}
+
+/** Where a figure is looked for. */
+function sectionOf(kind: Curve['kind'], name: string): Section {
+  if (kind === 'counter') return 'counters';
+  if (kind === 'return' || /return|reward|loss|explained|^learning_rate$|episode/i.test(name)) return 'learning';
+  return /grad|change\.|delta|norm|spread/i.test(name) ? 'gradients' : 'readings';
 }
 
 function rank(name: string): number {
@@ -95,7 +113,8 @@ function apart(runs: readonly ChartRun[], kind: string, name: string, options: C
     own.forEach((curve, c) => {
       const { x, y } = placed(curve, options.axis);
       const label = [several ? run.label : '', curve.owner].filter(Boolean).join(' · ') || name;
-      const line = { label, colour: colour(several ? r * Math.max(1, own.length) + c : c), x };
+      // A run has one colour; its agents are told apart by strokes, and where it is alone by colours too.
+      const line = { label, colour: colour(several ? r : c), dash: dash(c), x };
       if (options.smoothing > 0) lines.push({ ...line, y, faint: true });
       lines.push({ ...line, y: smooth(y, options.smoothing) });
     });
@@ -123,34 +142,6 @@ export function groupLabel(run: ChartRun, runs: readonly ChartRun[], group: stri
   return group === 'settings' ? settingsLabel(run, runs) : `${group}=${flat(run.manifest)[group] ?? ''}`;
 }
 
-/** Of the trainer's own settings: what the manifest's settings say already, and what changes no number. */
-const untold = new Set([
-  'ppo',
-  'name',
-  'seed',
-  'game',
-  'algorithm',
-  'steps',
-  'threads',
-  'kernel',
-  'checkpoint',
-  'recording',
-]);
-
-/** Every setting of a run by its path, as JSON; the seed is none of them. */
-export function flat(manifest: Manifest | undefined): Record<string, string> {
-  const out: Record<string, string> = {};
-  const visit = (value: unknown, path: string) => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      for (const [key, inner] of Object.entries(value)) visit(inner, path ? `${path}.${key}` : key);
-    else out[path] = JSON.stringify(value);
-  };
-  const { run = {} } = (manifest ?? {}) as { run?: Record<string, unknown> };
-  const own = Object.fromEntries(Object.entries(run).filter(([key]) => !untold.has(key)));
-  visit({ algorithm: manifest?.algorithm, game: manifest?.environment?.name, ...manifest?.settings, ...own }, '');
-  return out;
-}
-
 function grouped(runs: readonly ChartRun[], kind: string, name: string, options: ChartOptions): Drawn[] {
   const groups = new Map<string, { x: Float64Array; y: Float64Array }[]>();
   for (const run of runs) {
@@ -166,7 +157,7 @@ function grouped(runs: readonly ChartRun[], kind: string, name: string, options:
   const lines: Drawn[] = [];
   [...groups.entries()].forEach(([label, members], g) => {
     const band = bandOf(members);
-    const named = { label: `${label} (n = ${members.length})`, colour: colour(g), x: band.x };
+    const named = { label: `${label} (n = ${members.length})`, colour: colour(g), dash: [], x: band.x };
     const at = lines.length;
     lines.push(
       { ...named, y: band.greatest, hidden: true },

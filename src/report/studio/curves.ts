@@ -1,7 +1,7 @@
 /** From the tables of a recording to curves: one for each named number and each agent or policy. Reads each chunk file once, so a growing run costs what is new. */
 
-import type { Manifest } from '../../../../src/recording/manifest.ts';
-import type { FileChunk, Recording } from '../../../../src/recording/recording.ts';
+import type { Manifest } from '../../recording/manifest.ts';
+import type { FileChunk, Recording } from '../../recording/recording.ts';
 
 export interface Curve {
   /** Unique within a run: name and owner. */
@@ -15,6 +15,15 @@ export interface Curve {
   step: Float64Array;
   time: Float64Array;
   value: Float64Array;
+}
+
+/** What a trainer tells of one iteration: readings by policy, mean returns by agent. */
+export interface ToldIteration {
+  iteration: number;
+  step: number;
+  time: number;
+  readings: readonly Readonly<Record<string, number>>[];
+  returns: readonly number[];
 }
 
 class Growing {
@@ -64,7 +73,14 @@ export class CurveReader {
   private readonly scalarNames = new Set<string>();
   private episodesSeen = 0;
 
-  constructor(private readonly manifest: Manifest) {}
+  constructor(private readonly manifest: Pick<Manifest, 'agents' | 'policies'>) {}
+
+  /** Points of all curves so far. */
+  get points(): number {
+    let sum = 0;
+    for (const { value } of this.curves.values()) sum += value.length;
+    return sum;
+  }
 
   /** Takes in every chunk of the recording; hand it only chunks that it has not had. */
   async read(recording: Recording, onFile?: (file: string) => void): Promise<void> {
@@ -80,6 +96,19 @@ export class CurveReader {
         onFile?.(chunk.file);
       }
     }
+  }
+
+  /** Takes in what a trainer reports of an iteration that has just ended: the same points as its tables will give, before they are written. */
+  report(told: ToldIteration): void {
+    const { iteration, step, time } = told;
+    this.clock.set(iteration, { step, time });
+    for (const [policy, readings] of told.readings.entries())
+      for (const [name, value] of Object.entries(readings))
+        if (Number.isFinite(value))
+          this.curve('reading', name, this.policyName(policy)).push(iteration, step, time, value);
+    for (const [agent, value] of told.returns.entries())
+      if (Number.isFinite(value))
+        this.curve('return', 'return', this.agentName(agent)).push(iteration, step, time, value);
   }
 
   list(): Curve[] {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStore, Recording, RecordingWriter } from '../../../../src/recording/index.ts';
-import { train } from '../../../../src/training/run.ts';
-import { replay, replayable } from '../episode.ts';
-import { unseen } from '../stores.ts';
+import { replay, replayable } from '../../../studio/src/lib/episode.ts';
+import { unseen } from '../../../studio/src/lib/stores.ts';
+import { memoryStore, Recording, RecordingWriter } from '../../recording/index.ts';
+import { train } from '../../training/run.ts';
 import { CurveReader } from './curves.ts';
 
 const settings = {

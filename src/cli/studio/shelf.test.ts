@@ -1,0 +1,47 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Shelf } from './shelf.ts';
+
+let folder: string;
+let shelf: Shelf;
+const place = () => join(folder, '.studio');
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'trueline-shelf-'));
+  mkdirSync(join(folder, 'deep', 'run'), { recursive: true });
+  writeFileSync(join(folder, 'deep', 'run', 'manifest.json'), '{}');
+  shelf = new Shelf(folder, place());
+  await shelf.open();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it('keeps tags and notes for the next studio', async () => {
+  expect(await shelf.write('deep/run', { tags: ['keep'], note: 'odd' })).toEqual({ done: true });
+  const next = new Shelf(folder, place());
+  await next.open();
+  expect(next.of('deep/run')).toEqual({ tags: ['keep'], note: 'odd' });
+  expect(await shelf.write('x', { tags: 'no list' })).toHaveProperty('error');
+});
+
+it('moves a run into the bin whole, and puts it back', async () => {
+  expect(await shelf.throwAway(['deep/run'])).toEqual({ done: true });
+  expect(existsSync(join(folder, 'deep', 'run'))).toBe(false);
+  const next = new Shelf(folder, place());
+  await next.open();
+  expect(next.binned()).toEqual(['deep/run']);
+  expect(await next.putBack(['deep/run'])).toEqual({ done: true });
+  expect(existsSync(join(folder, 'deep', 'run', 'manifest.json'))).toBe(true);
+  expect(next.binned()).toEqual([]);
+});
+
+it('moves nothing that is being written, lies elsewhere, or would take the place of another', async () => {
+  writeFileSync(join(folder, 'deep', 'run', '.trueline-lock'), '');
+  for (const id of ['deep/run', '../x', '.', '.studio', 'none'])
+    expect(await shelf.throwAway([id]), id).toHaveProperty('error');
+  rmSync(join(folder, 'deep', 'run', '.trueline-lock'));
+  await shelf.throwAway(['deep/run']);
+  mkdirSync(join(folder, 'deep', 'run'));
+  expect(await shelf.putBack(['deep/run'])).toHaveProperty('error');
+  expect(await shelf.putBack(['../deep'])).toHaveProperty('error');
+});

@@ -1,0 +1,116 @@
+/** How runs of a list are named, filtered and chosen: by the settings in which they differ, and by what is known of each. */
+import type { Manifest } from '../../../src/recording/manifest.ts';
+import type { ShortVerdict } from '../../../src/report/studio/examined-short.ts';
+import type { RunRow } from '../../../src/report/studio/row.ts';
+import { flat } from './settings.ts';
+
+export interface ListedRun {
+  id: string;
+  /** Settings in which the runs of the list differ, seed last; empty where there is one. */
+  name: string;
+  settings: Record<string, string>;
+  manifest: Manifest | undefined;
+  row: RunRow | undefined;
+  verdict: ShortVerdict | undefined;
+  reading: boolean;
+  live: boolean;
+  error: string;
+  modified: number;
+  /** The sweep or investigation that it belongs to. */
+  within: string;
+  tags: string[];
+  note: string;
+  dropped: boolean;
+}
+
+/** Settings as people write them: texts without quotes, the seed among them. */
+export function plainSettings(manifest: Manifest | undefined): Record<string, string> {
+  const made: Record<string, string> = {};
+  for (const [key, value] of Object.entries(flat(manifest)))
+    if (value !== undefined) made[key] = value.replace(/^"(.*)"$/, '$1');
+  if (manifest?.seed !== undefined) made.seed = String(manifest.seed);
+  return made;
+}
+
+/** Settings that are not the same in all of them; what nearly every list differs in comes last. */
+export function differing(all: readonly Record<string, string>[]): string[] {
+  const keys = [...new Set(all.flatMap(Object.keys))].filter((key) => all.some((one) => one[key] !== all[0][key]));
+  const rank = (key: string) =>
+    key === 'fault' ? 0 : key === 'game' ? 1 : key === 'algorithm' ? 2 : key === 'seed' ? 9 : 5;
+  keys.sort((a, b) => rank(a) - rank(b) || a.length - b.length || (a < b ? -1 : 1));
+  // What always goes along with another setting tells nothing more: a rate of its own that follows the common one.
+  const seen = new Set<string>();
+  return keys.filter((key) => {
+    const values = all.map((one) => one[key]);
+    const pattern = values.map((value) => values.indexOf(value)).join(' ');
+    if (key !== 'seed' && key !== 'fault' && seen.has(pattern)) return false;
+    seen.add(pattern);
+    return true;
+  });
+}
+
+const bare = new Set(['fault', 'game', 'algorithm']);
+/** A name of more parts would be no name; the table has them all. */
+const mostParts = 4;
+
+export function nameOf(settings: Record<string, string>, keys: readonly string[]): string {
+  const told = keys.filter((key) => settings[key] !== undefined && !(key === 'fault' && settings.fault === 'none'));
+  const others = told.filter(
+    (key) => key !== 'seed' && !key.startsWith('gameSettings') && !key.startsWith('optimizer'),
+  );
+  const parts = others.slice(0, mostParts).map((key) => (bare.has(key) ? settings[key] : `${key}=${settings[key]}`));
+  if (told.includes('seed')) parts.push(`seed ${settings.seed}`);
+  return parts.join(' · ');
+}
+
+/** Words of a filter: `key=value`, `key>number`, `key<number`, or any text of the row. All must hold. */
+export function matches(run: ListedRun, filter: string): boolean {
+  return filter
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(Boolean)
+    .every((word) => {
+      const asked = /^([\w.]+)(=|>|<)(.+)$/.exec(word);
+      if (!asked) return textOf(run).includes(word);
+      const [, key, sign, wanted] = asked;
+      const found = columnOf(run, key);
+      if (found === undefined) return false;
+      if (sign === '=') return found.toLowerCase() === wanted || (wanted !== '' && Number(found) === Number(wanted));
+      return sign === '>' ? Number(found) > Number(wanted) : Number(found) < Number(wanted);
+    });
+}
+
+function textOf({ id, name, tags, note, manifest }: ListedRun): string {
+  const { algorithm, environment, seed } = manifest ?? {};
+  return [id, name, ...tags, note, algorithm, environment?.name, `seed ${seed}`].join(' ').toLowerCase();
+}
+
+/** A column of a run by its name; the last part of a setting's path will do. */
+export function columnOf(run: ListedRun, key: string): string | undefined {
+  if (key === 'verdict') return run.verdict?.verdict ?? '';
+  if (key === 'cause') return run.verdict?.cause?.id ?? '';
+  if (key === 'return') return run.row?.return === null ? undefined : run.row?.return.toString();
+  if (key === 'iterations') return run.row?.iterations.toString();
+  if (key === 'seconds') return run.row?.seconds?.toString();
+  if (key === 'tag') return run.tags.join(' ');
+  const lower = key.toLowerCase();
+  const path = Object.keys(run.settings).find(
+    (name) => name.toLowerCase() === lower || name.toLowerCase().endsWith(`.${lower}`),
+  );
+  return path === undefined ? undefined : run.settings[path];
+}
+
+/** What to show first: the newest run, and beside a run with a bug the same run without it. */
+export function landing(runs: readonly ListedRun[]): string[] {
+  const [newest] = runs;
+  if (!newest) return [];
+  const alike = (run: ListedRun) =>
+    run.settings.fault !== newest.settings.fault &&
+    [run, newest].some(({ settings }) => settings.fault === 'none') &&
+    Object.keys(newest.settings).every(
+      (key) => key === 'fault' || key === 'guard' || run.settings[key] === newest.settings[key],
+    );
+  const partner = runs.find(alike);
+  if (!partner) return [newest.id];
+  return newest.settings.fault === 'none' ? [partner.id, newest.id] : [newest.id, partner.id];
+}
