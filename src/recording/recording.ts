@@ -1,7 +1,7 @@
 /** A recording opened for reading: its manifest and its tables, chunk by chunk, only the columns asked for. */
 import { BadInput } from './bad-input.ts';
 import { checkRequired, conform } from './check/conform.ts';
-import { withoutCovered } from './chunk-names.ts';
+import { withoutCovered } from './chunks/names.ts';
 import type { Chunk, Column } from './column.ts';
 import { columnSpec, tableSpec, tables } from './columns.ts';
 import { concatenate } from './concatenate.ts';

@@ -8,5 +8,5 @@ export function isRunFile(path: string): boolean {
   if (single.includes(path) || /^checkpoints\/\d{8,12}\.checkpoint$/.test(path)) return true;
   if (/^policies\/[^./\\\0][^/\\\0]{0,220}\.onnx$/.test(path)) return true;
   const [, table, name] = chunkFile.exec(path) ?? [];
-  return table !== undefined && tableSpec(table) !== undefined && /^\d{6,12}$/.test(name);
+  return table !== undefined && tableSpec(table) !== undefined && /^\d{6,12}(-\d{6,12})?$/.test(name);
 }

@@ -4,6 +4,8 @@
  */
 import { BadInput } from './bad-input.ts';
 import { checkRequired, conform, unknownBool } from './check/conform.ts';
+import { mergeChunks, removeCovered } from './chunks/merge.ts';
+import { chunkName, chunkNumbers } from './chunks/names.ts';
 import type { Chunk, Column, Offsets, Values } from './column.ts';
 import { columnSpec, tableSpec, tables } from './columns.ts';
 import { concatenate } from './concatenate.ts';
@@ -58,7 +60,16 @@ export class RecordingWriter {
   }
 
   private async goOn(position: Record<string, number>): Promise<void> {
+    await removeCovered(this.store);
     const present = new Set(await this.store.list());
+    for (const path of present) {
+      const chunk = chunkNumbers(path);
+      const from = chunk && (position[chunk.table] ?? 0);
+      if (chunk && from !== undefined && chunk.first < from && chunk.last >= from)
+        throw new BadInput(`holds rows before and after where the run goes on; go on from a newer checkpoint`, {
+          file: `${this.store.name}/${path}`,
+        });
+    }
     for (const [table, chunks] of Object.entries(position)) this.written.set(table, chunks);
     for (const table of new Set([...tables.map(({ name }) => name), ...this.written.keys()])) {
       // Only names that a writer gives, one after the other without a gap; whatever else is there is somebody else's.
@@ -107,6 +118,13 @@ export class RecordingWriter {
   /** Chunks per table that are written; after a flush, where a resumed writer goes on. */
   position(): Record<string, number> {
     return Object.fromEntries([...this.written].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** Puts small chunks together below a position that nobody will go on from any more; reading gives the same rows. */
+  async merge(below: Readonly<Record<string, number>>): Promise<void> {
+    await mergeChunks(this.store, below, async (chunk, ending) =>
+      ending === 'npz' || ending === 'parquet' ? encodeChunk(chunk, ending, this.compress) : null,
+    );
   }
 
   async updateManifest(patch: Partial<Manifest>): Promise<void> {
@@ -161,8 +179,7 @@ export function snapshotName(policy: string, iteration: number): string {
 }
 
 const encodings: readonly Encoding[] = ['npz', 'parquet', 'jsonl', 'jsonl.gz'];
-const chunkPath = (table: string, number: number, encoding: Encoding) =>
-  `${table}/${String(number).padStart(6, '0')}.${encoding}`;
+const chunkPath = (table: string, number: number, encoding: Encoding) => chunkName(table, number, number, encoding);
 
 async function sameBytes(store: WritableStore, path: string, parts: readonly Uint8Array[]): Promise<boolean> {
   const source = await store.open(path);

@@ -117,12 +117,17 @@ function folderHooks(
   hooks: FolderHooks,
   claim: () => Promise<Claim>,
 ): Pick<TrainHooks, 'recording' | 'checkpoint'> {
+  let writer: RecordingWriter | undefined;
+  /** How far the recording was at each checkpoint that was written here. */
+  const positions = new Map<string, Record<string, number>>();
   return {
-    recording: async (manifest, position) =>
-      RecordingWriter.create((await claim()).store, manifest, {
+    recording: async (manifest, position) => {
+      writer = await RecordingWriter.create((await claim()).store, manifest, {
         ...(hooks.encoding ? { encoding: hooks.encoding } : {}),
         ...(position ? { resume: position } : {}),
-      }),
+      });
+      return writer;
+    },
     checkpoint: async (bytes, iteration) => {
       const { store } = await claim();
       const own = `${String(iteration).padStart(8, '0')}.checkpoint`;
@@ -132,6 +137,11 @@ function folderHooks(
       // A run goes on from the newest whole one, so any that is newer than what it reached is damaged.
       const damaged = names.filter((name) => name > own);
       for (const name of [...older, ...damaged]) await store.remove(`${checkpoints}/${name}`);
+      if (writer) positions.set(own, writer.position());
+      // What lies before the oldest checkpoint that is left is never counted again, so its small chunks may become large ones.
+      const [oldest] = await checkpointNames(folder);
+      const safe = positions.get(oldest);
+      if (writer && safe) await writer.merge(safe);
       await hooks.onCheckpoint?.();
     },
   };

@@ -27,7 +27,7 @@ export async function record(folder: string, settings: object, fault?: string): 
   const clean = readSettings({ ...small, ...settings });
   const broken = fault ? applyFault(findFault(fault), 1, cleanStages, { ...clean, guard: 'off' }) : undefined;
   const result = await trainInto(folder, broken?.settings ?? clean, {
-    ...(broken ? { stages: broken.stages } : {}),
+    ...(broken && fault ? { stages: broken.stages, fault: { name: fault, settings: clean } } : {}),
     clock: () => 1_700_000_000 + ticks++,
   });
   result.dispose();
@@ -38,7 +38,7 @@ export async function openPage(complaints: string[]): Promise<{ browser: Browser
   const browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   // A busy machine is no fault of the page.
-  page.setDefaultTimeout(240_000);
+  page.setDefaultTimeout(40_000);
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());

@@ -1,5 +1,5 @@
 /** Which chunk files of a growing run were read. A chunk that was put together from several (000010-000019) counts as all of them, so no row is read twice. */
-import { type Chunked, chunkNumbers } from '../../recording/chunk-names.ts';
+import { type Chunked, chunkNumbers } from '../../recording/chunks/names.ts';
 import type { Store } from '../../recording/source.ts';
 
 export class SeenChunks {

@@ -4,7 +4,7 @@ import type { Axis } from '../../../src/report/studio/summary.ts';
 import { bandOf, difference, type Line } from './charts/bands.ts';
 import { type ChartRun, differingSettings, groupLabel, placed } from './charts/charts.ts';
 import type { Drawn } from './export.ts';
-import { flat } from './settings.ts';
+import { flat } from './runs/settings.ts';
 import { colour } from './theme.svelte.ts';
 
 /** The mean of all agents' returns in a run. */

@@ -36,10 +36,7 @@ export const diagnosis = {
     'Rows disagree with what they should be, and no cause that is known accounts for them.',
     '有些数据行与应有的值不符，而已知的原因都不能解释它们。',
   ],
-  'verdict.early.text': [
-    'So far: {n} of {all} checks, too early to say.',
-    '截至目前：{all} 项检查中完成了 {n} 项，尚早，无法下结论。',
-  ],
+  'verdict.early.text': ['{n} of {all} checks could be made up to now.', '到目前为止，{all} 项检查中完成了 {n} 项。'],
   'verdict.not-enough-evidence.text': [
     '{n} of {all} checks had the columns they need.',
     '{all} 项检查中有 {n} 项具备所需的列。',

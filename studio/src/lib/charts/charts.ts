@@ -6,7 +6,7 @@ import { readings } from '../../../../src/training/record/readings.ts';
 import { words } from '../../texts/index.svelte.ts';
 import { describeReading } from '../../texts/readings.ts';
 import type { Drawn } from '../export.ts';
-import { flat } from '../settings.ts';
+import { flat } from '../runs/settings.ts';
 import { colour, dash } from '../theme.svelte.ts';
 import { bandOf } from './bands.ts';
 import { smooth } from './smooth.ts';

@@ -27,6 +27,7 @@ export interface PlotLook {
   isHidden(label: string): boolean;
 }
 
+const wholeSteps = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((lead) => lead * 10 ** power)).flat();
 const font = '12px system-ui, sans-serif';
 
 export function plotOptions(look: PlotLook, hover: (u: uPlot) => void): uPlot.Options {
@@ -69,6 +70,8 @@ export function plotOptions(look: PlotLook, hover: (u: uPlot) => void): uPlot.Op
         ...axis,
         size: 30,
         space: 64,
+        // There is no half of an iteration.
+        ...(look.lines.every(({ x }) => x.every(Number.isInteger)) ? { incrs: wholeSteps } : {}),
         ...(look.clock
           ? {}
           : { values: (_: uPlot, ticks: number[], __: number, ___: number, step: number) => tickTexts(ticks, step) }),

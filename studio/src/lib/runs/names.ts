@@ -1,7 +1,7 @@
 /** How runs of a list are named, filtered and chosen: by the settings in which they differ, and by what is known of each. */
-import type { Manifest } from '../../../src/recording/manifest.ts';
-import type { ShortVerdict } from '../../../src/report/studio/examined-short.ts';
-import type { RunRow } from '../../../src/report/studio/row.ts';
+import type { Manifest } from '../../../../src/recording/manifest.ts';
+import type { ShortVerdict } from '../../../../src/report/studio/examined-short.ts';
+import type { RunRow } from '../../../../src/report/studio/row.ts';
 import { flat } from './settings.ts';
 
 export interface ListedRun {

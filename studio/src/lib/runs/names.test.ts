@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differing, type ListedRun, landing, matches, nameOf, plainSettings } from './run-names.ts';
+import { differing, type ListedRun, landing, matches, nameOf, plainSettings } from './names.ts';
 
 const run = (id: string, settings: Record<string, string>, more: Partial<ListedRun> = {}): ListedRun => ({
   id,

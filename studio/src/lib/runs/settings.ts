@@ -1,5 +1,5 @@
 /** A run's settings by their paths: what tells runs apart. The bug that a run was given on purpose is one of them, the seed is not. */
-import type { Manifest } from '../../../src/recording/manifest.ts';
+import type { Manifest } from '../../../../src/recording/manifest.ts';
 
 /** Of the trainer's own settings: what the manifest's settings say already, and what changes no number. */
 const untold = new Set([

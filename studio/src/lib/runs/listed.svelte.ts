@@ -1,10 +1,10 @@
 /** The runs that a list shows, on the server and dropped alike: named by the settings in which they differ, filtered, and folded where they belong to one sweep or investigation. */
-import type { Manifest } from '../../../src/recording/manifest.ts';
-import { shortVerdict } from '../../../src/report/studio/examined-short.ts';
-import { runRow } from '../../../src/report/studio/row.ts';
-import { openRuns } from './open-run.svelte.ts';
-import { differing, type ListedRun, nameOf, plainSettings } from './run-names.ts';
-import { server } from './server.svelte.ts';
+import type { Manifest } from '../../../../src/recording/manifest.ts';
+import { shortVerdict } from '../../../../src/report/studio/examined-short.ts';
+import { runRow } from '../../../../src/report/studio/row.ts';
+import { openRuns } from '../open-run.svelte.ts';
+import { server } from '../server.svelte.ts';
+import { differing, type ListedRun, nameOf, plainSettings } from './names.ts';
 
 /** Every run that there is, the newest first. */
 export function listedRuns(): ListedRun[] {

@@ -1,0 +1,290 @@
+/** The studio as a newcomer meets it: the answer first, charts as people know them, the table of runs, drops that stay, and a server that goes and comes back. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { causeById } from '../../src/doctor/causes.ts';
+import { findFault } from '../../src/faults/index.ts';
+import { createRecording } from '../../src/recording/node.ts';
+import { findChromium, temporaryFolder } from '../support/run.ts';
+import { openPage, record, type Served, serveStudio } from '../support/studio.ts';
+
+const executablePath = findChromium();
+const folder = temporaryFolder();
+const runs = join(folder, 'runs');
+const cause = causeById(findFault('advantage-late').cause)!;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
+}
+
+/** A run of many iterations that was written as a trainer does, with one spike that no thinning may lose. */
+async function longRun(name: string, iterations: number): Promise<void> {
+  const writer = await createRecording(join(runs, name), { format: 'trueline/1', name, ended: 'finished' });
+  const portion = 200;
+  for (let first = 0; first < iterations; first += portion) {
+    const count = Math.min(portion, iterations - first);
+    const at = Int32Array.from({ length: count }, (_, i) => first + i);
+    for (const reading of ['k3', 'entropy'])
+      await writer.append('scalars', {
+        iteration: at,
+        step: Float64Array.from(at, (i) => 64 * i),
+        name: Array.from(at, () => reading),
+        value: Float64Array.from(at, (i) => (i === 7777 ? 50 : Math.sin(i / 500) + (i % 7) / 10)),
+      });
+    await writer.flush();
+  }
+  await writer.merge(writer.position());
+  await writer.close();
+}
+
+describe.skipIf(!executablePath)('the first minute with the studio', () => {
+  let browser: Browser;
+  let page: Page;
+  let server: Served;
+  const complaints: string[] = [];
+  const asked: string[] = [];
+  const open = async (hash: string) => {
+    await page.goto('about:blank');
+    await page.goto(`${server.address}${hash}`);
+  };
+  const textOf = async (selector: string) => (await page.locator(selector).allInnerTexts()).join('\n');
+  const graph = (n = 0) => page.locator('.u-over').nth(n);
+  const serious = async () => {
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() =>
+      (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
+    );
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
+  };
+
+  beforeAll(async () => {
+    mkdirSync(runs, { recursive: true });
+    await longRun('long', 12_000);
+    const echo = { game: 'echo', gameSettings: { seats: 2 }, steps: 16 * 32 * 2 * 6 };
+    await record(join(runs, 'healthy'), echo);
+    await record(join(runs, 'late'), echo, 'advantage-late');
+    server = await serveStudio(runs, { interval: 100 });
+    ({ browser, page } = await openPage(executablePath!, complaints));
+    page.on('request', (request) => asked.push(request.url()));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it('lands on the faulty run beside the healthy one, with the cause in a sentence, and every row says how its run did', async () => {
+    await open('');
+    await page.waitForSelector('[data-testid=headline].faulty');
+    await page.waitForSelector('[data-testid=headline].healthy');
+    expect(page.url()).toMatch(/runs=late%7Chealthy/);
+    const headline = page.locator('[data-testid=headline].faulty');
+    expect(await headline.locator('h1').innerText()).toBe(cause.meaning);
+    const row = page.locator('[data-testid=run-list] li', { hasText: 'late' }).first();
+    expect(await row.locator('[data-verdict=faulty]').count()).toBe(1);
+    expect(await row.locator('[data-testid=spark]').count()).toBe(1);
+    expect(await row.locator('.facts').innerText()).toMatch(/\d/);
+    // The whole diagnosis says nothing twice, and what failed comes first.
+    await headline.locator('a').click();
+    await page.waitForSelector('.checks .mark');
+    const text = await textOf('main');
+    expect(text.split(cause.meaning)).toHaveLength(2);
+    expect(await page.locator('.checks .mark').first().getAttribute('class')).toContain('fail');
+    // A second studio knows the verdict at once: it was kept.
+    const second = await serveStudio(runs, { interval: 60_000 });
+    const listed = (await (await fetch(`${second.address}api/runs`)).json()) as {
+      runs: { id: string; verdict?: { verdict: string } }[];
+    };
+    await second.close();
+    expect(listed.runs.find(({ id }) => id === 'late')?.verdict?.verdict).toBe('faulty');
+  });
+
+  it('says what is missing where a link is dead, beside what is there', async () => {
+    await open('#/runs?runs=healthy|gone');
+    await page.waitForSelector('[role=alert]');
+    expect(await textOf('[role=alert]')).toContain('no run called gone');
+    await page.waitForSelector('.u-over');
+  });
+
+  it('opens 12,000 iterations with one request for their curves, in few files, and refines what one zooms into', async () => {
+    asked.length = 0;
+    await open('#/runs?runs=long');
+    await page.waitForSelector('.u-over');
+    const curves = () => asked.filter((url) => url.includes('/api/curves/'));
+    expect(curves()).toHaveLength(1);
+    expect(asked.filter((url) => url.includes('/file/'))).toEqual([]);
+    const files = (await (await fetch(`${server.address}api/files/long`)).json()) as { files: unknown[] };
+    expect(files.files.length).toBeLessThan(200);
+    const box = (await graph().boundingBox())!;
+    const [left, right] = [box.x + box.width * 0.6, box.x + box.width * 0.7];
+    await page.mouse.move(left, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(right, box.y + 24, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForFunction(() => /zoom=[\d.]+~/.test(decodeURIComponent(location.hash)));
+    await expect.poll(() => curves().length).toBe(2);
+    expect(curves()[1]).toMatch(/from=[\d.]+/);
+    // The range is the same moments on the other axis, and a double click shows everything.
+    const range = () =>
+      decodeURIComponent(/zoom=([^&]*)/.exec(page.url())?.[1] ?? '')
+        .split('~')
+        .map(Number);
+    const before = range();
+    await page.selectOption('[data-testid=axis]', 'step');
+    await page.waitForFunction(() => location.hash.includes('axis=step'));
+    expect(range()[0] / 64).toBeCloseTo(before[0], 0);
+    await graph().dblclick();
+    await page.waitForFunction(() => !location.hash.includes('zoom='));
+  });
+
+  it('scrolls the page with the wheel and zooms with Ctrl; cursor, tooltip and legend are shared', async () => {
+    await open('#/runs?runs=late|healthy&curves=e');
+    await page.waitForSelector('[data-testid=legend]');
+    await graph().hover({ position: { x: 100, y: 60 } });
+    await page.waitForSelector('[data-testid=tip]');
+    const height = () => page.locator('[data-testid=tip]').evaluate((tip) => tip.getBoundingClientRect().height);
+    const first = await height();
+    await graph().hover({ position: { x: 180, y: 90 } });
+    expect(await height()).toBe(first);
+    expect(await page.locator('[data-testid=tip]').first().locator('tr').first().locator('td').count()).toBe(2);
+    // The other charts show the same place.
+    expect(
+      await page
+        .locator('.u-cursor-x')
+        .nth(1)
+        .evaluate((line) => getComputedStyle(line).transform),
+    ).not.toBe('none');
+    await page.mouse.wheel(0, 200);
+    await page.waitForFunction(() => scrollY > 0);
+    expect(page.url()).not.toContain('zoom=');
+    await page.evaluate(() => scrollTo(0, 0));
+    await graph().hover({ position: { x: 100, y: 60 } });
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -200);
+    await page.keyboard.up('Control');
+    await page.waitForFunction(() => location.hash.includes('zoom='));
+    const toggle = page.locator('[data-testid=legend] button').first();
+    await toggle.click();
+    expect(await toggle.getAttribute('aria-pressed')).toBe('false');
+    const label = await toggle.innerText();
+    expect(
+      await page.locator(`[data-testid=legend] button[aria-pressed=false]:has-text("${label.trim()}")`).count(),
+    ).toBeGreaterThan(1);
+    await page.check('label:has-text("log axis") input');
+    await page.waitForFunction(() => location.hash.includes('log=1'));
+    for (const name of ['Learning', 'Readings', 'Gradients']) expect(await textOf('h2')).toContain(name);
+    expect(await page.locator('.sentence').count()).toBeGreaterThan(3);
+    // Fifteen runs and more have a colour each.
+    const dots = await page
+      .locator('[data-testid=run-list] i')
+      .evaluateAll((all) => all.map((dot) => (dot as HTMLElement).style.background));
+    expect(new Set(dots.slice(0, 2)).size).toBe(2);
+  });
+
+  it('is a table that filters, sorts, tags and bins, and puts back', async () => {
+    await open('#/runs?table=1');
+    const rows = page.locator('[data-testid=run-table] tbody tr');
+    await expect.poll(() => rows.count()).toBe(3);
+    await page.fill('.aside input[type=search]', 'verdict=faulty');
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(await rows.first().innerText()).toContain('advantage-late');
+    await page.fill('.aside input[type=search]', '');
+    await page.click('[data-testid=run-table] th button:text-matches("Return")');
+    await page.waitForFunction(() => location.hash.includes('sort=return'));
+    await page.click('button[aria-label="Tags and note of late"]');
+    await page.fill('input[aria-label="Tags, separated by blanks"]', 'keep odd');
+    await page.click('button:text-is("Save")');
+    await page.waitForSelector('.tag:text-is("odd")');
+    await page.check('input[aria-label="Select long"]');
+    await page.click('button:text-is("To the bin")');
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.click('summary:has-text("in the bin")');
+    await page.click('button:text-is("Put back")');
+    await expect.poll(() => rows.count()).toBe(3);
+    await page.check('input[aria-label="Select all"]');
+    expect(await textOf('main')).toContain('3 selected');
+    await page.click('button:text-is("Diagnose selected")');
+    await page.click('button:text-is("Show charts")');
+    await page.waitForFunction(() => decodeURIComponent(location.hash).split('|').length === 3);
+  });
+
+  it('takes a folder of several recordings on any view, keeps them over a reload, and says what it cannot read', async () => {
+    await open('#/drop');
+    await page.setInputFiles('[data-testid=folder]', runs);
+    await page.waitForFunction(() => decodeURIComponent(location.hash).includes('dropped runs/late'));
+    await page.waitForSelector('[data-testid=run-list] li:has-text("dropped runs/late") [data-verdict=faulty]');
+    await open('#/drop?run=dropped+runs%2Flate');
+    await page.waitForSelector('.verdict.faulty');
+    writeFileSync(join(folder, 'paper.pdf'), '%PDF-1.4 nothing that is a log');
+    await page.setInputFiles('[data-testid=files]', join(folder, 'paper.pdf'));
+    await page.waitForSelector('[role=alert]:has-text("paper.pdf")');
+    await open('#/drop?run=dropped+nowhere');
+    await page.waitForSelector('[role=alert]:has-text("nowhere")');
+    // Anything can be dropped anywhere.
+    await open('#/compare');
+    await page.waitForSelector('main p');
+    await page.evaluate(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['step,approx_kl,entropy\n1,0,1.6\n2,0,1.6\n3,0,1.6\n4,0,1.6\n'], 'log.csv'));
+      dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    });
+    await page.waitForSelector('h2:text-is("log.csv")');
+    await page.waitForSelector('[data-testid=headline]');
+  });
+
+  it('shows one banner while its server is gone, and goes on when it is back', async () => {
+    await open('#/runs?runs=healthy');
+    await page.waitForSelector('.u-over');
+    const port = Number(new URL(server.address).port);
+    await server.close();
+    await page.waitForSelector('[data-testid=gone]');
+    expect(await page.locator('[data-testid=gone]').count()).toBe(1);
+    server = await serveStudio(runs, { interval: 100, port });
+    await page.waitForSelector('[data-testid=gone]', { state: 'detached' });
+    expect(await page.locator('.u-over').count()).toBeGreaterThan(0);
+  });
+
+  it.each([
+    [1280, 'light', 'en'],
+    [768, 'dark', 'zh'],
+    [390, 'light', 'zh'],
+    [390, 'dark', 'en'],
+  ] as const)(
+    'at %i, %s, %s fits the screen, has no serious fault for those who hear or see less, and asks nobody else',
+    async (width, theme, language) => {
+      asked.length = 0;
+      await page.setViewportSize({ width, height: 844 });
+      await open('');
+      await page.evaluate((kept) => Object.assign(localStorage, kept), { theme, language });
+      for (const [hash, ready] of [
+        ['#/runs?runs=late', '.u-over'],
+        ['#/runs?runs=late&whole=1', '.checks'],
+        ['#/runs?table=1', '[data-testid=run-table] tbody tr'],
+        ['#/train', 'form'],
+      ]) {
+        await open(hash);
+        await page.waitForSelector(ready);
+        expect(await serious(), `${hash} ${width} ${theme} ${language}`).toEqual([]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), hash).toBeLessThanOrEqual(width);
+        if (hash === '#/runs?runs=late') expect((await graph().boundingBox())!.y).toBeLessThan(844);
+        if (language === 'zh') expect(await textOf('h1, h2')).toMatch(/\p{Script=Han}/u);
+      }
+      const own = new URL(server.address).origin;
+      expect(asked.filter((url) => !url.startsWith(own) && !/^(data|blob|about):/.test(url))).toEqual([]);
+      await page.evaluate(() => localStorage.clear());
+      await page.setViewportSize({ width: 1280, height: 900 });
+    },
+  );
+
+  it('never broke its content security policy, nor threw', () => {
+    expect(
+      complaints.filter((text) => !/404|422|ERR_CONNECTION|ERR_INCOMPLETE|Failed to load resource/.test(text)),
+    ).toEqual([]);
+  });
+});
