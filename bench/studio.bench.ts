@@ -20,8 +20,18 @@ export interface StudioSizes {
   points: number;
   frames: number;
   rounds: number;
+  /** Of a long run, and how many runs are shown together. */
+  iterations: number;
+  pinned: number;
 }
-const full: StudioSizes = { rows: 1_000_000, points: 1_000_000, frames: 300, rounds: 5 };
+const full: StudioSizes = {
+  rows: 1_000_000,
+  points: 1_000_000,
+  frames: 300,
+  rounds: 5,
+  iterations: 12_000,
+  pinned: 60,
+};
 
 type Serve = typeof serveStudio;
 const executablePath = '/usr/bin/chromium';
@@ -38,6 +48,8 @@ export async function bench(
   await record(join(folder, 'rows'), sizes.rows);
   await recordCurve(join(folder, 'curve'), sizes.points);
   await recordEpisodes(join(folder, 'hunt'));
+  await recordLong(join(folder, 'long'), sizes.iterations);
+  for (let i = 0; i < sizes.pinned; i++) await recordLong(join(folder, 'many', `run-${i}`), 200);
   const server = await serve(folder, { interval: 60_000 });
   const browser = await openBrowser();
   try {
@@ -56,11 +68,20 @@ export async function bench(
     await page.waitForSelector('.u-over');
     await pan(page, 30);
     const panned = await pan(page, sizes.frames);
+    say('opening long runs, and many ...');
+    const many = Array.from({ length: sizes.pinned }, (_, i) => `many/run-${i}`).join('|');
+    const long = await opening(browser, `${server.address}#/runs?runs=long`, 1);
+    const together = await opening(browser, `${server.address}#/runs?runs=${many}`, sizes.pinned);
+    say('training ...');
+    const trained = await firstChart(browser, server.address);
     say('dropping ...');
     const dropped = await dropping(page, server.address, join(folder, 'rows'));
     return [
       figure('first script, gzipped', script / 1000, 'kB', { most: 200 }),
       figure('first paint on loopback', median(paints), 'ms', { most: 1000 }, `median of ${sizes.rounds}`),
+      figure(`a run of ${sizes.iterations} iterations, from the address to its curves`, long, 's', { most: 2 }),
+      figure(`${sizes.pinned} runs together, from the address to their curves`, together, 's', { most: 5 }),
+      figure('first chart of a training in the page, from its start', trained, 's', { most: 1 }, 'stag-hunt'),
       ...frameFigures('scrubbing a replay of 35 steps', scrubbed),
       ...frameFigures(`panning a curve of ${sizes.points} points`, panned),
       figure(`longest task while ${sizes.rows} rows are dropped and diagnosed`, dropped.longest, 'ms', { most: 200 }),
@@ -105,6 +126,40 @@ async function firstPaint(browser: Browser, address: string): Promise<number> {
   });
   await context.close();
   return paint;
+}
+
+/** Seconds until the curves of so many runs are there. */
+async function opening(browser: Browser, address: string, runs: number): Promise<number> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(600_000);
+  const begun = performance.now();
+  await page.goto(address);
+  await page.waitForFunction(
+    (wanted) =>
+      (document.querySelector('[data-testid=legend]')?.childElementCount ?? 1) >= wanted &&
+      !document.querySelector('progress'),
+    runs,
+  );
+  await page.waitForSelector('.u-over');
+  const seconds = (performance.now() - begun) / 1000;
+  await context.close();
+  return seconds;
+}
+
+/** Seconds from the click on "train" to a chart. */
+async function firstChart(browser: Browser, address: string): Promise<number> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(600_000);
+  await page.goto(`${address}#/train?game=stag-hunt`);
+  await page.waitForSelector('button.primary');
+  const begun = performance.now();
+  await page.click('button.primary');
+  await page.waitForSelector('.u-over');
+  const seconds = (performance.now() - begun) / 1000;
+  await context.close();
+  return seconds;
 }
 
 async function scrubbing(page: Page, address: string, frames: number): Promise<Frames> {
@@ -152,6 +207,27 @@ async function recordCurve(folder: string, points: number): Promise<void> {
       value: Float64Array.from({ length: count }, (_, i) => Math.sin((first + i) / 5e4) + stream.uniform()),
     });
   }
+  await writer.close();
+}
+
+/** A run as a trainer leaves it: two dozen readings, in chunks that were merged as it went. */
+async function recordLong(folder: string, iterations: number): Promise<void> {
+  const writer = await createRecording(folder, { format: 'trueline/1', name: 'long', ended: 'finished' });
+  const stream = RandomStream.of(2, 'long');
+  const names = Array.from({ length: 24 }, (_, i) => `reading ${i}`);
+  const portion = 20;
+  for (let first = 0; first < iterations; first += portion) {
+    const rows = names.length * Math.min(portion, iterations - first);
+    const at = Int32Array.from({ length: rows }, (_, i) => first + Math.floor(i / names.length));
+    await writer.append('scalars', {
+      iteration: at,
+      step: Float64Array.from(at, (i) => 64 * i),
+      name: Array.from({ length: rows }, (_, i) => names[i % names.length]),
+      value: Float64Array.from({ length: rows }, () => stream.uniform()),
+    });
+    await writer.flush();
+  }
+  await writer.merge(writer.position());
   await writer.close();
 }
 

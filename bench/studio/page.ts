@@ -8,12 +8,18 @@ export interface Frames {
   work: number[];
 }
 
-/** Drags a curve to and fro by a few pixels a frame. */
+/** Drags a curve to and fro with Shift held, by a few pixels a frame. */
 export function pan(page: Page, frames: number): Promise<Frames> {
   return page.evaluate(async (count) => {
     const over = document.querySelector<HTMLElement>('.u-over')!;
     const box = over.getBoundingClientRect();
-    const at = (x: number) => ({ clientX: x, clientY: box.top + box.height / 2, pointerId: 1, bubbles: true });
+    const at = (x: number) => ({
+      clientX: x,
+      clientY: box.top + box.height / 2,
+      pointerId: 1,
+      bubbles: true,
+      shiftKey: true,
+    });
     // Nothing holds a pointer that no hand moves.
     over.setPointerCapture = () => undefined;
     const middle = box.left + box.width / 2;

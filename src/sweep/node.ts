@@ -57,7 +57,8 @@ async function readRun(folder: string): Promise<ComparedRun> {
     folder,
     seed: manifest.seed ?? (typeof seed === 'number' ? seed : null),
     game: environment?.name ?? String(settings.game ?? 'unknown game'),
-    settings,
+    // A bug on purpose sets a run apart like any setting.
+    settings: { ...settings, fault: manifest.fault ?? 'none' },
     score: score(curve),
     curve,
   };

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { causeById } from '../../src/doctor/causes.ts';
 import { findFault } from '../../src/faults/index.ts';
 import { createRecording } from '../../src/recording/node.ts';
-import { findChromium, temporaryFolder } from '../support/run.ts';
+import { findChromium } from '../support/browser.ts';
+import { temporaryFolder } from '../support/run.ts';
 import { openPage, record, type Served, serveStudio } from '../support/studio.ts';
 
-const executablePath = findChromium();
 const folder = temporaryFolder();
 const runs = join(folder, 'runs');
 const cause = causeById(findFault('advantage-late').cause)!;
@@ -42,7 +42,7 @@ async function longRun(name: string, iterations: number): Promise<void> {
   await writer.close();
 }
 
-describe.skipIf(!executablePath)('the first minute with the studio', () => {
+describe.skipIf(!findChromium())('the first minute with the studio', () => {
   let browser: Browser;
   let page: Page;
   let server: Served;
@@ -71,7 +71,7 @@ describe.skipIf(!executablePath)('the first minute with the studio', () => {
     await record(join(runs, 'healthy'), echo);
     await record(join(runs, 'late'), echo, 'advantage-late');
     server = await serveStudio(runs, { interval: 100 });
-    ({ browser, page } = await openPage(executablePath!, complaints));
+    ({ browser, page } = await openPage(complaints));
     page.on('request', (request) => asked.push(request.url()));
   });
   afterAll(async () => {
@@ -217,7 +217,9 @@ describe.skipIf(!executablePath)('the first minute with the studio', () => {
   it('takes a folder of several recordings on any view, keeps them over a reload, and says what it cannot read', async () => {
     await open('#/drop');
     await page.setInputFiles('[data-testid=folder]', runs);
-    await page.waitForFunction(() => decodeURIComponent(location.hash).includes('dropped runs/late'));
+    await page.waitForFunction(() =>
+      decodeURIComponent(location.hash.replaceAll('+', ' ')).includes('dropped runs/late'),
+    );
     await page.waitForSelector('[data-testid=run-list] li:has-text("dropped runs/late") [data-verdict=faulty]');
     await open('#/drop?run=dropped+runs%2Flate');
     await page.waitForSelector('.verdict.faulty');

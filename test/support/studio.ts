@@ -38,7 +38,7 @@ export async function openPage(complaints: string[]): Promise<{ browser: Browser
   const browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   // A busy machine is no fault of the page.
-  page.setDefaultTimeout(40_000);
+  page.setDefaultTimeout(240_000);
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());

@@ -127,6 +127,16 @@ export function studioApp(options: StudioOptions): Hono {
     }
   });
 
+  app.get('/api/compare', async (context) => {
+    const ids = (context.req.queries('run') ?? []).filter(known);
+    if (ids.length < 2) return context.text('Two runs or more are compared.\n', 400);
+    try {
+      return context.json(await options.library.compare(ids));
+    } catch (error) {
+      return context.text(`${(error as Error).message}\n`, 422);
+    }
+  });
+
   app.get('/api/examined/*', async (context) => {
     const id = rest(context, '/api/examined/');
     if (!known(id)) return context.text('There is no such run.\n', 404);

@@ -11,6 +11,7 @@ import type { ShortVerdict } from '../../report/studio/examined-short.ts';
 import type { RunRow } from '../../report/studio/row.ts';
 import type { Cut } from '../../report/studio/summary.ts';
 import type { RunEntry } from './runs.ts';
+import type { ComparedGroups } from './studio-reader.ts';
 import { ReaderThread } from './threads.ts';
 
 /** What is known of one run; each part with the state of the files that it was made from. */
@@ -121,6 +122,13 @@ export class Library {
 
   curves(id: string, cut: Cut): Promise<Uint8Array<ArrayBuffer>> {
     return this.curvesThread.call('curves', join(this.folder, id), cut);
+  }
+
+  compare(ids: readonly string[]): Promise<ComparedGroups> {
+    return this.curvesThread.call(
+      'compare',
+      ids.map((id) => join(this.folder, id)),
+    );
   }
 
   /** The whole diagnosis as JSON, where there is one. */

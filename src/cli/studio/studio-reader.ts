@@ -8,12 +8,22 @@ import { type ShortVerdict, shortVerdict } from '../../report/studio/examined-sh
 import { type RunRow, runRow } from '../../report/studio/row.ts';
 import { SeenChunks } from '../../report/studio/seen.ts';
 import { type Cut, encodeSummary, summarise } from '../../report/studio/summary.ts';
+import { type ComparedGroup, compareRuns } from '../../sweep/compare.ts';
+import { readRuns } from '../../sweep/node.ts';
 
 export interface ReaderMethods {
   curves(folder: string, cut: Cut): Promise<Uint8Array<ArrayBuffer>>;
   row(folder: string): Promise<RunRow>;
+  /** What `trueline compare` finds. */
+  compare(folders: string[]): Promise<ComparedGroups>;
   /** The diagnosis as JSON, and what a list shows of it. */
   examine(folder: string, unfinished: boolean): Promise<{ text: string; short: ShortVerdict }>;
+}
+
+export interface ComparedGroups {
+  groups: Pick<ComparedGroup, 'label' | 'games' | 'improvement'>[];
+  repeats: number;
+  level: number;
 }
 
 interface Held {
@@ -58,6 +68,10 @@ async function read(folder: string): Promise<Curve[]> {
 const methods: ReaderMethods = {
   curves: async (folder, cut) => encodeSummary(summarise(await read(folder), cut)),
   row: async (folder) => runRow(await read(folder)),
+  compare: async (folders) => {
+    const { groups, repeats, level } = compareRuns(await readRuns(folders));
+    return { groups: groups.map(({ label, games, improvement }) => ({ label, games, improvement })), repeats, level };
+  },
   examine: async (folder, unfinished) => {
     const recording = await openRecording(folder);
     const examined = await examine(recording, { pictures: true, unfinished });
