@@ -1,6 +1,7 @@
 /** What a page is told of a diagnosis. It knows nothing of the doctor's program, so that a page that only shows verdicts does not load it. */
 import type { CauseEntry } from '../../doctor/causes/cause.ts';
 import type { Diagnosis } from '../../doctor/diagnosis.ts';
+import type { Pair } from '../../language/language.ts';
 import type { Lines, Pictures } from '../pictures/picture.ts';
 
 /** A diagnosis with everything that is shown beside it, as plain JSON. */
@@ -11,9 +12,9 @@ export interface Examined {
   /** What is known about the causes that were found, by id. */
   entries: Record<string, CauseEntry>;
   /** Of a log: its decisive fact in a sentence, and the curves of its symptoms. */
-  log?: { sentence: string; pictures: Lines[] };
+  log?: { sentence: Pair; pictures: Lines[] };
   /** What each check asks, by id. */
-  questions: Record<string, string>;
+  questions: Record<string, Pair>;
 }
 
 /** A verdict in a row of a list. */

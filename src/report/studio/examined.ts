@@ -2,6 +2,8 @@
 import { causeById } from '../../doctor/causes.ts';
 import { checks } from '../../doctor/checks/index.ts';
 import { diagnose } from '../../doctor/diagnose.ts';
+import type { Diagnosis } from '../../doctor/diagnosis.ts';
+import { inLanguage, type Language } from '../../language/language.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { symptomPicture } from '../pages/log-section.ts';
 import { Gatherer } from '../pictures/gather.ts';
@@ -29,7 +31,7 @@ export async function examine(recording: Recording, options: ExamineOptions): Pr
     ...(diagnosis.scalars
       ? {
           log: {
-            sentence: scalarsSentence(diagnosis.scalars, diagnosis.causes),
+            sentence: [said('en', diagnosis), said('zh', diagnosis)],
             pictures: diagnosis.scalars.symptoms.map(symptomPicture).filter((picture) => picture !== null),
           },
         }
@@ -37,4 +39,8 @@ export async function examine(recording: Recording, options: ExamineOptions): Pr
     entries: Object.fromEntries(entries.map((entry) => [entry.id, entry])),
     questions: Object.fromEntries(checks.map(({ id, question }) => [id, question])),
   };
+}
+
+function said(language: Language, { scalars, causes }: Diagnosis): string {
+  return scalars ? inLanguage(language, () => scalarsSentence(scalars, causes)) : '';
 }
