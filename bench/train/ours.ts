@@ -1,29 +1,14 @@
 /** Our side of the comparison with PyTorch: the engine's update and forward pass, and the real trainer on a game that costs nothing. */
 import type { Game, GameShape } from '../../src/games/game.ts';
 import { RandomStream } from '../../src/math/random.ts';
+import { defaults, inRoom } from '../../src/net/fixtures/golden-rows.ts';
 import type { ActOutputs, Engine, PolicyShape, Rows, UpdateSettings } from '../../src/net/types.ts';
 import type { SettingsInput } from '../../src/training/settings.ts';
 import { Trainer } from '../../src/training/trainer.ts';
 import { actions, type Loop, observation } from './sizes.ts';
 
-const settings: UpdateSettings = {
-  clip: 0.2,
-  valueCoefficient: 0.5,
-  entropyCoefficient: 0.01,
-  valueLoss: 'mse',
-  huberDelta: 1,
-  valueClip: null,
-  maxGradNorm: 0.5,
-  gradClip: 'global',
-  temperature: 1,
-  advantageScale: 1,
-  groups: {
-    trunk: { learningRate: 1e-3, weightDecay: 0 },
-    head: { learningRate: 1e-3, weightDecay: 0 },
-    critic: { learningRate: 1e-3, weightDecay: 0 },
-  },
-  adam: { beta1: 0.9, beta2: 0.999, eps: 1e-5 },
-};
+const group = { learningRate: 1e-3, weightDecay: 0 };
+const settings: UpdateSettings = { ...defaults, groups: { trunk: group, head: group, critic: group } };
 
 function shape(hidden: readonly number[]): PolicyShape {
   const common = { inputs: observation, hidden, activation: 'tanh' as const };
@@ -60,10 +45,9 @@ function madeUpRows(length: number): Rows {
 
 /** Gives the seconds per optimiser step on a minibatch gathered out of four times as many rows. */
 export function ourUpdate(engine: Engine, size: number, hidden: readonly number[], repeat: number): () => number {
-  const rows = madeUpRows(4 * size);
+  const rows = inRoom(engine.room, madeUpRows(4 * size));
   const policy = engine.policy(shape(hidden), RandomStream.of(1, 'bench'));
   const order = RandomStream.of(3, 'bench').shuffle(Int32Array.from({ length: rows.length }, (_, i) => i));
-  engine.hold(rows);
   return () => {
     const begun = performance.now();
     for (let i = 0; i < repeat; i++) {

@@ -2,6 +2,7 @@
 import type { ActionKind, Actions } from '../distributions/distribution.ts';
 import { actionKind } from '../distributions/index.ts';
 import type { Game } from '../games/game.ts';
+import { type ColumnKind, plainRoom, type Room } from '../net/types.ts';
 import { type ColumnArray, copyRows, Runs } from './gather.ts';
 
 export interface BatchShape {
@@ -78,9 +79,7 @@ function layout(shape: BatchShape) {
 
 type Layout = ReturnType<typeof layout>;
 type ColumnName = keyof Layout['rows'] | keyof Layout['slots'] | keyof Layout['items'];
-type ColumnKinds = Readonly<
-  Record<string, readonly [{ new (length: number): ColumnArray; readonly BYTES_PER_ELEMENT: number }, number]>
->;
+type ColumnKinds = Readonly<Record<string, readonly [ColumnKind<ColumnArray>, number]>>;
 
 /** A column that can be read and not written. */
 export interface ReadonlyColumn {
@@ -153,7 +152,11 @@ export class Batch {
   private orderSpare = new Int32Array(0);
   private readonly runs = new Runs();
 
-  constructor(readonly shape: BatchShape) {
+  constructor(
+    readonly shape: BatchShape,
+    /** Where columns are made that an engine reads. */
+    readonly room: Room = plainRoom,
+  ) {
     this.layout = layout(shape);
     this.extras = shape.extras.map(() => new Float64Array(0));
     this.extraLengths = shape.extras.map(() => new Int32Array(0));
@@ -170,7 +173,7 @@ export class Batch {
     const slots = this.slots + capacity - this.rows;
     if (slots > this.slotCapacity) {
       this.slotCapacity = roomFor(slots, this.slotCapacity);
-      this.grow(this.layout.slots, this.slotCapacity);
+      this.grow(this.layout.slots, this.slotCapacity, this.room);
       this.extras = this.extras.map((old, i) => grown(old, this.slotCapacity * this.shape.extras[i].width));
       this.extraLengths = this.extraLengths.map((old) => grown(old, this.slotCapacity));
     }
@@ -211,7 +214,7 @@ export class Batch {
     this.items += count;
     if (this.items > this.itemCapacity) {
       this.itemCapacity = roomFor(this.items, this.itemCapacity);
-      this.grow(this.layout.items, this.itemCapacity);
+      this.grow(this.layout.items, this.itemCapacity, this.room);
     }
     return first;
   }
@@ -313,9 +316,9 @@ export class Batch {
     return this as unknown as Record<string, ColumnArray>;
   }
 
-  private grow(kinds: ColumnKinds, room: number): void {
+  private grow(kinds: ColumnKinds, room: number, where?: Room): void {
     const columns = this.columns();
-    for (const [name, [, width]] of Object.entries(kinds)) columns[name] = grown(columns[name], room * width);
+    for (const [name, [, width]] of Object.entries(kinds)) columns[name] = grown(columns[name], room * width, where);
   }
 
   private copy(kinds: ColumnKinds, at: number, from: Batch, runs: Runs): void {
@@ -329,8 +332,8 @@ function roomFor(wanted: number, have: number): number {
   return Math.max(minimumCapacity, wanted, have * 2);
 }
 
-function grown<T extends ColumnArray>(column: T, length: number): T {
-  const longer = new (column.constructor as new (length: number) => T)(length);
+function grown<T extends ColumnArray>(column: T, length: number, room: Room = plainRoom): T {
+  const longer = room.column(column.constructor as ColumnKind<T>, length);
   longer.set(column);
   return longer;
 }

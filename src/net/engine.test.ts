@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RandomStream } from '../math/random.ts';
 import { createEngine } from './engine.ts';
-import { defaults, distance, identity, randomRows, rowOutputs } from './fixtures/golden-rows.ts';
+import { defaults, distance, identity, inRoom, randomRows, rowOutputs } from './fixtures/golden-rows.ts';
 import { platform } from './node.ts';
 import { pagePlatform } from './platform.ts';
-import type { Engine, EngineOptions, PolicyShape } from './types.ts';
+import type { Engine, EngineOptions, PolicyShape, Rows } from './types.ts';
 import { loadKernels } from './wasm/kernels.ts';
 import { control } from './wasm/threads.ts';
 
@@ -123,24 +123,35 @@ describe('an engine', () => {
     expect((await engineOf({})).kernel).toBe('relaxed');
   });
 
-  it('sees changed columns of held rows only after another hold', async () => {
-    const engine = await engineOf({ kernel: 'simd', threads: 1 });
+  it('gives the same figures from columns of its room as from others, after its memory has grown too, and sees what changes in them', async () => {
+    for (const threads of [1, 2] as const) {
+      const engine = await engineOf({ kernel: 'simd', threads });
+      const policy = engine.policy(shape, RandomStream.of(2));
+      const rows = randomRows(shape, 20, 7, RandomStream.of(1));
+      const own = inRoom(engine.room, rows);
+      const evaluate = (these: Rows) => {
+        const out = rowOutputs(these);
+        policy.evaluate(these, identity(20), 3, 20, out);
+        return out;
+      };
+      const before = evaluate(own);
+      expect(before).toEqual(evaluate(rows));
+      for (let i = 0; i < 5; i++) engine.room.column(Float32Array, 1_000_000);
+      expect(evaluate(own)).toEqual(before);
+      for (const { obs } of [rows, own]) obs.fill(0.5);
+      expect(evaluate(own)).not.toEqual(before);
+      expect(evaluate(own)).toEqual(evaluate(rows));
+    }
+  });
+
+  it('refuses rows whose column for the update is too short, wherever it lies', async () => {
+    const engine = await engineOf({ kernel: 'simd', threads: 2 });
     const policy = engine.policy(shape, RandomStream.of(2));
-    const rows = randomRows(shape, 20, 7, RandomStream.of(1));
-    const evaluate = () => {
-      const out = rowOutputs(rows);
-      policy.evaluate(rows, identity(20), 0, 20, out);
-      return out.logp;
-    };
-    engine.hold(rows);
-    const before = evaluate();
-    rows.obs.fill(0);
-    expect(evaluate()).toEqual(before);
-    engine.hold(rows);
-    const after = evaluate();
-    expect(after).not.toEqual(before);
-    engine.release(rows);
-    expect(evaluate()).toEqual(after);
+    const rows = inRoom(engine.room, randomRows(shape, 20, 7, RandomStream.of(1)));
+    const advantage = rows.advantage.subarray(0, 19);
+    expect(() => policy.evaluate({ ...rows, advantage }, identity(20), 0, 20, rowOutputs(rows))).toThrow(
+      /column advantage has 19 entries; these rows need 20/,
+    );
   });
 
   it('decides for several policies at once as each decides alone, and refuses a policy twice', async () => {

@@ -36,7 +36,7 @@ export async function createEngine(options: EngineOptions & { platform?: Platfor
     );
   }
   const threads = options.threads ?? (shared && platform.cores > 1 ? 2 : 1);
-  const kernels = await loadKernels(kernel, threads === 2);
+  const kernels = await loadKernels(kernel, shared);
   if (threads === 2) await kernels.threads.start(platform, kernels.module);
   return new KernelEngine(kernels);
 }

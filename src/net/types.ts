@@ -210,6 +210,19 @@ export interface ActJob {
   readonly out: ActOutputs;
 }
 
+/** A kind of typed array. */
+export interface ColumnKind<T> {
+  new (length: number): T;
+  readonly BYTES_PER_ELEMENT: number;
+}
+
+/** Where columns are made, filled with zeros. */
+export interface Room {
+  column<T extends ArrayBufferView>(kind: ColumnKind<T>, length: number): T;
+}
+
+export const plainRoom: Room = { column: (kind, length) => new kind(length) };
+
 /**
  * What computes: networks, decisions and optimiser steps, on one thread or two.
  *
@@ -229,12 +242,8 @@ export interface Engine {
   act(jobs: readonly ActJob[]): void;
   /** One step per job. The jobs' policies must differ; the result does not depend on the number of threads. */
   update(jobs: readonly UpdateJob[]): StepReport[];
-  /**
-   * Copies the columns of `rows` into the engine, so that later updates and replays of this very object gather faster. Until `release`
-   * or another `hold`, changes of the columns are not seen.
-   */
-  hold(rows: Rows): void;
-  release(rows: Rows): void;
+  /** Columns that are made here are read where they lie; others are copied at every call. Keep a column itself, not only a part of it: its memory is used again once it is gone. */
+  readonly room: Room;
   dispose(): void;
 }
 

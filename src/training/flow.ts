@@ -4,6 +4,7 @@ import type { Learner } from '../algorithms/learner.ts';
 import type { PpoSettings } from '../algorithms/ppo/settings.ts';
 import type { LearnerRows } from '../algorithms/ppo/update.ts';
 import { Batch, type BatchShape, type ReadonlyBatch } from '../batch/batch.ts';
+import type { Room } from '../net/types.ts';
 import type { ColumnData } from '../recording/writer.ts';
 import type { Collector } from './collect/collector.ts';
 import { sampleColumns } from './record/sample-rows.ts';
@@ -17,8 +18,9 @@ export class Flow {
     shape: BatchShape,
     readonly stages: Stages,
     readonly learners: readonly Learner[],
+    room: Room,
   ) {
-    this.#batch = new Batch(shape);
+    this.#batch = new Batch(shape, room);
   }
 
   get batch(): ReadonlyBatch {

@@ -19,8 +19,9 @@
  * does not hold a tensor, overwritten parameters: `step`; a metric that lies: `report`; saturated inputs: `game`; modules, logs and imagination
  * of some HOP+ agents only: `hop`, itself a few functions, whose doings show in `counters` and in the imagined rows of `samples`.
  *
- * One thing to know when replacing `loss`: the engine may hold a copy of `job.rows`, so a stage that changes a column returns a job with
- * a new rows object (`{ ...job, rows: { ...job.rows, advantage } }`) and leaves the old arrays alone.
+ * One thing to know when replacing `loss`: all minibatches share `job.rows`, so a stage that changes a column returns a job with a new rows
+ * object (`{ ...job, rows: { ...job.rows, advantage } }`) and leaves the old arrays alone. The columns may be shared memory that the next
+ * iteration writes again: what a stage keeps, it copies with `slice`; a structured clone would not copy it.
  */
 import type { Crew } from '../algorithms/algorithm.ts';
 import { type AlgorithmStages, cleanAlgorithmStages } from '../algorithms/index.ts';

@@ -118,7 +118,7 @@ export class Trainer {
     this.learners = plans.map((plan) => makeLearner(this.engine, network, plan, settings.ppo, settings.seed));
     this.seating = makeSeating(this.game, names, settings, this.learners);
     this.collector = new Collector(engine, game, this.seating, this.learners, view, settings, stages, companion);
-    this.flow = new Flow(rows, stages, this.learners);
+    this.flow = new Flow(rows, stages, this.learners, engine.room);
     this.seats = this.learners.map((learner) => ({ learner, rows: emptyRows(), replay: new Replay() }));
     this.guard = new Guard(settings.guard, names, (kind, sentence) => options.onNotice?.(sentence, kind));
     this.watch = new Watch(this.stages, this.guard, null);
@@ -181,10 +181,7 @@ export class Trainer {
     const order = this.updateOrder();
     const parts = order.map((index) => this.prepare(this.seats[index], plan));
     const results = this.algorithm.update(this.engine, parts, plan, stages, this.watch);
-    for (const { learner, rows } of parts) {
-      this.engine.release(rows);
-      learner.normaliser.learnFromCritic(rows.return, rows.length);
-    }
+    for (const { learner, rows } of parts) learner.normaliser.learnFromCritic(rows.return, rows.length);
 
     crew?.learn(this.learners, order);
     const readings: Readings[] = [];
@@ -261,7 +258,6 @@ export class Trainer {
     const { batch } = flow;
     const { learner, replay } = seat;
     const rows = flow.prepare(learner, plan.ppo, seat.rows);
-    if (plan.ppo.advantageNormalisation !== 'minibatch') this.engine.hold(rows);
     if (guard.on) {
       replay.run(learner, rows, plan, stages, this.recorder?.whole ?? false);
       guard.checkReplay(batch, rows, replay);

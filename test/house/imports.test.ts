@@ -12,7 +12,7 @@ const flow: readonly { room: string; knows?: readonly string[] }[] = [
   { room: 'losses', knows: ['math', 'distributions'] },
   { room: 'net', knows: ['math', 'distributions', 'losses'] },
   { room: 'games', knows: ['math', 'net', 'distributions'] },
-  { room: 'batch', knows: ['games', 'distributions'] },
+  { room: 'batch', knows: ['net', 'games', 'distributions'] },
   { room: 'algorithms' },
   { room: 'doctor', knows: ['recording', 'math'] },
   { room: 'training' },

@@ -43,7 +43,7 @@ class Earlier {
   take(batch: Batch): void {
     const last = this.batches.at(-1);
     if (last && iterationOf(last) === iterationOf(batch)) return;
-    const copy = new Batch(batch.shape);
+    const copy = new Batch(batch.shape, batch.room);
     copy.append(
       batch,
       Int32Array.from({ length: batch.rows }, (_, row) => row),
@@ -126,7 +126,7 @@ function joined(
 ): [Batch, Int32Array, number, TrainJob['learner']] {
   const left = new Int32Array(previous.rows);
   const before = clean.select(previous, learner, left);
-  const all = new Batch(batch.shape);
+  const all = new Batch(batch.shape, batch.room);
   all.append(previous, left.subarray(Math.floor((1 - share) * before), before));
   all.append(batch, rows);
   return [all, Int32Array.from({ length: all.rows }, (_, row) => row), all.rows, learner];

@@ -15,6 +15,7 @@ import type {
   StepReport,
   UpdateJob,
 } from '../types.ts';
+import { plainRoom } from '../types.ts';
 import { loadNetworks, ReferenceNetwork, rowOf, saveNetworks } from './mlp.ts';
 import { ReferencePolicy } from './policy.ts';
 
@@ -136,7 +137,6 @@ export class ReferenceEngine implements Engine {
     });
   }
 
-  hold(): void {}
-  release(): void {}
+  readonly room = plainRoom;
   dispose(): void {}
 }

@@ -1,4 +1,4 @@
-/** Loads a kernel variant. The binary asks for shared memory; on one thread the request is changed to plain memory, which every page has. */
+/** Loads a kernel variant. The binary asks for shared memory; where a page may have none, the request is changed to plain memory. */
 import { maximumPages, relaxed, simd } from '../kernels/binary.generated.ts';
 import { KernelMemory } from './memory.ts';
 import { RESERVED, Threads } from './threads.ts';

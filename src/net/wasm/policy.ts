@@ -14,7 +14,7 @@ import type {
 import type { Kernels } from './kernels.ts';
 import { KernelNetwork } from './layout.ts';
 import { Region } from './memory.ts';
-import { type Columns, emptyColumns, type HeldRows, put, Stage, take } from './staging.ts';
+import { type Columns, put, Stage, take } from './staging.ts';
 import { FORWARD_ROWS, jobFields, MOST_LANES, STATISTICS, taskKinds } from './structs.ts';
 import { Visit } from './visit.ts';
 
@@ -28,9 +28,7 @@ export class KernelPolicy implements Policy {
   steps = 0;
   readonly shape: PolicyShape;
   private readonly kernels: Kernels;
-  private readonly held: WeakMap<Rows, HeldRows>;
   private readonly stage: Stage;
-  private readonly columns = emptyColumns();
   private readonly outputs: Region;
   private readonly visit = new Visit();
   private readonly buffers: { parameters: number; gradient: number; firstMoment: number; secondMoment: number };
@@ -48,11 +46,10 @@ export class KernelPolicy implements Policy {
     items: 0,
   };
 
-  constructor(kernels: Kernels, shape: PolicyShape, stream: RandomStream, held: WeakMap<Rows, HeldRows>) {
+  constructor(kernels: Kernels, shape: PolicyShape, stream: RandomStream) {
     checkPolicyShape(shape);
     this.shape = shape;
     this.kernels = kernels;
-    this.held = held;
     const { memory } = kernels;
     this.stage = new Stage(memory, shape);
     this.outputs = new Region(memory);
@@ -100,8 +97,8 @@ export class KernelPolicy implements Policy {
   enterDecisions(rows: DecisionRows, uniforms: Float32Array, temperature: number, out: ActOutputs): void {
     const n = rows.length;
     checkTemperature(temperature);
-    this.stage.copy(rows, this.columns);
-    this.prepare(this.columns, n, out.logits ? rows.offsets[n] - rows.offsets[0] : 0, temperature);
+    const columns = this.stage.decisions(rows, { list: null, count: n });
+    this.prepare(columns, n, out.logits ? rows.offsets[n] - rows.offsets[0] : 0, temperature);
     const { memory } = this.kernels;
     const words = memory.i32;
     const job = this.job >> 2;
@@ -130,21 +127,16 @@ export class KernelPolicy implements Policy {
     if (n === 0) return;
     const floats = n * this.shape.critic.inputs;
     if (state.length < floats) throw new RangeError(`state has ${state.length} entries; ${n} rows need ${floats}.`);
-    const at = this.stage.region.ensure(floats * 4);
-    this.columns.state = at;
-    this.prepare(this.columns, n, 0, 1);
-    const { memory } = this.kernels;
-    put(memory.f32, at, state, floats);
+    this.prepare(this.stage.states(state, n), n, 0, 1);
     this.forward(n, false, true);
-    take(memory.f32, this.at.value, out, n);
+    take(this.kernels.memory.f32, this.at.value, out, n);
   }
 
   /**
-   * Puts rows order[from .. to) before the kernels: by their numbers where they are held, else gathered. They are visited as they lie in
-   * memory, where that saves time, and their figures are put into the order asked for.
+   * Puts rows order[from .. to) before the kernels. They are visited as they lie in memory, where that saves time, and their figures are
+   * put into the order asked for.
    */
   enter(rows: Rows, order: Int32Array, from: number, to: number, logits: boolean, temperature: number): void {
-    const held = this.held.get(rows);
     const n = to - from;
     if (from < 0 || to > order.length)
       throw new RangeError(`rows ${from} to ${to} were asked for of an order of ${order.length}.`);
@@ -152,15 +144,11 @@ export class KernelPolicy implements Policy {
     visit.plan(order, from, to, rows.length);
     let items = 0;
     if (logits) for (let i = from; i < to; i++) items += rows.offsets[order[i] + 1] - rows.offsets[order[i]];
-    if (held) held.check(rows, this);
-    else this.stage.gather(rows, visit.rows, n, this.columns);
-    this.prepare(held?.columns ?? this.columns, n, items, temperature);
+    this.prepare(this.stage.update(rows, { list: visit.rows, count: n }), n, items, temperature);
     const words = this.kernels.memory.i32;
     const job = this.job >> 2;
-    if (held) {
-      words.set(visit.rows.subarray(0, n), this.at.order >> 2);
-      words[job + jobFields.order] = this.at.order;
-    }
+    words.set(visit.rows.subarray(0, n), this.at.order >> 2);
+    words[job + jobFields.order] = this.at.order;
     if (visit.moved) {
       words.set(visit.places.subarray(0, n), this.at.place >> 2);
       words[job + jobFields.place] = this.at.place;

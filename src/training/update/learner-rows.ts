@@ -5,6 +5,7 @@ import type { PpoSettings } from '../../algorithms/ppo/settings.ts';
 import { clampAdvantages, type LearnerRows, normaliseAdvantages } from '../../algorithms/ppo/update.ts';
 import type { Batch } from '../../batch/batch.ts';
 import { copyFloatSpan, copyRows, Runs } from '../../batch/gather.ts';
+import type { Actions } from '../../distributions/distribution.ts';
 import { assignCredit } from '../credit/assign-credit.ts';
 
 /** The rows of the learner's own agents, in batch order. */
@@ -64,17 +65,17 @@ export function emptyRows(): LearnerRows {
 }
 
 function reserve(into: LearnerRows, batch: Batch, rows: number, candidates: number, pointer: boolean): void {
-  const { shape } = batch;
-  const floats = (old: Float32Array, size: number) => (old.length >= size ? old : new Float32Array(size));
-  const ints = (old: Int32Array, size: number) => (old.length >= size ? old : new Int32Array(size));
+  const { shape, room } = batch;
+  const floats = (old: Float32Array, size: number) => (old.length >= size ? old : room.column(Float32Array, size));
+  const ints = (old: Int32Array, size: number) => (old.length >= size ? old : room.column(Int32Array, size));
   into.obs = floats(into.obs, rows * shape.observation);
   into.state = shape.criticState > 0 ? floats(into.state, rows * shape.criticState) : into.obs;
   into.offsets = ints(into.offsets, rows + 1);
   into.subset = ints(into.subset, candidates);
-  into.legal = into.legal.length >= candidates ? into.legal : new Uint8Array(candidates);
+  into.legal = into.legal.length >= candidates ? into.legal : room.column(Uint8Array, candidates);
   into.candidateFeatures = floats(into.candidateFeatures, pointer ? candidates * shape.features : 0);
   const actions = rows * shape.action.width;
-  into.action = into.action.length >= actions ? into.action : new shape.action.array(actions);
+  into.action = into.action.length >= actions ? into.action : room.column<Actions>(shape.action.array, actions);
   into.oldLogp = floats(into.oldLogp, rows);
   into.advantage = floats(into.advantage, rows);
   into.return = floats(into.return, rows);
