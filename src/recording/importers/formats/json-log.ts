@@ -46,9 +46,10 @@ export async function readJsonLog(source: ByteSource, log: Log, budget: Budget):
 
 export function parseLogLine(text: string): Row | undefined {
   if (text[0] === '{') {
-    for (const attempt of [text, fromPython(text)]) {
+    // Most lines are JSON as they are, so Python's notation is made only where they are not.
+    for (const attempt of [() => text, () => fromPython(text)]) {
       try {
-        const value = parsePythonJson(attempt);
+        const value = parsePythonJson(attempt());
         if (isRow(value)) return value;
       } catch (error) {
         if (error instanceof BadInput) throw error;
@@ -63,6 +64,7 @@ export function parseLogLine(text: string): Row | undefined {
 
 /** `step:3 - actor/ppo_kl:0.001 - ...`, as verl prints it: names and numbers as they are written. */
 export function verlPairs(text: string): [name: string, value: string][] | undefined {
+  if (!text.includes('step:')) return undefined;
   const console = /(?:^|\s)(step:\d+ - .*)$/.exec(text);
   return console?.[1].split(' - ').map((part) => {
     const colon = part.lastIndexOf(':');
