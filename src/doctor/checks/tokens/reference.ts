@@ -92,7 +92,11 @@ function look(evidence: TokenEvidence): Looked {
     if (before[i] !== 1 && origin[token[i]] === source.sampled && !Number.isNaN(clean[token[i]]))
       travel.push(fresh[i] - clean[token[i]]);
   const aged = gaps(later.map((row) => earlier[row] - clean[row]));
-  const moved = [gaps(travel), aged].some((found) => found.rows >= limits.decidingRows.value && !floor.holds(found));
+  // Farther than the reference is from it, too: a policy that barely leaves the floor has left its reference as little.
+  const moved = [gaps(travel), aged].some(
+    (found) =>
+      found.rows >= limits.decidingRows.value && !floor.holds(found) && found.q90 > limits.floorTimes.value * since.q90,
+  );
   if (!moved)
     return {
       rows,
