@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { RandomStream } from '../../src/math/random.ts';
 import type { Program } from '../judging.ts';
 import { output, python } from '../support.ts';
-import { conventions, dropped, forbidden, optional } from './conventions.ts';
+import { absent, conventions, dropped, forbidden, optional } from './conventions.ts';
 import { coveringArray, type Row, Rules } from './covering.ts';
 
 const root = resolve(process.env.npm_package_json ? join(process.env.npm_package_json, '..') : process.cwd());
@@ -19,6 +19,7 @@ interface Fault {
   causes: string[];
   needs: Record<string, string[]>;
   tells: string[];
+  shows: Record<string, string[]>;
 }
 
 export const command = (): string[] => [python('torch'), join(folder, 'run.py')];
@@ -61,11 +62,15 @@ export function faultyCases(out: string, seeds: readonly number[], chosen = faul
         ),
       );
       const row = own.named(own.complete(own.empty(), (_, levels) => shuffled(levels, random))!);
-      const missing = Object.entries(optional).flatMap(([table, names]) =>
+      const left = Object.entries(optional).flatMap(([table, names]) =>
         names.filter(() => random.uniform() < 0.12).map((column) => `${table}.${column}`),
       );
-      const drop = [...new Set([...dropped(row.columns), ...(random.uniform() < 0.6 ? [] : missing)])];
-      const tellable = fault.tells.every((column) => !drop.includes(column));
+      const drop = [...new Set([...dropped(row.columns), ...(random.uniform() < 0.6 ? [] : left)])];
+      // By columns alone, never by what became of it: each must be one that such a program has and records.
+      const missing = new Set([...drop, ...absent(row)]);
+      const tellable =
+        fault.tells.every((column) => !missing.has(column)) &&
+        Object.entries(fault.shows).every(([name, levels]) => levels.includes(row[name]));
       return {
         what: `${name} ${seed} (${describe(row)}; without ${drop.join(' ') || 'nothing'})`,
         out: join(out, `fault-${seed}-${i}`),

@@ -136,6 +136,23 @@ export const optional = {
   steps: ['loss', 'policy_loss', 'value_loss', 'entropy', 'approx_kl', 'clip_fraction', 'grad_norm', 'stopped'],
 };
 
+/** Columns that a program of these conventions has not got, whatever it would like to record. */
+export function absent(row: Record<string, string>): string[] {
+  const lists = row.choices.startsWith('lists');
+  const masks = row.choices !== 'all' && row.choices !== 'lists';
+  const choices = row.actions === 'categorical' ? [] : ['samples.action', 'samples.logits', 'replays.logits'];
+  return [
+    ...choices,
+    ...(lists ? [] : ['samples.subset', 'replays.subset']),
+    ...(masks ? [] : ['samples.legal', 'replays.legal']),
+    ...(row.optimisers === 'two' ? ['steps.loss'] : []),
+    ...(row.objective === 'plain' ? ['steps.clip_fraction'] : []),
+    ...(row.kl === 'none' ? ['steps.approx_kl'] : []),
+    ...(row.target === 'stop' ? [] : ['steps.stopped']),
+    ...(row.limits === 'done' ? ['samples.truncated'] : []),
+  ];
+}
+
 export function dropped(columns: string): string[] {
   if (columns === 'all') return [];
   if (columns === 'unwatched') return ['tensors'];

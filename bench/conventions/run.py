@@ -46,7 +46,7 @@ def main(runs):
 def listed():
     import faults
 
-    return {name: {"causes": fault.causes, "needs": fault.needs, "tells": fault.tells} for name, fault in faults.FAULTS.items()}
+    return {name: {"causes": fault.causes, "needs": fault.needs, "tells": fault.tells, "shows": fault.shows} for name, fault in faults.FAULTS.items()}
 
 
 if __name__ == "__main__":

@@ -44,6 +44,8 @@ export const budgets = {
   agents: 8,
   /** Numbers of a column that its precision is read off. */
   precisionNumbers: 200,
+  /** Rows that an unrecorded temperature of both passes is fitted to. */
+  temperatureRows: 64,
   /** Logarithms of temperatures: how far, in which steps, and how often the best is halved towards. */
   temperatures: { reach: 4, step: 0.1, halvings: 45 },
   /** Discounts and lambdas that are tried where the declared ones do not fit, the usual ones first, and how the best is refined. */

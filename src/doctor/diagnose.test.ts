@@ -6,8 +6,8 @@ import type { Diagnosis } from './diagnosis.ts';
 
 const [healthy, late] = ['healthy/echo-2', 'advantage-time-shifted/advantage-late'];
 const ids = (diagnosis: Diagnosis) => diagnosis.causes.map(({ id }) => id);
-/** Columns without which a question that decides cannot be asked. */
-const deciding = ['samples.reward', 'samples.value', 'samples.terminated', 'samples.advantage'];
+/** Columns without which a question that decides cannot be asked. This run moves so little that only its gradients show where it goes. */
+const deciding = ['samples.reward', 'samples.value', 'samples.terminated', 'samples.advantage', 'tensors.grad_norm'];
 
 type Made = Awaited<ReturnType<typeof stored>>;
 
@@ -74,6 +74,24 @@ describe('a verdict', () => {
     expect(credited.verdict).toBe('unexplained');
     expect(credited.unexplained.map(({ check }) => check)).toContain('credit');
   });
+
+  it.each([
+    ['shifted by one', (row: number, rows: number) => (row + 1) % rows, /all belong to the row 1 before it/],
+    ['reversed', (row: number, rows: number) => rows - 1 - row, /by one permutation for all columns/],
+  ])(
+    'blames the recording call where every column of the update follows other rows together: %s',
+    async (_, move, text) => {
+      const diagnosis = await afterSpoiling('healthy/echo-1', ({ tables }) => {
+        const [iteration, sample] = [numbers(tables.samples, 'iteration'), numbers(tables.replays, 'sample')];
+        const at = numbers(tables.replays, 'iteration');
+        tables.replays.sample = sample.map((row, i) => move(row, iteration.filter((one) => one === at[i]).length));
+        delete tables.replays.source_iteration;
+      });
+      expect([diagnosis.verdict, ids(diagnosis), diagnosis.unexplained]).toEqual(['not-enough-evidence', [], []]);
+      expect(diagnosis.coverage.gaps[0]).toMatch(text);
+      expect(diagnosis.coverage.gaps[0]).toMatch(/The recording call is the likely mistake, not the program/);
+    },
+  );
 
   it('takes noise for the cause only where a second pass differs too', async () => {
     const name = 'stochastic-forward/noise-in-update';

@@ -16,6 +16,7 @@ import { measureInputs } from './evidence/observations.ts';
 import { Run } from './evidence/run.ts';
 import { runPolicies } from './evidence/run-policies.ts';
 import { RunReadings } from './evidence/run-readings.ts';
+import { misnumbered, misnumberedText } from './evidence/sample-numbers.ts';
 import { iterations } from './evidence/stream.ts';
 import { type Ranked, rank } from './explain.ts';
 import { limits } from './limits.ts';
@@ -71,6 +72,11 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     const { samples, replays } = slice.chunks;
     if (samples && replays) judge.seeTogether(slice.number, samples, replays, place);
     const iteration = new Iteration(run, slice);
+    const numbers = run.tokens ? null : misnumbered(iteration);
+    if (numbers) {
+      iteration.renumber(numbers.sample);
+      run.misrecorded ??= misnumberedText(numbers, slice.number);
+    }
     if (replayer) await runPolicies(iteration, replayer, run);
     for (const { pass } of passes) pass.iteration(iteration);
     if (run.tokens) run.tokens.iteration(iteration);

@@ -24,7 +24,7 @@ export interface Examined {
 const deciding: Record<Area, readonly string[]> = {
   replay: ['replay', 'policy-replay', 'token-sampler', 'token-batch'],
   credit: ['credit', 'token-credit', 'token-returns'],
-  gradient: ['wiring', 'head-gradient', 'direction', 'movement', 'loss', 'token-loss'],
+  gradient: ['wiring', 'head-gradient', 'direction', 'movement', 'token-loss'],
 };
 const questions: Record<Area, Pair> = {
   replay: ['whether the update replays what was sampled', '更新是否重放了所采样的内容'],
@@ -59,6 +59,7 @@ export function coverage(run: Run, examined: readonly Examined[], problems: read
         `没有录下 ${run.agentName(agent)} 的更新，尽管录下了它的行`,
       ),
     );
+  if (run.misrecorded) gaps.unshift(run.misrecorded);
   const { stopped } = run.manifest.recorder ?? {};
   if (stopped)
     gaps.push(
@@ -73,7 +74,8 @@ export function coverage(run: Run, examined: readonly Examined[], problems: read
 /** Rows that a check looked at; where it counts steps, the rows of the updates. */
 function rowsOf(run: Run, check: Check, { status, measured }: CheckReport): number {
   if (status === 'not-checked') return 0;
-  return check.group === 'gradient' ? (run.rows.replays ?? run.rows.steps ?? 0) : Number(measured.rows ?? 0);
+  if (measured.rows !== undefined) return Number(measured.rows);
+  return check.group === 'gradient' ? (run.rows.replays ?? run.rows.steps ?? 0) : 0;
 }
 
 /** A reading that misleads harms the training only where something obeys it. */

@@ -25,7 +25,7 @@ import { Collector } from './collect/collector.ts';
 import { agentNames, makeSeating, planLearners, type Seating } from './collect/seating.ts';
 import { assignCredit } from './credit/assign-credit.ts';
 import { Flow } from './flow.ts';
-import { Guard, type GuardKind } from './guard/guard.ts';
+import { Guard, type GuardKind, GuardStop } from './guard/guard.ts';
 import { LiveDoctor } from './guard/live-doctor.ts';
 import { Replay } from './guard/replay-check.ts';
 import { Watch } from './guard/step-watch.ts';
@@ -72,6 +72,8 @@ export class Trainer {
   readonly learners: readonly Learner[];
   readonly seating: Seating;
   readonly guard: Guard;
+  /** How much of the current iteration is done and written. */
+  private written = { credit: false, samples: false };
   readonly stages: Stages;
   readonly algorithm: Algorithm;
   /** What accompanies the policies, where the algorithm has anything. */
@@ -146,7 +148,24 @@ export class Trainer {
   }
 
   async iterate(): Promise<IterationReport> {
-    const { flow, crew, stages, guard, iteration, recorder, live } = this;
+    return this.goOn().catch(async (error: unknown) => {
+      if (error instanceof GuardStop) await this.recordStop();
+      throw error;
+    });
+  }
+
+  /** What stopped a run is evidence: the rows that were collected and the steps so far are written, so that the doctor can name the cause. */
+  private async recordStop(): Promise<void> {
+    const { recorder, flow, written } = this;
+    if (!written.credit) flow.credit(this.settings.ppo);
+    if (!written.samples) await recorder?.samples(flow.samples());
+    await recorder?.end();
+    await recorder?.flush();
+  }
+
+  private async goOn(): Promise<IterationReport> {
+    this.written = { credit: false, samples: false };
+    const { flow, crew, stages, guard, iteration, recorder, live, written } = this;
     const probed = applyProbes(this.settings.ppo, this.settings.probes, iteration);
     recorder?.begin(iteration);
     live?.begin(recorder?.whole ?? false);
@@ -163,9 +182,11 @@ export class Trainer {
     const real = flow.collect(this.collector, crew);
     guard.checkBatch(flow.batch);
     flow.credit(probed.ppo);
+    written.credit = true;
     guard.checkCredit(flow.batch);
     this.recompute();
-    if (recorder?.whole) await recorder.samples(flow.samples());
+    written.samples = recorder?.whole ?? false;
+    if (written.samples) await recorder!.samples(flow.samples());
 
     const plan: UpdatePlan = {
       seed: this.settings.seed,
@@ -260,6 +281,8 @@ export class Trainer {
     const rows = flow.prepare(learner, plan.ppo, seat.rows);
     if (guard.on) {
       replay.run(learner, rows, plan, stages, this.recorder?.whole ?? false);
+      // A strict guard stops at rows that differ, before any step could show them.
+      if (guard.mode === 'strict' && replay.failed > 0 && replay.job) this.recorder?.replayed(replay.job);
       guard.checkReplay(batch, rows, replay);
     } else replay.skip(rows);
     this.watch.begin(learner, rows, batch.shape.observation, plan.iteration, this.recomputed, replay);

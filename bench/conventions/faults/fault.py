@@ -1,7 +1,7 @@
 """Bugs for `Program`, each put in from outside by replacing one stage. Which conventions a fault needs, and which columns tell it, stand beside it.
 
-The one thing to get wrong: `tells` are columns without which the fault cannot be seen by anybody; where one is left out, the right
-answer is not the cause's name.
+The one thing to get wrong: `tells` are columns without which the fault cannot be seen by anybody; where one is left out, or the program
+has none, or its conventions are not those of `shows`, the right answer is not the cause's name.
 """
 
 from typing import Any, Callable, Dict, NamedTuple, Sequence, Tuple
@@ -17,6 +17,7 @@ class Fault(NamedTuple):
     put: Callable[[Any], None]
     needs: Dict[str, Sequence[str]]  # conventions under which it is a fault at all
     tells: Tuple[str, ...]
+    shows: Dict[str, Sequence[str]] = {}  # conventions under which those columns show it
 
 
 FAULTS: Dict[str, Fault] = {}
@@ -30,9 +31,9 @@ TEAM = {"agents": ("2", "4"), "deaths": ("none",)}
 MEAN = {"reduction": ("mean",)}
 
 
-def fault(name, *causes, tells=(), **needs):
+def fault(name, *causes, tells=(), shows={}, **needs):
     def keep(put):
-        FAULTS[name] = Fault(causes, put, needs, tuple(tells))
+        FAULTS[name] = Fault(causes, put, needs, tuple(tells), shows)
         return put
 
     return keep

@@ -112,7 +112,14 @@ def _(program, own, new, old, advantage, weight):
     return -torch.min(ratio * advantage, ratio.clamp(1 - program.clip(), 1 + program.clip()) * advantage).mean()
 
 
-@fault("first weights again", "parameters-overwritten", tells=TENSORS, values=("plain",))
+# Where every update is one step, weights that return to the first ones are as far from the last as a step takes them.
+@fault(
+    "first weights again",
+    "parameters-overwritten",
+    tells=TENSORS,
+    shows={"epochs": ("1x4", "3x2", "4x4", "6x1")},
+    values=("plain",),
+)
 def _(program):
     first = [{name: value.clone() for name, value in policy.state_dict().items()} for policy in program.policies]
     collect = program.collect

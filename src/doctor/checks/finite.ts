@@ -160,7 +160,8 @@ class FinitePass implements Pass {
     this.looked += values.length;
     if (rows.table === 'steps' || rows.table === 'tensors') return this.steps(rows, watched, values, iteration);
     const told = this.tally(name, watched);
-    if (allWithin(values, column.endsWith('logp') ? absurdLogp : Number.MAX_VALUE)) {
+    const most = column.endsWith('logp') ? absurdLogp : Number.MAX_VALUE;
+    if (allWithin(values, most)) {
       told.known += values.length;
       told.gaps += told.open;
       told.open = 0;
@@ -171,12 +172,11 @@ class FinitePass implements Pass {
       const value = values[i];
       if (weight?.[i] === 0) continue;
       if (Number.isNaN(value)) nan++;
-      else if (!Number.isFinite(value)) {
-        // An action that cannot be chosen has log-probability minus infinity; other checks say why it was scored.
+      else if (!(Math.abs(value) <= most)) {
+        // An action that cannot be chosen has log-probability minus infinity, or that of a mask's huge number; other checks say why it was scored.
         if (rows.table === 'replays' && column.endsWith('_logp') && column !== 'old_logp' && value < 0) known++;
         else infinite++;
-      } else if (column.endsWith('logp') && Math.abs(value) > absurdLogp) infinite++;
-      else known++;
+      } else known++;
     }
     // Before anything was known of a column, NaN says that it was not known yet.
     const counts = mark === '!' || told.known + known > 0;

@@ -22,7 +22,7 @@ export class Iteration {
   /** What the recording's own policies give on these rows, where they were run. */
   replayed: Replayed | null = null;
   readonly responses: Rows | null;
-  readonly replays: Rows | null;
+  replays: Rows | null;
   readonly steps: Rows | null;
   readonly tensors: Rows | null;
   private keptChains: Chains | null | undefined;
@@ -62,6 +62,12 @@ export class Iteration {
   adoptLogits(lists: readonly ArrayLike<number>[]): void {
     this.samples = this.samples!.withLists('logits', lists);
     this.run.seen.add('samples.logits');
+  }
+
+  /** Goes by these rows in place of those that `sample` points at. Asked before anything else is computed. */
+  renumber(sample: Int32Array): void {
+    this.replays = this.replays!.withNumbers('sample', sample);
+    this.keptOwn = null;
   }
 
   /** A deliberate diagnostic change was in force. */

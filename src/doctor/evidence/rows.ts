@@ -98,6 +98,12 @@ export class Rows {
     return new Rows(this.table, { rows: this.chunk.rows, columns: new Map([...this.chunk.columns, [name, column]]) });
   }
 
+  /** The same rows with other numbers in a column. */
+  withNumbers(name: string, values: Int32Array): Rows {
+    const column: NumberColumn = { kind: 'int', rows: this.chunk.rows, values };
+    return new Rows(this.table, { rows: this.chunk.rows, columns: new Map([...this.chunk.columns, [name, column]]) });
+  }
+
   texts(name: string): string[] | null {
     const column = this.chunk.columns.get(name);
     return column?.kind === 'text' ? column.values : null;

@@ -29,6 +29,8 @@ export class Run {
   agentCount: number;
   /** Where the recording is one of a language model: its responses and tokens. */
   tokens: TokenEvidence | null = null;
+  /** What the call that recorded the updates got wrong, where the updates themselves are sound. */
+  misrecorded: string | null = null;
   private readonly settings: Record<string, unknown>;
 
   constructor(readonly manifest: Manifest) {

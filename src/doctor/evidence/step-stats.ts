@@ -78,7 +78,6 @@ class Sums {
   largest = 0;
   readonly ratioPairs = new Pairs();
   readonly changePairs = new Pairs();
-
   constructor(
     readonly policy: number,
     readonly epoch: number,
@@ -88,7 +87,6 @@ class Sums {
 }
 
 export const defaultClip = 0.2;
-
 interface Columns {
   own: Uint8Array;
   sample: Numbers;
@@ -97,6 +95,8 @@ interface Columns {
   stored: Numbers | null;
   weight: Numbers | null;
   advantage: Numbers | null;
+  /** The samples' own credit, where the loss's was not recorded: it tells whether a step follows it, and nothing about the loss. */
+  credit: Numbers | null;
   entropy: Numbers | null;
   value: Numbers | null;
   target: Numbers | null;
@@ -131,6 +131,7 @@ export function stepStats(
     stored: samples?.measured('old_logp') ?? null,
     weight: halves ? halfWeights(iteration) : replays.column('weight'),
     advantage: replays.column('advantage'),
+    credit: replays.column('advantage') ? null : (samples?.column('advantage') ?? null),
     entropy: replays.column('entropy'),
     value: replays.column('value'),
     target: replays.column('return'),
@@ -186,7 +187,7 @@ function grownBy(x: number): number {
 
 /** The doctor's longest loop, so sums are kept in variables of their own. */
 function addRows(step: Sums, columns: Columns, from: number, to: number, clip: number): void {
-  const { own, sample, fresh, used, stored, weight, advantage, entropy, after, logCount } = columns;
+  const { own, sample, fresh, used, stored, weight, advantage, credit, entropy, after, logCount } = columns;
   const { before, ratioPairs, changePairs } = step;
   let rows = 0;
   let total = 0;
@@ -209,8 +210,7 @@ function addRows(step: Sums, columns: Columns, from: number, to: number, clip: n
   let after1 = 0;
   let after2 = 0;
   let after3 = 0;
-  let afterWeight = 0;
-  let { largest } = step;
+  let [afterWeight, { largest }] = [0, step];
   for (let i = from; i < to; i++) {
     const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
     if (w === 0) continue;
@@ -241,6 +241,7 @@ function addRows(step: Sums, columns: Columns, from: number, to: number, clip: n
       if ((a > 0 && ratio > 1 + clip) || (a < 0 && ratio < 1 - clip)) binding += w;
       if (Number.isFinite(log) && Number.isFinite(a)) ratioPairs.add(log, a);
     }
+    if (credit && here && Number.isFinite(log + credit[sample[i]])) ratioPairs.add(log, credit[sample[i]]);
     if (entropy) entropies += w * entropy[i];
     if (logCount && here) counts += w * logCount[sample[i]];
     // A probability is at most 1, so hardly a row needs it to be seen not to have moved farthest.

@@ -8,6 +8,12 @@ export const gradient = {
     "length of the head's gradient, and share of what the loss gives, below which it was scaled away",
     'Gradients that are clipped, by norm or by value, are far longer, whatever they were before; Adam adds up to 1e-5 to what it divides by.',
   ),
+  equalLengths: limit(
+    'tolerance',
+    1e-4,
+    'relative difference of two lengths of gradients that were clipped to the same',
+    'Lengths are sums in single precision; those that were not clipped differ by far more from step to step.',
+  ),
   visibleGradient: limit(
     'tolerance',
     10,
@@ -17,6 +23,12 @@ export const gradient = {
   widestClip: limit('definition', 4, 'widest clip range that is looked for', 'Ratios beyond five are clipped by none.'),
 
   tooFar: limit('definition', 0.3, 'k3 of an update that overshoots', 'A ten-fold of the usual band of 0.01 to 0.03.'),
+  lostPolicy: limit(
+    'definition',
+    3,
+    'k3 of a single update that leaves nothing of the policy it began with',
+    'A hundred times the usual band: after it nothing need move any more, so that no later update may show it.',
+  ),
   tooFarShare: limit('definition', 0.5, 'share of updates that overshoot', 'Half of them is a rule and no accident.'),
   invisible: limit(
     'definition',

@@ -108,7 +108,8 @@ export class Cover<H extends Hypothesis> {
       const shares = counted.map(({ explained, silent }) => explained / Math.max(1, open.length - silent));
       const known = (h: number) => counted[h].explained >= limits.most.value * most;
       const highest = Math.max(...shares.filter((_, h) => known(h)));
-      const best = shares.findIndex((share, h) => known(h) && share >= limits.asGood.value * highest);
+      const first = shares.findIndex((share, h) => known(h) && share >= limits.asGood.value * highest);
+      const best = this.widened(first, open, counted);
       const share = shares[best];
       if (share < least && counted[best].explained < limits.explainedAny.value * this.rows) break;
       if (share < limits.explainedAny.value) break;
@@ -116,6 +117,17 @@ export class Cover<H extends Hypothesis> {
       open = open.filter((row) => this.matches[best][row] === 0);
     }
     return { found, open: open.length };
+  }
+
+  /** Of the same kind of transform, the one that explains all that the `first` does and more: where a rule says nothing about the ends themselves, one that gives them too is what happened. */
+  private widened(first: number, open: Int32Array, counted: readonly { explained: number }[]): number {
+    const { id } = this.hypotheses[first].transform;
+    let best = first;
+    for (const [h, { transform }] of this.hypotheses.entries()) {
+      if (transform.id !== id || counted[h].explained < counted[best].explained + limits.fewestRows.value) continue;
+      if (open.every((row) => this.matches[best][row] !== 2 || this.matches[h][row] === 2)) best = h;
+    }
+    return best;
   }
 
   private explained(best: number, open: Int32Array): Omit<Explained<H>, 'share'> {

@@ -11,7 +11,11 @@ export class Scores {
   readonly subset: Lists | null;
   readonly temperature: Numbers | null;
 
-  constructor(rows: Rows) {
+  constructor(
+    rows: Rows,
+    /** What logits are divided by where the rows do not say. */
+    private readonly usual = 1,
+  ) {
     this.logits = rows.list('logits');
     this.legal = rows.list('legal');
     this.subset = rows.list('subset');
@@ -24,8 +28,8 @@ export class Scores {
   }
 
   temperatureOf(row: number): number {
-    const value = this.temperature ? this.temperature[row] : 1;
-    return value > 0 && Number.isFinite(value) ? value : 1;
+    const value = this.temperature ? this.temperature[row] : this.usual;
+    return value > 0 && Number.isFinite(value) ? value : this.usual;
   }
 
   id(row: number, candidate: number): number {

@@ -185,7 +185,7 @@ export function search(question: Question, cover: Cover<PairingHypothesis>): voi
   };
   const trial = ({ transform }: PairingHypothesis): Trial | null => {
     if (transform instanceof GroupMean) return byGroup(transform);
-    if (transform instanceof Permutation) return drawn(epoch, rows, identity);
+    if (transform instanceof Permutation) return drawn(epoch, rows, question);
     const vector = transform.ways ? null : transform.apply(context);
     return lay(transform.ways?.(context) ?? (vector ? [vector] : []), epoch.levels, alone.has(transform.id));
   };
@@ -228,18 +228,24 @@ function place(
   trial.before[i] = on(own);
 }
 
+/** The credit of some agents, sorted. */
+function poolOf(agents: ReadonlySet<number>, agent: ArrayLike<number>, reference: ArrayLike<number>): Float64Array {
+  const pool = new Float64Array(agent.length);
+  let count = 0;
+  for (let i = 0; i < agent.length; i++)
+    if (agents.has(agent[i]) && Number.isFinite(reference[i])) pool[count++] = reference[i];
+  return pool.subarray(0, count).sort();
+}
+
 /** Whether used advantages are drawn from the batch's own: the sorted columns lie on one line. */
-function drawn(epoch: PairingEpoch, rows: number[], identity: Level): Trial {
+function drawn(epoch: PairingEpoch, rows: number[], { iteration, identity, reference }: Question): Trial {
   const trial = emptyTrial(gather(epoch.y, rows));
-  // All credit of a policy: a minibatch may be given that of rows in other minibatches.
+  const sample = iteration.replays!.column('sample')!;
+  const agent = iteration.samples!.column('agent')!;
+  // All credit of a policy's agents: a minibatch may be given that of rows in other minibatches, or in none.
   const pools = new Map<number, Float64Array>();
   for (const list of cellsOf(epoch.rows, epoch.levels[0], 1).lists)
-    pools.set(
-      epoch.levels[0](list[0]),
-      gather(epoch.x, list)
-        .filter((value) => Number.isFinite(value))
-        .sort(),
-    );
+    pools.set(epoch.levels[0](list[0]), poolOf(new Set(list.map((row) => agent[sample[row]])), agent, reference));
   const strict = { ...epoch, slack: limits.drawnStrictness.value * epoch.slack };
   for (const level of epoch.levels) {
     const { lists } = cellsOf(epoch.rows, level, fewestInCell);

@@ -86,7 +86,6 @@ export class Watch implements UpdateWatch {
       own.after = this.pass(job, to, own.after);
       compare(job, to, logits, own.after, measured);
     }
-    this.guard.checkStep(job, report, measured);
     own.tally!.step(job, report, measured);
     this.recorder?.step(job, this.stages.report(job, report), report, {
       ...measured,
@@ -99,11 +98,12 @@ export class Watch implements UpdateWatch {
       again: own.hasAgain ? own.again : null,
       replay: own.replay,
     });
+    // After it is recorded, so that a step which stops the run is there to be looked at.
+    this.guard.checkStep(job, report, measured);
   }
 
   skipped(job: TrainJob): void {
     const own = this.watched.get(job.learner.index)!;
-    this.guard.skipped(job);
     this.recorder?.step(job, null, null, {
       deltaLogits: Number.NaN,
       klAfter: Number.NaN,
@@ -117,6 +117,7 @@ export class Watch implements UpdateWatch {
       again: null,
       replay: own.replay,
     });
+    this.guard.skipped(job);
   }
 
   private get recording(): boolean {

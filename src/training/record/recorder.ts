@@ -128,6 +128,11 @@ export class Recorder {
     this.replays.add(job, seen);
   }
 
+  /** The rows of a pass that no step followed, because it was stopped before. */
+  replayed(job: TrainJob): void {
+    this.replays.addPass(job);
+  }
+
   /** One count for each agent. */
   count(iteration: number, name: string, values: ArrayLike<number>): void {
     for (let agent = 0; agent < values.length; agent++) {

@@ -72,6 +72,12 @@ export class ReplayRows {
     );
   }
 
+  /** Rows as one forward pass scored them, without a step. */
+  addPass(job: TrainJob): void {
+    const { temperature } = job.settings;
+    this.addRows(job, job.from, job.to, { out: job.out, offsets: null, weight: 1, temperature }, null);
+  }
+
   /** Column by column, because a recorded iteration has hundreds of thousands of these rows. */
   private addRows(job: TrainJob, from: number, to: number, pass: ForwardPass, seen: SeenStep | null): void {
     const { columns } = this;

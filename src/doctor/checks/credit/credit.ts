@@ -67,6 +67,7 @@ const singles: readonly CreditHypothesis[] = [
   { cause: 'advantage-degenerate', transform: new Constant() },
   { cause: 'advantage-shuffled', transform: new Permutation() },
   { cause: 'credit-crosses-agents', transform: new Formula('storage') },
+  { cause: 'credit-crosses-agents', transform: new Formula('environment') },
   { cause: 'credit-formula-differs', transform: new Formula('episode') },
 ];
 

@@ -16,9 +16,22 @@ import {
   lossForm,
   lossFormNames,
 } from '../../transforms/loss/loss-formula.ts';
+import { LossIs } from '../../transforms/loss/loss-is.ts';
 
 interface WeighedRow extends LossRow {
   weight: number;
+}
+
+/** A formula of rows, or the mean over all pairs of a ratio with an advantage. */
+type Form = LossFormName | 'all-pairs';
+const forms: readonly Form[] = [...lossFormNames.filter((name) => !lossForm(name).byGradient), 'all-pairs'];
+
+interface Count {
+  fits: number;
+  against: number;
+  proof: ProofStore;
+  measured: number;
+  expected: number;
 }
 
 interface Told {
@@ -27,7 +40,17 @@ interface Told {
   rows: number;
   onset: number;
   usual: number;
-  forms: Map<LossFormName, { fits: number; against: number; proof: ProofStore; measured: number; expected: number }>;
+  forms: Map<Form, Count>;
+}
+
+/** A reported loss beside the rows that it was made of; a sum is told as a mean. */
+interface Step {
+  told: number;
+  slack: number;
+  rows: readonly WeighedRow[];
+  expected: number;
+  usual: boolean;
+  clip: number;
 }
 
 export class FormulaWitness {
@@ -39,7 +62,7 @@ export class FormulaWitness {
   see(
     iteration: Iteration,
     reported: ArrayLike<number>,
-    steps: readonly (ReportedStep & { usual: boolean; noise: number })[],
+    steps: readonly (ReportedStep & { usual: boolean; slack: number })[],
   ): boolean {
     const odd = steps.filter(({ usual }) => !usual);
     const even = steps.filter(({ usual }) => usual);
@@ -48,23 +71,27 @@ export class FormulaWitness {
     let scheduled = odd.length > 0;
     const chosen = [...few(odd), ...few(even)];
     const rows = rowsOf(iteration, new Set(chosen.map(({ stat }) => keyOf(stat))));
-    const fits = (value: number, { row, noise }: (typeof chosen)[number]) =>
-      Math.abs(reported[row] - value) <= limits.lossRelative.value * Math.abs(value) + noise;
+    // Who declares a sum has chosen the step size for it.
+    const summed = this.run.text('loss_reduction') === 'sum';
     for (const policy of new Set(chosen.map(({ stat }) => stat.policy))) {
-      const own = chosen.filter(({ stat }) => stat.policy === policy);
+      const own = chosen
+        .filter(({ stat }) => stat.policy === policy)
+        .map(({ row, stat, usual, slack }): Step => {
+          const divisor = summed ? stat.weight : 1;
+          const key = keyOf(stat);
+          return {
+            told: reported[row] / divisor,
+            slack: slack / divisor,
+            rows: rows.get(key) ?? [],
+            expected: stat.loss,
+            usual,
+            clip: iteration.clipOf(key),
+          };
+        })
+        .filter(({ rows }) => rows.length > 0);
       const tell = own.filter(({ usual }) => !usual);
       // A clip that follows a schedule gives other figures than the declared one, the same clip in all steps of an update.
-      if (
-        tell.length > 0 &&
-        followsClip(
-          tell.map((step) => ({
-            reported: reported[step.row],
-            noise: step.noise,
-            rows: rows.get(keyOf(step.stat)) ?? [],
-          })),
-        )
-      )
-        continue;
+      if (tell.length > 0 && clipOf(tell, surrogate) !== null) continue;
       if (tell.length > 0) scheduled = false;
       const told = this.policies.get(policy) ?? {
         steps: 0,
@@ -76,43 +103,34 @@ export class FormulaWitness {
       if (tell.length === 0 && told.steps === 0) continue;
       this.policies.set(policy, told);
       if (tell.length > 0) told.onset = Math.min(told.onset, iteration.number);
-      for (const step of own) {
-        const clip = iteration.clipOf(keyOf(step.stat));
-        const found = rows.get(keyOf(step.stat)) ?? [];
-        if (found.length === 0) continue;
-        if (step.usual) told.usual++;
-        else {
-          told.steps++;
-          told.rows += found.length;
-        }
-        for (const name of lossFormNames) {
-          const form = lossForm(name);
-          if (form.byGradient) continue;
-          const count = told.forms.get(name) ?? {
-            fits: 0,
-            against: 0,
-            proof: new ProofStore(),
-            measured: 0,
-            expected: 0,
-          };
-          told.forms.set(name, count);
-          const mean = meanOf(found, (row) => form.value(row, clip));
-          // Either sign of what is only ever positive: nobody can say which one was meant.
-          const given = name === 'absolute' || name === 'squared' ? [-mean, mean] : [-mean];
-          const value = given.find((one) => fits(one, step));
-          if (value === undefined) {
-            count.against++;
-            continue;
-          }
-          if (step.usual) continue;
-          count.fits++;
-          count.measured = reported[step.row];
-          count.expected = step.stat.loss;
-          count.proof.step(reported[step.row], step.stat.loss, value);
-        }
-      }
+      told.usual += own.length - tell.length;
+      told.steps += tell.length;
+      for (const step of tell) told.rows += step.rows.length;
+      for (const form of forms) this.count(form, own, tell, told);
     }
     return scheduled;
+  }
+
+  /** Which steps a formula gives; with the clip in use, or else with whichever one clip gives nearly all of them. */
+  private count(form: Form, own: readonly Step[], tell: readonly Step[], told: Told): void {
+    const term = (row: WeighedRow, clip: number) => (form === 'all-pairs' ? 0 : lossForm(form).value(row, clip));
+    const value = (step: Step, clip: number) =>
+      given(form, step.rows, clip).find((one) => Math.abs(step.told - one) <= step.slack);
+    const known = tell.filter((step) => value(step, step.clip) !== undefined).length;
+    const free =
+      form !== 'all-pairs' && known < tell.length && tell.length >= limits.fitRows.value ? clipOf(tell, term) : null;
+    const count = told.forms.get(form) ?? { fits: 0, against: 0, proof: new ProofStore(), measured: 0, expected: 0 };
+    told.forms.set(form, count);
+    for (const step of own) {
+      const found = value(step, free ?? step.clip);
+      if (found === undefined) count.against++;
+      else if (!step.usual) {
+        count.fits++;
+        count.measured = step.told;
+        count.expected = step.expected;
+        count.proof.step(step.told, step.expected, found);
+      }
+    }
   }
 
   /** The formula that gives the steps which the usual one does not, and speaks against none of the others. */
@@ -125,9 +143,9 @@ export class FormulaWitness {
       const share = best.fits / steps;
       if (share < limits.formulaExact.value || best.against > (1 - limits.formulaExact.value) * (steps + usual))
         continue;
-      const transform = new LossFormula(form);
+      const transform = form === 'all-pairs' ? new LossIs('all-pairs', 'policy') : new LossFormula(form);
       findings.push({
-        cause: 'loss-formula-differs',
+        cause: form === 'all-pairs' ? 'broadcast-mismatch' : 'loss-formula-differs',
         confidence: confidence(share, best.fits * limits.perStep.value),
         agents: this.run.agentsOf(policy),
         onset,
@@ -144,6 +162,19 @@ export class FormulaWitness {
 
 const keyOf = ({ epoch, minibatch, policy }: ReportedStep['stat']) => stepKey(epoch, minibatch, policy);
 
+const surrogate = ({ ratio, advantage: a }: WeighedRow, clip: number) =>
+  Math.min(ratio * a, Math.min(Math.max(ratio, 1 - clip), 1 + clip) * a);
+
+/** What a formula makes of a step's rows: all at once, or the mean of two halves, as where gradients are gathered over two passes. */
+function given(form: Form, rows: readonly WeighedRow[], clip: number): number[] {
+  const middle = Math.ceil(rows.length / 2);
+  const of = (part: readonly WeighedRow[]) =>
+    form === 'all-pairs' ? -pairsOf(part, clip) : -meanOf(part, (row) => lossForm(form).value(row, clip));
+  const means = [of(rows), (of(rows.slice(0, middle)) + of(rows.slice(middle))) / 2];
+  // Either sign of what is only ever positive: nobody can say which one was meant.
+  return form === 'absolute' || form === 'squared' ? [...means, ...means.map((mean) => -mean)] : means;
+}
+
 function meanOf(rows: readonly WeighedRow[], of: (row: WeighedRow) => number): number {
   let sum = 0;
   let weight = 0;
@@ -152,6 +183,15 @@ function meanOf(rows: readonly WeighedRow[], of: (row: WeighedRow) => number): n
     weight += row.weight;
   }
   return sum / weight;
+}
+
+/** The mean of the surrogate over all pairs of a ratio with an advantage. */
+function pairsOf(rows: readonly WeighedRow[], clip: number): number {
+  const gains = meanOf(rows, ({ advantage }) => Math.max(0, advantage));
+  const losses = meanOf(rows, ({ advantage }) => Math.min(0, advantage));
+  const smaller = meanOf(rows, ({ ratio }) => Math.min(ratio, 1 + clip));
+  const larger = meanOf(rows, ({ ratio }) => Math.max(ratio, 1 - clip));
+  return gains * smaller + losses * larger;
 }
 
 /** The rows of some steps as a loss sees them. */
@@ -177,37 +217,35 @@ function rowsOf(iteration: Iteration, wanted: ReadonlySet<number>): Map<number, 
   return found;
 }
 
-/** Whether one clip, whichever it is, gives nearly all of these steps. A wider clip never raises the loss, so each step has an interval of clips that give it. */
-function followsClip(steps: readonly { reported: number; noise: number; rows: readonly WeighedRow[] }[]): boolean {
-  const intervals = steps.map(({ reported, noise, rows }) => {
-    const loss = (clip: number) =>
-      meanOf(
-        rows,
-        ({ ratio, advantage: a }) => -Math.min(ratio * a, Math.min(Math.max(ratio, 1 - clip), 1 + clip) * a),
-      );
-    const slack = limits.lossRelative.value * Math.abs(reported) + noise;
+/** The one clip, whichever it is, with which a formula gives nearly all of these steps; null where none does. A wider clip changes a loss in one direction only, so each step has an interval of clips that give it. */
+function clipOf(steps: readonly Step[], term: (row: WeighedRow, clip: number) => number): number | null {
+  const intervals = steps.map(({ told, slack, rows }) => {
+    const loss = (clip: number) => -meanOf(rows, (row) => term(row, clip));
+    const [narrow, wide] = [loss(0), loss(limits.widestClip.value)];
+    const falls = narrow >= wide ? 1 : -1;
     const where = (wanted: number) => {
       let [low, high] = [0, limits.widestClip.value];
       for (let i = 0; i < budgets.clipHalvings; i++) {
         const middle = (low + high) / 2;
-        if (loss(middle) > wanted) low = middle;
+        if (falls * (loss(middle) - wanted) > 0) low = middle;
         else high = middle;
       }
       return low;
     };
-    const reachable = loss(0) >= reported - slack && loss(limits.widestClip.value) <= reported + slack;
-    return reachable ? { from: where(reported + slack), to: where(reported - slack) } : null;
+    const reachable = falls * (narrow - told) >= -slack && falls * (told - wide) >= -slack;
+    return reachable ? { from: where(told + falls * slack), to: where(told - falls * slack) } : null;
   });
-  return intervals.some(
-    (one) =>
-      one !== null &&
-      [one.from, (one.from + one.to) / 2, one.to].some(
-        (clip) =>
-          clip > limits.rounding.value &&
-          intervals.filter(
-            (other) => other && clip >= other.from - limits.rounding.value && clip <= other.to + limits.rounding.value,
-          ).length >=
-            limits.formulaExact.value * steps.length,
-      ),
-  );
+  for (const one of intervals) {
+    if (one === null) continue;
+    const found = [one.from, (one.from + one.to) / 2, one.to].find(
+      (clip) =>
+        clip > limits.rounding.value &&
+        intervals.filter(
+          (other) => other && clip >= other.from - limits.rounding.value && clip <= other.to + limits.rounding.value,
+        ).length >=
+          limits.formulaExact.value * steps.length,
+    );
+    if (found !== undefined) return found;
+  }
+  return null;
 }

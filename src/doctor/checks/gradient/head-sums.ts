@@ -3,9 +3,10 @@
 import { budgets } from '../../budgets.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
-import { limits } from '../../limits.ts';
-import { Distribution, Scores } from '../../pairing/scoring.ts';
+import { scoresOf } from '../../evidence/temperature.ts';
+import { Distribution } from '../../pairing/scoring.ts';
 import { type LossRow, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
+import { ClipScales } from './clip-scales.ts';
 
 /** Pushes that are no formula's own: that of the surrogate, and those of all pairs with gains and with losses. */
 const formsFrom = ['surrogate', 'gains', 'losses'].length;
@@ -67,7 +68,7 @@ export class HeadSums {
       iteration.probed
     )
       return [];
-    const scores = new Scores(replays);
+    const scores = scoresOf(iteration, 'replays');
     if (!scores.logits) return [];
     const wanted = this.wanted(iteration, gradient);
     const epoch = replays.column('epoch')!;
@@ -138,21 +139,11 @@ export class HeadSums {
   /** Steps of each policy that have a measured bias: those of the first iteration from its beginning, later ones spread over the update, where ratios have left the clip. */
   private wanted(iteration: Iteration, gradient: ArrayLike<number>) {
     const tensors = iteration.tensors!;
-    const steps = iteration.steps;
     const wanted = new Map<number, HeadStep>();
     const tensor = tensors.column('tensor')!;
     const epoch = tensors.column('epoch')!;
     const minibatch = tensors.column('minibatch')!;
-    const limit = this.run.number('max_grad_norm');
-    const whole = new Map<number, number>();
-    const norms = steps?.column('grad_norm');
-    if (steps && norms) {
-      const stepEpoch = steps.column('epoch')!;
-      const stepMinibatch = steps.column('minibatch')!;
-      const stepPolicy = steps.column('policy');
-      for (let i = 0; i < steps.rows; i++)
-        whole.set(stepKey(stepEpoch[i], stepMinibatch[i], stepPolicy ? stepPolicy[i] : 0), norms[i]);
-    }
+    const shortened = new ClipScales(this.run, iteration);
     const measured = new Map<number, number[]>();
     for (let i = 0; i < tensors.rows; i++) {
       const info = this.run.tensors[tensor[i]];
@@ -169,9 +160,8 @@ export class HeadSums {
       for (let k = 0; k < count; k++) {
         const i = rows[Math.round(k * apart)];
         const key = stepKey(epoch[i], minibatch[i], policy);
-        const norm = whole.get(key);
-        const scale =
-          Number.isFinite(limit) && norm !== undefined ? Math.min(1, limit / (norm + limits.clipEpsilon.value)) : 1;
+        const scale = shortened.of(key);
+        if (scale === null) continue;
         wanted.set(key, { norm: gradient[i], scale, size: this.bias.get(policy)!.size, policy });
       }
     }

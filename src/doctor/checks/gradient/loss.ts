@@ -52,6 +52,8 @@ interface Count {
 class LossPass implements Pass {
   private readonly policies = new Map<number, Map<Formula, Count>>();
   private steps = 0;
+  /** By policy, whether losses before the first step are given to rounding. */
+  private readonly exact = new Map<number, boolean>();
   private readonly witness: FormulaWitness;
   private readonly values = {
     mean: 0,
@@ -79,10 +81,14 @@ class LossPass implements Pass {
       )
         return [];
       const formula = this.formula(iteration, reported[row], stat);
-      const usual = formula === 'mean' || formula === 'plain' || formula === null;
-      return [{ row, stat, formula, usual, noise: stat.noise }];
+      this.calibrate(iteration, reported[row], stat);
+      const fits = formula === 'mean' || formula === 'plain' || formula === null;
+      const slack = this.slack(stat);
+      // A loss that is exact before the first step must be so after it, too.
+      const usual = fits && (formula !== 'mean' || this.isMean(iteration, reported[row], stat, slack));
+      return [{ row, stat, formula, usual, slack }];
     });
-    const told = judged.filter(({ formula, usual }) => usual || formula === 'other' || formula === 'unclipped');
+    const told = judged.filter(({ formula, usual }) => usual || formula !== 'sum');
     // A clip that follows a schedule is the declared one only in the beginning.
     const scheduled = reported !== null && reported !== undefined && this.witness.see(iteration, reported, told);
     for (const { row, stat, formula: found } of judged) {
@@ -110,6 +116,25 @@ class LossPass implements Pass {
       own.proof.step(reported[row], stat.loss, given(formula, stat));
     }
     this.valueLosses(iteration, steps);
+  }
+
+  /** Before the first step every ratio is 1 and all formulas agree, so what is reported there shows how many of its digits are kept. */
+  private calibrate(iteration: Iteration, reported: number, stat: StepStat): void {
+    if (!stat.before) return;
+    const exact = this.isMean(iteration, reported, stat, stat.noise);
+    this.exact.set(stat.policy, exact && this.exact.get(stat.policy) !== false);
+  }
+
+  private slack(stat: StepStat): number {
+    const scale = this.run.text('loss_reduction') === 'sum' ? stat.weight : 1;
+    const digits = this.exact.get(stat.policy) ? 0 : limits.lossRelative.value * Math.abs(stat.loss);
+    return scale * (digits + stat.noise);
+  }
+
+  private isMean(iteration: Iteration, reported: number, stat: StepStat, slack: number): boolean {
+    const scale = this.run.text('loss_reduction') === 'sum' ? stat.weight : 1;
+    const half = iteration.halves.get(stepKey(stat.epoch, stat.minibatch, stat.policy));
+    return [stat.loss, half?.loss ?? Number.NaN].some((loss) => Math.abs(reported - scale * loss) <= slack);
   }
 
   /** Which formula gives the reported number; null where several do and the step tells nothing. */

@@ -27,13 +27,15 @@ interface Policy {
   updates: number;
   far: number;
   farOnset: number;
+  /** Updates that leave the policy they began with altogether: one is enough. */
+  lost: number;
   k3: number[];
   moved: number;
   measured: boolean;
   /** Had something to choose, and was not certain of it. */
   undecided: boolean;
   iterations: Set<number>;
-  against: { iteration: number; correlation: number; z: number }[];
+  against: { iteration: number; correlation: number; z: number; rows: number }[];
   rows: number;
 }
 
@@ -54,6 +56,7 @@ class MovementPass implements Pass {
         updates: 0,
         far: 0,
         farOnset: Number.POSITIVE_INFINITY,
+        lost: 0,
         k3: [],
         moved: 0,
         measured: false,
@@ -74,6 +77,7 @@ class MovementPass implements Pass {
       const replayed = stats.every(({ before, k2 }) => !before || k2 <= limits.logp.value);
       if (k3 > tooFar && replayed) {
         own.far++;
+        if (k3 > limits.lostPolicy.value) own.lost++;
         own.farOnset = Math.min(own.farOnset, iteration.number);
       }
       own.moved += Math.max(...stats.map((stat) => stat.largestMove));
@@ -106,7 +110,7 @@ class MovementPass implements Pass {
     }
     if (count < limits.directionUpdate.value) return;
     const correlation = sum / count;
-    own.against.push({ iteration: iteration.number, correlation, z: correlationZ(correlation, count) });
+    own.against.push({ iteration: iteration.number, correlation, z: correlationZ(correlation, count), rows: count });
   }
 
   finish(): Outcome {
@@ -117,6 +121,8 @@ class MovementPass implements Pass {
     };
     const findings: Finding[] = [];
     let any = false;
+    // Rows that show where the updates go; how far they go alone does not tell.
+    let rows = 0;
     for (const [index, own] of this.policies) {
       const name = this.run.policies[index] ?? `policy ${index}`;
       measured[`${name}.k3`] = figure(mean(own.k3));
@@ -125,8 +131,10 @@ class MovementPass implements Pass {
       if (own.against.length > 0)
         measured[`${name}.correlation`] = figure(mean(own.against.map(({ correlation }) => correlation)));
       any ||= own.measured;
+      rows += followed(own);
       findings.push(...this.policy(index, own));
     }
+    measured.rows = rows;
     for (const finding of findings) finding.evidence = [{ check: 'movement', measured, expected }];
     if (!any)
       return {
@@ -150,6 +158,7 @@ class MovementPass implements Pass {
     const fromOnset =
       own.farOnset > 0 ? [...own.iterations].filter((number) => number >= own.farOnset).length : own.updates;
     if (
+      own.lost > 0 ||
       (own.far > 0 && own.far >= limits.tooFarShare.value * own.updates) ||
       (own.farOnset > 0 && own.far >= limits.lateUpdates.value && own.far >= limits.nearlyAll.value * fromOnset)
     )
@@ -182,13 +191,22 @@ class MovementPass implements Pass {
     )
       make(
         'advantage-sign-flipped',
-        Math.min(
-          limits.byCorrelation.value,
-          confidence(against.length / since.length, against.length * limits.perDirection.value),
-        ),
+        // Without the advantages of the loss, credit that went to other rows would look the same.
+        this.run.has('replays.advantage')
+          ? Math.min(
+              limits.byCorrelation.value,
+              confidence(against.length / since.length, against.length * limits.perDirection.value),
+            )
+          : limits.candidate.value,
         onset,
         `Probability flows away from rows with a positive advantage: the correlation is ${figure(mean(since.map(({ correlation }) => correlation)))}.`,
       );
     return findings;
   }
+}
+
+/** Rows of a policy whose probability flows to what the advantages call good, where it surely does. */
+function followed({ against }: Policy): number {
+  const z = against.reduce((sum, one) => sum + one.z, 0) / Math.sqrt(Math.max(1, against.length));
+  return z > limits.sigmas.value ? against.reduce((sum, { rows }) => sum + rows, 0) : 0;
 }

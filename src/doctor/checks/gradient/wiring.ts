@@ -49,7 +49,17 @@ class WiringPass implements Pass {
   /** Policies that in this iteration had something to choose, were not certain of it, and had credit that differs. */
   private undecided = new Set<number>();
 
-  constructor(private readonly run: Run) {}
+  /** Per tensor. A spread of continuous actions belongs to no layer: the entropy bonus reaches it whatever the policy loss does. */
+  private readonly roles: string[];
+
+  constructor(private readonly run: Run) {
+    const outputs = new Map<number, number>();
+    for (const { role, name, policy, size } of run.tensors)
+      if (role === 'head' && /bias/i.test(name)) outputs.set(policy, size);
+    this.roles = run.tensors.map(({ role, name, policy, size }) =>
+      role === 'trunk' && !/weight|bias/i.test(name) && size === outputs.get(policy) ? 'other' : role,
+    );
+  }
 
   iteration(iteration: Iteration): void {
     const { tensors } = iteration;
@@ -75,7 +85,8 @@ class WiringPass implements Pass {
     for (let i = 0; i < tensors.rows; i++) {
       const info = this.run.tensors[tensor[i]];
       if (!info || !Number.isFinite(gradient[i]) || !Number.isFinite(delta[i])) continue;
-      const key = stepKey(epoch[i], minibatch[i], info.policy) * roles.length + roles.indexOf(info.role);
+      const role = this.roles[tensor[i]];
+      const key = stepKey(epoch[i], minibatch[i], info.policy) * roles.length + roles.indexOf(role);
       const own = steps.get(key) ?? {
         gradient: 0,
         delta: 0,
@@ -83,7 +94,7 @@ class WiringPass implements Pass {
         bound: Number.POSITIVE_INFINITY,
         key: stepKey(epoch[i], minibatch[i], info.policy),
         policy: info.policy,
-        role: info.role,
+        role,
       };
       steps.set(key, own);
       own.gradient = Math.hypot(own.gradient, gradient[i]);

@@ -82,9 +82,8 @@ class ReplayPass implements Pass {
       if (before[i] === 0 || here[i] === 0) continue;
       const s = sample[i];
       const old = used && !Number.isNaN(used[i]) ? used[i] : stored[s];
-      // What is not finite is another check's; minus infinity in the update is an action that it cannot choose.
-      if (!(Math.abs(old) < absurdLogp) || Number.isNaN(fresh[i])) continue;
-      if (Number.isFinite(fresh[i]) && Math.abs(fresh[i]) > absurdLogp) continue;
+      // What is not finite is another check's; minus infinity in the update, or what a mask of -1e9 makes, is an action that it cannot choose.
+      if (!(Math.abs(old) < absurdLogp) || !(fresh[i] <= absurdLogp)) continue;
       if (agent[s] !== latest) {
         latest = agent[s];
         cell = cells.get(latest) ?? { looked: 0, disagreeing: 0 };
@@ -100,14 +99,14 @@ class ReplayPass implements Pass {
       if (gap <= tolerance(old) || fresh[i] === old) continue;
       cell.disagreeing++;
       if (weight?.[i] !== 0) this.kept++;
-      if (Number.isFinite(gap)) this.largest = Math.max(this.largest, gap);
+      if (gap < absurdLogp) this.largest = Math.max(this.largest, gap);
       rows.push({
         sample: s,
         replay: i,
         action: action ? action[s] : -1,
         used: old,
         stored: stored[s],
-        fresh: fresh[i],
+        fresh: fresh[i] < -absurdLogp ? Number.NEGATIVE_INFINITY : fresh[i],
         again: again ? again[i] : Number.NaN,
         entropy: entropy ? entropy[i] : Number.NaN,
       });

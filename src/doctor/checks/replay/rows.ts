@@ -8,6 +8,7 @@ import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Scores } from '../../pairing/scoring.ts';
 import { LeftOut } from '../../transforms/rows/left-out.ts';
+import { DeadRows } from './dead-rows.ts';
 
 export const phantomRows: Check = {
   id: 'rows',
@@ -31,6 +32,8 @@ class RowsPass implements Pass {
   private replayed = false;
   private readonly proof = new ProofStore('iteration');
   private readonly agents = new Set<number>();
+  private readonly deadRows = new DeadRows();
+  private dead = 0;
   /** Episodes of the latest iterations that have ended, by (episode, agent). */
   private ended = new Set<number>();
 
@@ -83,6 +86,10 @@ class RowsPass implements Pass {
     this.ended = now;
     this.looked += rows;
     this.blanks(iteration, wrong);
+    for (const row of this.deadRows.of(iteration)) {
+      if (!wrong[row]) this.dead++;
+      wrong[row] ||= 1;
+    }
     let found = 0;
     for (let i = 0; i < rows; i++) found += wrong[i];
     if (found < Math.min(2, rows)) return;
@@ -155,6 +162,7 @@ class RowsPass implements Pass {
       after_an_end: this.afterEnd,
       repeated_steps: this.repeated,
       blank: this.blank,
+      of_the_dead: this.dead,
       in_the_loss: this.used,
     };
     const expected = { after_an_end: 0, repeated_steps: 0, in_the_loss: 0 };
@@ -166,6 +174,7 @@ class RowsPass implements Pass {
     const padding =
       this.blank >= limits.most.value * this.phantom ||
       this.padded >= limits.most.value * this.phantom ||
+      this.dead >= limits.most.value * this.phantom ||
       this.copies >= limits.copiedRows.value * Math.max(1, this.afterEnd);
     const transform = new LeftOut();
     const finding: Finding = {
@@ -176,7 +185,7 @@ class RowsPass implements Pass {
       rows: counted,
       transform,
       ...this.proof.prove('number of rows', 'rows that were recorded', 'decisions that were made', transform),
-      summary: `${this.phantom} of ${this.looked} rows are no decisions (${this.afterEnd} after their episode's end, ${this.repeated} at a repeated step, ${this.blank} empty), and ${figure(counted)} of them enter the loss.`,
+      summary: `${this.phantom} of ${this.looked} rows are no decisions (${this.afterEnd} after their episode's end, ${this.repeated} at a repeated step, ${this.blank} empty, ${this.dead} of agents that had died), and ${figure(counted)} of them enter the loss.`,
       evidence: [{ check: 'rows', measured, expected }],
     };
     return { status: 'fail', measured, expected, findings: [finding] };

@@ -2,11 +2,12 @@
 
 import { told } from '../../../language/language.ts';
 import { solve } from '../../../math/linear.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import { limits } from '../../limits.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
-/** Who comes next: the same agent's next decision, or the next row as it lies, whosever it is. */
-export type Next = 'episode' | 'storage';
+/** Who comes next: the same agent's next decision, or the next row as it lies, whosever it is, of all rows or of those of its environment. */
+export type Next = 'episode' | 'storage' | 'environment';
 
 /** Of the reward, V(next), V, A(next), a constant, and a neighbour where there is one. */
 type Coefficients = readonly number[];
@@ -48,7 +49,7 @@ export class Formula implements CreditTransform {
     for (let i = 0; i < wrong.length; i++)
       if (Number.isFinite(target[wrong[i]]) && terms(wrong[i]) !== null) used.push(wrong[i]);
     if (used.length < limits.formulaRows.value) return null;
-    if (this.next === 'storage' && !crosses(rows, used)) return null;
+    if (this.next !== 'episode' && !crosses(rows, used, this.after(rows.iteration))) return null;
     const declared: Coefficients = [1, rule.gamma, -1, rule.gamma * rule.lambda, 0, ...(neighbour ? [0] : [])];
     const found = solveKnown(
       used.map((row) => terms(row)!),
@@ -84,8 +85,8 @@ export class Formula implements CreditTransform {
     );
     if (this.next === 'episode') return whole;
     return told(
-      'one credit pass over the rows of all agents as they lie, each bootstrapping from the row after it',
-      '对所有智能体的行按存储顺序做一次信用计算，每行用下一行的价值自举',
+      `one credit pass over the rows of all agents${this.next === 'environment' ? ' of an environment' : ''} as they lie, each bootstrapping from the row after it`,
+      `对${this.next === 'environment' ? '同一环境中' : ''}所有智能体的行按存储顺序做一次信用计算，每行用下一行的价值自举`,
     );
   }
 
@@ -101,6 +102,21 @@ export class Formula implements CreditTransform {
     return parts.length > 0 ? parts.join(' ').replace(/^\+ /, '').replace(/^- /, '-') : '0';
   }
 
+  /** The row that comes next; -1 where none does. */
+  private after({ chains, samples }: Iteration): Int32Array {
+    if (this.next === 'episode') return chains!.next;
+    const after = new Int32Array(chains!.rows).fill(-1);
+    const env = this.next === 'environment' ? samples!.column('env') : null;
+    const latest = new Map<number, number>();
+    for (let row = 0; row < after.length; row++) {
+      const key = env ? env[row] : 0;
+      const before = latest.get(key);
+      if (before !== undefined) after[before] = row;
+      latest.set(key, row);
+    }
+    return after;
+  }
+
   /** What a row's credit may be made of; null at ends that are not asked, and where a column is not known. */
   private terms(
     { iteration, target }: CreditRows,
@@ -110,7 +126,7 @@ export class Formula implements CreditTransform {
     const { credit } = iteration;
     if (!credit) return null;
     const { reward, value, terminated, truncated, chains } = credit;
-    const after = (row: number) => (this.next === 'episode' ? chains.next[row] : row + 1 < chains.rows ? row + 1 : -1);
+    const follows = this.after(iteration);
     const beside = (row: number): number => {
       const at = neighbour?.endsWith('(before)') ? chains.previous[row] : chains.next[row];
       if (at < 0) return Number.NaN;
@@ -118,7 +134,7 @@ export class Formula implements CreditTransform {
       return neighbour?.startsWith('V') ? value[at] : reward[at];
     };
     return (row) => {
-      const next = after(row);
+      const next = follows[row];
       const ended = terminated[row] === 1;
       if (ended ? !terminations : next < 0 || truncated?.[row] === 1) return null;
       const known = ended
@@ -161,11 +177,11 @@ const constantAt = [1, 1, 1, 1].length;
 const near = (a: number, b: number) => Math.abs(a - b) <= limits.formulaSame.value * Math.max(1, Math.abs(b));
 
 /** Whether the row after it is mostly another agent's; else storage order says nothing new. */
-function crosses({ iteration }: CreditRows, rows: readonly number[]): boolean {
+function crosses({ iteration }: CreditRows, rows: readonly number[], after: Int32Array): boolean {
   const agent = iteration.samples?.column('agent');
   return (
     agent !== undefined &&
     agent !== null &&
-    rows.filter((row) => agent[row] !== agent[row + 1]).length >= limits.most.value * rows.length
+    rows.filter((row) => agent[row] !== agent[after[row]]).length >= limits.most.value * rows.length
   );
 }

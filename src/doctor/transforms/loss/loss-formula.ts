@@ -84,6 +84,12 @@ export const lossForms = {
     value: ({ log, advantage: a }, c) => Math.min(log * a, clamp(log, -c, c) * a),
     slope: ({ log, advantage: a }, c) => smaller(log, -c, c, a, 1),
   },
+  'linear-ratio': {
+    en: '1 + new - old log-probability in place of the ratio, which is the exponential of the difference',
+    zh: '用 1 加新旧对数概率之差代替比率，缺少 exp',
+    value: ({ log, advantage: a }, c) => Math.min((1 + log) * a, clamp(1 + log, 1 - c, 1 + c) * a),
+    slope: ({ log, advantage: a }, c) => smaller(1 + log, 1 - c, 1 + c, a, 1),
+  },
   'log-probability': {
     en: 'the log-probability times the advantage, without a ratio',
     zh: '对数概率乘优势，没有比率',

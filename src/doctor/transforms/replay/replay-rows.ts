@@ -1,8 +1,9 @@
 /** What transforms of a distribution work on: one iteration's replays beside their samples, with a cursor on one row. Scoring a row again under an altered view is all that they do. */
 
 import type { Iteration } from '../../evidence/iteration.ts';
+import { scoresOf } from '../../evidence/temperature.ts';
 import type { Match } from '../../pairing/cover.ts';
-import { Distribution, Scores } from '../../pairing/scoring.ts';
+import { Distribution, type Scores } from '../../pairing/scoring.ts';
 import type { Transform } from '../transform.ts';
 
 /** One replay beside its sample. */
@@ -60,8 +61,8 @@ export class ReplayRows {
     /** Whether two log-probabilities are the same, given how far the row's two are apart. */
     readonly close: (a: number, b: number, gap: number) => boolean,
   ) {
-    this.sampled = new Scores(iteration.samples!);
-    this.replayed = new Scores(iteration.replays!);
+    this.sampled = scoresOf(iteration, 'samples');
+    this.replayed = scoresOf(iteration, 'replays');
     this.baseIsReplay = !this.sampled.logits && this.replayed.logits !== null;
     this.base = this.baseIsReplay ? this.replayed : this.sampled;
   }
