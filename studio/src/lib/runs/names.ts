@@ -38,11 +38,10 @@ export function differing(all: readonly Record<string, string>[]): string[] {
   const rank = (key: string) =>
     key === 'fault' ? 0 : key === 'game' ? 1 : key === 'algorithm' ? 2 : key === 'seed' ? 9 : 5;
   keys.sort((a, b) => rank(a) - rank(b) || a.length - b.length || (a < b ? -1 : 1));
-  // What always goes along with another setting tells nothing more: a rate of its own that follows the common one.
+  // What has the values of another setting in every run tells nothing more: a rate of its own that follows the common one.
   const seen = new Set<string>();
   return keys.filter((key) => {
-    const values = all.map((one) => one[key]);
-    const pattern = values.map((value) => values.indexOf(value)).join(' ');
+    const pattern = JSON.stringify(all.map((one) => one[key] ?? null));
     if (key !== 'seed' && key !== 'fault' && seen.has(pattern)) return false;
     seen.add(pattern);
     return true;
