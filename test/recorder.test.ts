@@ -103,6 +103,20 @@ print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
     expect(recorded[1].slice(1)).toEqual(recorded[0].slice(1));
   });
 
+  it.each([
+    ['a loop of CleanRL’s kind', 'test_recorder_cleanrl', 'train(sys.argv[1], iterations=12)'],
+    ['a shared runner of on-policy’s kind', 'test_recorder_onpolicy', 'record(False, sys.argv[1], 12)'],
+    ['separated runners of on-policy’s kind', 'test_recorder_onpolicy', 'record(True, sys.argv[1], 12)'],
+  ])('records %s so that the doctor finds it healthy', (_, module, call) => {
+    const path = join(folder, `${module}-${call.length}`);
+    const script = `import sys; sys.path[:0] = ['python', 'python/tests']\nfrom ${module} import *\n${call}`;
+    const { status, stderr } = run(python as string, ['-c', script, path]);
+    expect(status, stderr).toBe(0);
+    expect(trueline('validate', path).status).toBe(0);
+    const diagnosis = JSON.parse(trueline('diagnose', path, '--json').stdout);
+    expect([diagnosis.verdict, diagnosis.causes, diagnosis.unexplained]).toEqual(['healthy', [], []]);
+  });
+
   const lint = findVenv('lint');
   it.skipIf(!lint).each([
     [

@@ -1,10 +1,10 @@
 /** What must hold of verdicts on other people's programs: tuned settings are healthy, and bugs put in while they run are named. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { judge, tally } from '../judging.ts';
+import { type Judged, judge, tally } from '../judging.ts';
 import { keptFolder } from '../kept.ts';
-import { command, realCases, realPython } from '../real/cases.ts';
+import { command, pythonFor, realAlgorithms, realCases, realPrograms } from '../real/cases.ts';
 import { type Figure, figure } from '../support.ts';
 
 export const needs = ['python3-torch', 'python3-numpy', 'python3-venv'];
@@ -19,18 +19,41 @@ const reduced = [
   'sb3 log-probabilities zero',
   'sb3 head made anew',
 ];
+const fewAlgorithms = ['A2C', 'DQN'];
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
-  const python = await realPython();
-  if (!python) return [];
   const full = size === 'full';
   const folder = full ? mkdtempSync(join(tmpdir(), 'trueline-real-')) : keptFolder('real', ['bench/real']);
+  const figures: Figure[] = [];
   try {
-    const all = realCases(python, ['sb3'], folder);
-    const chosen = full ? all : all.filter(({ what }) => reduced.includes(what));
-    const judged = await judge(say, command(python), chosen, !full);
-    return [figure('programs run', judged.length, ''), ...tally(judged)];
+    const judged: Judged[] = [];
+    for (const program of full ? realPrograms : ['sb3']) {
+      const python = await pythonFor(program, say);
+      if (!python) continue;
+      mkdirSync(join(folder, program), { recursive: true });
+      const all = realCases(python, program, folder);
+      const chosen = full ? all : all.filter(({ what }) => reduced.includes(what));
+      const own = await judge(say, command(python), chosen, !full);
+      figures.push(figure(`programs run of ${program}`, own.length, ''));
+      judged.push(...own);
+      if (program === 'sb3') figures.push(algorithms(python, full ? [] : fewAlgorithms));
+    }
+    return judged.length === 0 ? [] : [...figures, ...tally(judged)];
   } finally {
     if (full) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Whatever an algorithm is, recording it neither ends nor changes its training. */
+function algorithms(python: string, names: readonly string[]): Figure {
+  const tried = realAlgorithms(python, ...names);
+  const bad = tried.filter(({ same, stopped, error }) => error !== undefined || stopped || !same);
+  const told = bad.map(({ name, error, stopped }) => `${name}: ${error ?? (stopped ? 'stopped' : 'changed')}`);
+  return figure(
+    `algorithms of Stable-Baselines3 that end or train otherwise when recorded, of ${tried.length}`,
+    bad.length,
+    '',
+    { most: 0 },
+    told.join('; '),
+  );
 }

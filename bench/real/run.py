@@ -40,7 +40,7 @@ def main(runs):
                 what = run["what"]
                 options = module.healthy()[what] if what in module.healthy() else module.faulty()[what][0]
                 module.execute(options, run["seed"], run["out"])
-        except Exception:  # noqa: BLE001
+        except Exception:
             outcome["error"] = traceback.format_exc()[-1500:]
         print(json.dumps({**outcome, "seconds": round(time.perf_counter() - begun, 2)}), flush=True)
 

@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 import torch
 from gymnasium import spaces
+from sb3_bugs import BUGS
 from sb3_contrib import MaskablePPO, RecurrentPPO
 from sb3_contrib.common.wrappers import ActionMasker
 from stable_baselines3 import A2C, PPO
@@ -14,8 +15,6 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
 from trueline_recorder import sb3_callback
-
-from sb3_bugs import BUGS
 
 
 def falling(start):
@@ -177,7 +176,8 @@ def healthy():
     for i, table in enumerate(names):
         for j, variation in enumerate(variations):
             # Each table with a quarter of the variations, so that each variation meets several tables.
-            if j == 0 or (j + 3 * i) % 4 == 0:
+            # Plain gradients that suit the others overshoot with a spread of e^-3.3: three quarters of the ratios lie beyond the clip.
+            if (j == 0 or (j + 3 * i) % 4 == 0) and (table, variation) != ("MountainCarContinuous-v0", "sgd with momentum"):
                 runs[f"sb3 {table}, {variation}"] = dict(table=table, variation=variation)
     for variation in ("as tuned", "rmsprop", "clip schedule", "target kl", "no normalisation", "one update"):
         runs[f"sb3 masked grid, {variation}"] = dict(table="grid-masked", variation=variation, algorithm="MaskablePPO")

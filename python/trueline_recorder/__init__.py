@@ -24,6 +24,8 @@ no parameter. A mistake in a call, or a full disk, never ends the training run: 
 Python 3.9 or later, and numpy; torch is used where the caller uses it.
 """
 
+from .adapters.cleanrl import cleanrl_loop
+from .adapters.onpolicy import onpolicy_runner
 from .adapters.rlhf import openrlhf_experience, openrlhf_slice, verl_actor, verl_responses
 from .adapters.sb3 import sb3_callback
 from .adapters.trl import trl_trainer
@@ -37,6 +39,8 @@ __all__ = [
     "Recorder",
     "RecorderWarning",
     "__version__",
+    "cleanrl_loop",
+    "onpolicy_runner",
     "openrlhf_experience",
     "openrlhf_slice",
     "sb3_callback",

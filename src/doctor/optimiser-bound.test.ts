@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GradientMemory, optimiserBound } from './optimiser-bound.ts';
+import { GradientMemory, optimiserBound, slowSteps } from './optimiser-bound.ts';
 
 /** One entry under each optimiser, by the formulas of its documentation, written down without looking at the bound. */
 type Step = (gradient: number, t: number) => number;
@@ -136,4 +136,14 @@ describe('the bound of an optimiser', () => {
     for (let i = 0; i < 5; i++) memory.step(10, 1, 0.5);
     expect(memory.step(10, 1, 0.5).gathered).toBeCloseTo(2, 1);
   });
+});
+
+it('knows how long the memory of TensorFlow’s RMSprop hides the size of a step', () => {
+  const about = (settings: Record<string, unknown>) => slowSteps((name) => settings[name]);
+  expect(about({ name: 'rmsprop', alpha: 0.99 })).toBe(0);
+  const steps = about({ name: 'RMSpropTFLike', alpha: 0.99 });
+  // A memory that began at 1 and sees gradients of 1e-3 alone: by then half of it or more is theirs.
+  let memory = 1;
+  for (let step = 0; step < steps; step++) memory = 0.99 * memory + 0.01 * 1e-6;
+  expect(memory).toBeLessThan(2.1e-6);
 });

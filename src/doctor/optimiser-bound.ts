@@ -90,6 +90,13 @@ export function optimiserBound(declared: Declared): OptimiserBound | null {
   return (Object.hasOwn(bounds, name) ? bounds[name] : undefined)?.(declared) ?? null;
 }
 
+/** Steps that an optimiser takes before the size of its steps is its own: TensorFlow's RMSprop divides at first by a memory that began at 1 and has to fade. */
+export function slowSteps(declared: Declared): number {
+  const alpha = number(declared('alpha'), 0);
+  if (String(declared('name') ?? '').toLowerCase() !== 'rmsproptflike' || !(alpha > 0 && alpha < 1)) return 0;
+  return Math.log(limits.vanished.value) / Math.log(alpha);
+}
+
 /** Follows one tensor's gradients from step to step, as the optimiser's memory does. */
 export class GradientMemory {
   private longest = 0;

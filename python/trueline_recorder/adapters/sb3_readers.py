@@ -3,7 +3,6 @@ optimiser) is said once and left out. Rows are in the order in which the buffer 
 
 from __future__ import annotations
 
-import functools
 import sys
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
@@ -12,6 +11,7 @@ import numpy as np
 from ..arrays import to_numpy
 from ..recorder import Recorder
 from ..tensors import Tensor
+from .listening import LastOutput, Listening, keeps_statistics, running_method
 
 
 class Reader:
@@ -27,7 +27,7 @@ class Reader:
         self.recorder = Recorder(
             path, gamma=getattr(model, "gamma", None), lam=getattr(model, "gae_lambda", None), **own
         )
-        self.undo: List[Callable[[], None]] = []
+        self.listening = Listening()
         self.logged: Dict[str, Any] = {}
 
     def settings(self) -> Dict[str, Any]:
@@ -64,9 +64,7 @@ class Reader:
 
     def end(self) -> None:
         self.readings()
-        for undo in self.undo:
-            undo()
-        self.undo = []
+        self.listening.release()
         self.recorder._end_iteration()
         self.recorder.flush()
         self.recorder._write_manifest()
@@ -88,11 +86,10 @@ class RolloutReader(Reader):
             )
             self.recorder._listener = self.optimizer_step
         self.evaluate: Callable[..., Any] = model.policy.evaluate_actions
-        self.heard: Any = None  # what the last layer gave last
-        self.acted: Any = None  # and what it gave for the actions of this step
+        self.head: Optional[LastOutput] = None
+        self.acted: Any = None  # what the last layer gave for the actions of this step
         self.rows: Any = None
         self.evaluated: Any = None
-        self.norm: Any = None
         self.rollout: List[Dict[str, np.ndarray]] = []
         self.last_values: Any = None
 
@@ -119,49 +116,42 @@ class RolloutReader(Reader):
             super().attach()
         policy, buffer = self.model.policy, self.model.rollout_buffer
         self.evaluate = policy.evaluate_actions
-        forward, taken = policy.forward, buffer._get_samples
+        self.head = LastOutput(
+            policy.action_net if self.discrete and hasattr(policy, "action_net") else None, self.listening
+        )
 
-        @functools.wraps(self.evaluate)
-        def evaluate_actions(*args: Any, **kwargs: Any) -> Any:
-            result = self.evaluate(*args, **kwargs)
-            self.evaluated = (args, kwargs, result, self.heard)
-            return result
+        def evaluating(evaluate: Callable[..., Any]) -> Callable[..., Any]:
+            def evaluate_actions(*args: Any, **kwargs: Any) -> Any:
+                result = evaluate(*args, **kwargs)
+                self.evaluated = (args, kwargs, result, self.heard)
+                return result
 
-        @functools.wraps(forward)
-        def act(*args: Any, **kwargs: Any) -> Any:
-            # Evaluation runs of other callbacks do not come this way.
-            result = forward(*args, **kwargs)
-            self.acted = self.heard
-            return result
+            return evaluate_actions
 
-        @functools.wraps(taken)
-        def get_samples(batch_inds: Any, *args: Any, **kwargs: Any) -> Any:
-            self.rows = np.array(batch_inds)
-            return taken(batch_inds, *args, **kwargs)
+        def acting(forward: Callable[..., Any]) -> Callable[..., Any]:
+            def act(*args: Any, **kwargs: Any) -> Any:
+                # Evaluation runs of other callbacks do not come this way.
+                result = forward(*args, **kwargs)
+                self.acted = self.heard
+                return result
 
-        utils = sys.modules["torch"].nn.utils
-        clip = utils.clip_grad_norm_
+            return act
 
-        @functools.wraps(clip)
-        def clip_grad_norm(*args: Any, **kwargs: Any) -> Any:
-            self.norm = clip(*args, **kwargs)
-            return self.norm
+        def taking(taken: Callable[..., Any]) -> Callable[..., Any]:
+            def get_samples(batch_inds: Any, *args: Any, **kwargs: Any) -> Any:
+                self.rows = np.array(batch_inds)
+                return taken(batch_inds, *args, **kwargs)
 
-        policy.evaluate_actions, policy.forward = evaluate_actions, act
-        buffer._get_samples = get_samples
-        utils.clip_grad_norm_ = clip_grad_norm
-        self.undo = [
-            lambda: delattr(policy, "evaluate_actions"),
-            lambda: delattr(policy, "forward"),
-            lambda: delattr(buffer, "_get_samples"),
-            lambda: setattr(utils, "clip_grad_norm_", clip),
-        ]
-        if self.discrete and hasattr(policy, "action_net"):
+            return get_samples
 
-            def keep(module: Any, inputs: Any, output: Any) -> None:
-                self.heard = output
+        self.listening.replace(policy, "evaluate_actions", evaluating)
+        self.listening.replace(policy, "forward", acting)
+        self.listening.replace(buffer, "_get_samples", taking)
+        self.listening.hear_norms()
 
-            self.undo.append(policy.action_net.register_forward_hook(keep).remove)
+    @property
+    def heard(self) -> Any:
+        return None if self.head is None else self.head.value
 
     def rollout_start(self) -> None:
         self.ended_early()
@@ -248,7 +238,7 @@ class RolloutReader(Reader):
 
     def optimizer_step(self, optimizer: Any) -> None:
         """Called by the recorder before the step: `train` is on the stack, with all that entered the loss."""
-        local = frame_of(self.model)
+        local = running_method("train", self.model)
         if local is None or self.evaluated is None:
             return
         self.minibatch(local)
@@ -257,7 +247,7 @@ class RolloutReader(Reader):
         }
         report["approx_kl"] = local.get("approx_kl_div")
         report["clip"] = local.get("clip_range")
-        report["grad_norm"] = self.norm
+        report["grad_norm"] = self.listening.norm
         if local.get("entropy_loss") is not None:
             report["entropy"] = -local["entropy_loss"]
         self.recorder.step(policy="policy", stopped=False, **report)
@@ -288,12 +278,11 @@ class RolloutReader(Reader):
             real = to_numpy(used) > 0.5
             columns = {name: None if value is None else to_numpy(value)[real] for name, value in columns.items()}
         again = None
-        if self.recorder.recording and used is None and not keeps_statistics(self.model.policy):
+        heard = self.head
+        if self.recorder.recording and used is None and heard and not keeps_statistics(self.model.policy):
 
             def again() -> Any:
-                kept, found = self.heard, self.evaluate(*args, **kwargs)[1]
-                fresh, self.heard = self.heard, kept
-                return (found, fresh) if self.discrete else found
+                return heard.look(lambda: self.evaluate(*args, **kwargs)[1])
 
         self.recorder.replays(policy="policy", epoch=local.get("epoch"), sample=self.rows, again=again, **columns)
 
@@ -308,21 +297,6 @@ class RolloutReader(Reader):
 
 def now(schedule: Any, model: Any) -> Any:
     return schedule(getattr(model, "_current_progress_remaining", 1.0)) if callable(schedule) else schedule
-
-
-def frame_of(model: Any) -> Optional[Mapping[str, Any]]:
-    """The local variables of the model's `train`, which is running now."""
-    frame: Any = sys._getframe()
-    while frame is not None:
-        if frame.f_code.co_name == "train" and frame.f_locals.get("self") is model:
-            return frame.f_locals
-        frame = frame.f_back
-    return None
-
-
-def keeps_statistics(policy: Any) -> bool:
-    """Whether a second forward pass would leave a trace, as batch normalisation does."""
-    return any(hasattr(module, "running_mean") and module.training for module in policy.modules())
 
 
 def tensors_of(policy: Any) -> List[Tensor]:

@@ -8,6 +8,7 @@ import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import type { StepStat } from '../../evidence/step-stats.ts';
 import { limits } from '../../limits.ts';
+import { slowSteps } from '../../optimiser-bound.ts';
 
 export const movement: Check = {
   id: 'movement',
@@ -25,6 +26,7 @@ const invisible = limits.invisible.value;
 
 interface Policy {
   updates: number;
+  steps: number;
   far: number;
   farOnset: number;
   /** Updates that leave the policy they began with altogether: one is enough. */
@@ -54,6 +56,7 @@ class MovementPass implements Pass {
     for (const [index, stats] of byPolicy) {
       const own = this.policies.get(index) ?? {
         updates: 0,
+        steps: 0,
         far: 0,
         farOnset: Number.POSITIVE_INFINITY,
         lost: 0,
@@ -67,6 +70,7 @@ class MovementPass implements Pass {
       };
       this.policies.set(index, own);
       own.updates++;
+      own.steps += stats.length;
       own.iterations.add(iteration.number);
       const weight = stats.reduce((sum, stat) => sum + stat.weight, 0);
       own.rows += weight;
@@ -169,8 +173,10 @@ class MovementPass implements Pass {
         `k3 exceeds ${tooFar} in ${own.far} of ${own.updates} updates: they overshoot.`,
       );
     // Iterations that were not recorded moved it about as far as those that were.
-    const whole = (own.moved * (this.last + 1)) / Math.max(1, own.iterations.size);
-    if (own.measured && own.undecided && whole < invisible)
+    const share = (this.last + 1) / Math.max(1, own.iterations.size);
+    const whole = own.moved * share;
+    const settled = own.steps * share > slowSteps((name) => this.run.optimizer(name));
+    if (own.measured && own.undecided && settled && whole < invisible)
       make(
         'learning-rate-too-small',
         confidence(1, own.updates * limits.perUpdate.value),

@@ -1,0 +1,248 @@
+"""PPO loops in the manner of CleanRL: one script, whose variables have CleanRL's names. They are read while the loop runs; what is not there is said once, and
+nothing in here ends a training run."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from ..arrays import to_numpy
+from ..logits import AGREEING, agreement
+from ..recorder import Recorder
+from ..trouble import warn
+from .listening import LastOutput, Listening, keeps_statistics, own_lines, running, safely
+
+#: Variables of the loop without which no row can be recorded.
+ROLLOUT = ("logprobs", "rewards", "values", "advantages", "returns", "dones", "next_done")
+MINIBATCH = ("mb_inds", "newlogprob", "logratio")
+#: What CleanRL calls the settings of a recording.
+SETTINGS = {
+    "clip": "clip_coef",
+    "epochs": "update_epochs",
+    "minibatches": "num_minibatches",
+    "entropy_coefficient": "ent_coef",
+    "value_coefficient": "vf_coef",
+    "max_grad_norm": "max_grad_norm",
+    "target_kl": "target_kl",
+}
+
+
+def cleanrl_loop(
+    path: Union[str, os.PathLike[str]], envs: Any, agent: Any, optimizer: Any, args: Any = None, **options: Any
+) -> Recorder:
+    """Records a PPO loop of CleanRL's kind from now on; one line before `for iteration in ...`:
+
+    recorder = cleanrl_loop("runs/mine", envs, agent, optimizer, args)
+
+    The loop must use CleanRL's names (logprobs, rewards, values, advantages, mb_inds, newlogprob, logratio, mb_advantages ...). `options` are the Recorder's.
+    """
+    reader = LoopReader(path, envs, agent, optimizer, args, options)
+    reader.attach()
+    return reader.recorder
+
+
+class LoopReader:
+    def __init__(self, path: Any, envs: Any, agent: Any, optimizer: Any, args: Any, options: Mapping[str, Any]) -> None:
+        self.envs, self.agent, self.args = envs, agent, args
+        own = {"seed": getattr(args, "seed", None), **options}
+        own["settings"] = {**settings_of(args), **dict(options.get("settings") or {})}
+        self.recorder = Recorder(path, gamma=getattr(args, "gamma", None), lam=getattr(args, "gae_lambda", None), **own)
+        self.listening = Listening()
+        actor = getattr(agent, "actor", None)
+        self.discrete = actor is not None
+        actor = getattr(agent, "actor_mean", agent) if actor is None else actor
+        head = last_matrix(actor)
+        spread = getattr(agent, "actor_logstd", None)
+        known = [actor, spread, getattr(agent, "critic", None)]
+        self.recorder.watch(
+            actor=actor if spread is None else [actor, spread],
+            critic=getattr(agent, "critic", None),
+            shared=[part for part in agent.children() if not any(part is other for other in known)]
+            if actor is not agent
+            else None,
+            head=head,
+            optimizer=optimizer,
+        )
+        self.recorder._watching.untap(0)  # what the head gave is heard here, at the steps that used it
+        self.head = LastOutput(head if self.discrete else None, self.listening)
+        self.called: Any = None  # how the update last asked the policy
+        self.rollout: List[Dict[str, Any]] = []
+        self.updating = False
+        self.trusted: Optional[bool] = None  # whether the last layer's output is what actions are drawn from
+
+    def attach(self) -> None:
+        recorder, listening = self.recorder, self.listening
+        recorder._listener = self.optimizer_step
+        listening.hear_norms()
+
+        def stepping(step: Callable[..., Any]) -> Callable[..., Any]:
+            def heard(*args: Any, **kwargs: Any) -> Any:
+                acted = self.head.value
+                found = step(*args, **kwargs)
+                safely(self.recorder, lambda: self.environment_step(acted, found))
+                return found
+
+            return heard
+
+        def asking(ask: Callable[..., Any]) -> Callable[..., Any]:
+            def asked(*args: Any, **kwargs: Any) -> Any:
+                self.called = (ask, args, kwargs)
+                return ask(*args, **kwargs)
+
+            return asked
+
+        try:
+            listening.replace(self.envs, "step", stepping)
+        except (AttributeError, TypeError):
+            warn("the environments' step cannot be listened to: rewards and ends are taken from the loop's own storage")
+        if hasattr(self.agent, "get_action_and_value"):
+            listening.replace(self.agent, "get_action_and_value", asking)
+        recorder._watching._undo.append(listening.release)
+
+    def environment_step(self, acted: Any, found: Any) -> None:
+        if self.updating:
+            self.rollout, self.updating = [], False
+            self.ended_early()
+        if isinstance(found, tuple) and len(found) in (4, 5):
+            reward, terminated = np.asarray(found[1], np.float64), np.asarray(found[2], bool)
+            step = {"env_reward": reward.reshape(-1), "terminated": terminated.reshape(-1)}
+            if len(found) == 5:
+                step["truncated"] = np.asarray(found[3], bool).reshape(-1) & ~step["terminated"]
+            logits = None if acted is None else to_numpy(acted)
+            if logits is not None and logits.ndim == 2 and len(logits) == len(step["terminated"]):
+                step["logits"] = logits
+            self.rollout.append(step)
+
+    def ended_early(self) -> None:
+        """The loop went back to its environments before all epochs were over: the KL limit."""
+        report = self.recorder._progress.policies[0].step.report if self.recorder._progress.policies else {}
+        epochs = getattr(self.args, "update_epochs", None)
+        if getattr(self.args, "target_kl", None) is not None and epochs and report.get("stopped") is False:
+            report["stopped"] = self.recorder._progress.policies[0].step.epoch < epochs - 1
+
+    def optimizer_step(self, optimizer: Any) -> None:
+        """Called by the recorder before the step: the loop is on the stack, with all that entered the loss."""
+        local = running(lambda frame: own_lines(frame) and all(name in frame.f_locals for name in MINIBATCH))
+        if local is None:
+            raise self.missing(MINIBATCH, running(own_lines) or {})
+        if not self.updating:
+            self.updating = True
+            self.samples(local)
+        self.minibatch(local)
+
+    def missing(self, names: Sequence[str], local: Mapping[str, Any]) -> ValueError:
+        absent = ", ".join(name for name in names if name not in local)
+        return ValueError(
+            f"the loop has no variable {absent}, by which a loop of CleanRL's kind is read; use Recorder in its place"
+        )
+
+    def samples(self, local: Mapping[str, Any]) -> None:
+        if any(name not in local for name in ROLLOUT):
+            raise self.missing(ROLLOUT, local)
+        recorder = self.recorder
+        recorder.begin()
+        logp = to_numpy(local["logprobs"])
+        heard = {name: np.stack([step[name] for step in self.rollout]) for name in (self.rollout or [{}])[0]}
+        heard = {name: column for name, column in heard.items() if column.shape[:2] == logp.shape}
+        dones = to_numpy(local["dones"])
+        columns = {
+            "terminated": np.concatenate([dones[1:], to_numpy(local["next_done"]).reshape(1, -1)]) > 0.5,
+            **heard,
+            "old_logp": logp,
+            "reward": local["rewards"],
+            "value": local["values"],
+            "advantage": local["advantages"],
+            "return_": local["returns"],
+            "next_value": local.get("next_value"),
+        }
+        if self.discrete and "actions" in local:
+            columns["action"] = local["actions"]
+            if self.trusted is None and "logits" in columns:
+                self.trusted = self.gives(columns["logits"], logp, local["actions"]) or self.gives(
+                    self.head.of(len(local["mb_inds"])),
+                    local["newlogprob"],
+                    local["actions"].reshape(-1)[local["mb_inds"]],
+                )
+            if "logits" in columns and self.trusted:
+                columns["num_actions"] = columns["logits"].shape[-1]
+        if not self.trusted:
+            columns.pop("logits", None)
+        obs = local.get("obs")
+        if (
+            obs is not None
+            and hasattr(obs, "is_floating_point")
+            and obs.is_floating_point()
+            and obs[0, 0].numel() <= 1024
+        ):
+            columns["obs"] = obs.reshape(*logp.shape, -1)
+        recorder.samples(**{name: value for name, value in columns.items() if value is not None})
+
+    def gives(self, logits: Any, logp: Any, action: Any) -> bool:
+        """Whether the scores of the last layer give the log-probabilities of one of the two passes: a layer may follow that no hook sees."""
+        chosen = to_numpy(action).reshape(-1).astype(np.int64)
+        if logits is None or len(chosen) == 0:
+            return False
+        scores = to_numpy(logits).reshape(len(chosen), -1)
+        if chosen.min() < 0 or chosen.max() >= scores.shape[1]:
+            return False
+        return agreement(scores, to_numpy(logp).reshape(-1).astype(np.float64), chosen, None) >= AGREEING
+
+    def minibatch(self, local: Mapping[str, Any]) -> None:
+        rows, fresh = local["mb_inds"], local["newlogprob"]
+        columns = {
+            "new_logp": fresh,
+            "old_logp": (fresh - local["logratio"]).detach(),
+            "advantage": local.get("mb_advantages"),
+            "value": local.get("newvalue"),
+            "entropy": local.get("entropy"),
+        }
+        if "b_returns" in local:
+            columns["return_"] = local["b_returns"][rows]
+        again = None
+        if self.recorder.recording:
+            logits = self.head.of(len(rows))
+            if logits is not None and self.trusted:
+                columns["logits"] = logits
+            again = self.again()
+        columns = {name: value for name, value in columns.items() if value is not None}
+        self.recorder.replays(sample=rows, epoch=local.get("epoch"), again=again, **columns)
+        names = {
+            "loss": "loss",
+            "policy_loss": "pg_loss",
+            "value_loss": "v_loss",
+            "entropy": "entropy_loss",
+            "approx_kl": "approx_kl",
+        }
+        report = {name: local[own] for name, own in names.items() if own in local}
+        if local.get("clipfracs"):
+            report["clip_fraction"] = local["clipfracs"][-1]
+        clip = getattr(self.args, "clip_coef", None)
+        self.recorder.step(grad_norm=self.norm(), stopped=False, **({} if clip is None else {"clip": clip}), **report)
+
+    def norm(self) -> Any:
+        norm, self.listening.norm = self.listening.norm, None
+        return norm
+
+    def again(self) -> Optional[Callable[[], Any]]:
+        if self.called is None or keeps_statistics(self.agent):
+            return None
+        ask, args, kwargs = self.called
+        return lambda: self.head.look(lambda: ask(*args, **kwargs)[1])
+
+
+def settings_of(args: Any) -> Dict[str, Any]:
+    """CleanRL's settings as a recording has them. A time limit is an end to CleanRL, and declared so: a remark, no fault."""
+    found = {name: getattr(args, own) for name, own in SETTINGS.items() if getattr(args, own, None) is not None}
+    if hasattr(args, "norm_adv"):
+        found["advantage_normalisation"] = "minibatch" if args.norm_adv else "none"
+    if getattr(args, "clip_vloss", False):
+        found["value_clip"] = getattr(args, "clip_coef", None)
+    return {"truncation_bootstraps": False, **found}
+
+
+def last_matrix(module: Any) -> Any:
+    """The last layer that holds a matrix."""
+    layers = [part for part in module.modules() if any(p.dim() > 1 for p in part.parameters(recurse=False))]
+    return layers[-1] if layers else None
