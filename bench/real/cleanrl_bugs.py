@@ -31,14 +31,14 @@ bug("ends filed with the row that ended", ("done-time-shifted",), (ENDED, ENDED 
 bug("action of the step before", ("old-logp-wrong",), ("actions[step] = action", "actions[(step + 1) % args.num_steps] = action"), (HEAD, HEAD.replace("0.01", "1.0")), **ACROBOT)
 bug("some actions at random", ("old-logp-wrong",), ("actions[step] = action", "action = torch.where(torch.rand(args.num_envs) < 0.3, torch.randint(0, envs.single_action_space.n, (args.num_envs,)), action); actions[step] = action"), (HEAD, HEAD.replace("0.01", "1.0")), **ACROBOT)
 bug("log-probabilities of the first iteration for ever", ("old-logp-wrong",), ("logprobs[step] = logprob", "logprobs[step] = logprob if iteration == 1 else logprobs[step]"), learning_rate=3e-3)
-bug("reward of the step before", ("reward-time-shifted",), ("rewards[step] =", "rewards[(step + 1) % args.num_steps] ="), **ACROBOT)
+bug("reward of the step before", ("reward-time-shifted",), ("rewards[step] =", "rewards[(step + 1) % args.num_steps] ="), **REACH)
 bug("value of the step before", ("critic-context-misaligned",), ("values[step] = value.flatten()", "values[(step + 1) % args.num_steps] = value.flatten()"))
 bug("clipped actions stored", ("old-logp-wrong",), ("actions[step] = action\n", "actions[step] = action.clamp(-0.5, 0.5)\n"), **REACH)
 
 # - the credit pass -
 TRACE = "delta + args.gamma * args.gae_lambda * nextnonterminal * lastgaelam"
 DELTA = "delta = rewards[t] + args.gamma * nextvalues * nextnonterminal - values[t]"
-bug("rollout's last end forgotten", ("return-crosses-episodes",), ("nextnonterminal = 1.0 - next_done", "nextnonterminal = 1.0"), limit=8, num_steps=16, num_envs=32)
+bug("rollout's last end forgotten", ("return-crosses-episodes",), ("nextnonterminal = 1.0 - next_done", "nextnonterminal = 1.0"), num_steps=16, num_envs=32)
 bug("ends of the row itself", ("done-time-shifted",), ("nextnonterminal = 1.0 - dones[t + 1]", "nextnonterminal = 1.0 - dones[t]"), **SHORT)
 bug("credit pass forwards", ("credit-formula-differs",), ("for t in reversed(range(args.num_steps)):", "for t in range(args.num_steps):"))
 bug("one minus lambda", ("credit-formula-differs",), (TRACE, TRACE.replace("args.gae_lambda", "(1 - args.gae_lambda)")))
@@ -51,7 +51,7 @@ bug("advantages environment by environment", ("advantage-shuffled",), ("b_advant
 bug("returns environment by environment", ("critic-context-misaligned", "return-inconsistent"), ("b_returns = returns.reshape(-1)", "b_returns = returns.T.reshape(-1)"))
 bug("index drawn again for advantages", ("advantage-shuffled",), ("mb_advantages = b_advantages[mb_inds]", "mb_advantages = b_advantages[np.random.permutation(args.batch_size)[: len(mb_inds)]]"))
 bug("actions beyond the second cut", ("num-actions-defaulted",), ("b_actions.long()[mb_inds])", "b_actions.long()[mb_inds].clamp(max=1))"), (HEAD, HEAD.replace("0.01", "1.0")), **ACROBOT)
-bug("dropout on the observations of the update", ("stochastic-forward",), ("get_action_and_value(b_obs[mb_inds]", "get_action_and_value(nn.functional.dropout(b_obs[mb_inds], 0.2)"), (HEAD, HEAD.replace("0.01", "1.0")))
+bug("dropout on the observations of the update", ("stochastic-forward", "inputs-differ"), ("get_action_and_value(b_obs[mb_inds]", "get_action_and_value(nn.functional.dropout(b_obs[mb_inds], 0.2)"), (HEAD, HEAD.replace("0.01", "1.0")))
 bug("sampled at twice the temperature", ("temperature-mismatch",), ("probs = Categorical(logits=logits)", "probs = Categorical(logits=logits / 2 if action is None else logits)"), (HEAD, HEAD.replace("0.01", "1.0")))
 bug("memory not cut at ends", ("recurrent-state-not-replayed",), ("b_dones[mb_inds],", "torch.zeros_like(b_dones[mb_inds]),"), **PICTURES)
 

@@ -178,16 +178,22 @@ class Loops(Case):
         )
         self.assertNotIn("step", vars(envs))
 
-    def test_takes_no_scores_that_a_later_layer_changes(self):
+    def test_takes_the_scores_that_actions_are_drawn_from_where_something_follows_the_last_layer(self):
         train(self.path, strict=True, squeeze=0.1)
-        self.assertNotIn("logits", table(self.path, "samples"))
-        self.assertNotIn("logits", table(self.path, "replays"))
+        samples, replays = table(self.path, "samples"), table(self.path, "replays")
+        scores = np.array(samples["logits"])
+        scores = scores - np.log(np.exp(scores).sum(1, keepdims=True))
+        np.testing.assert_allclose(
+            scores[np.arange(len(scores)), np.array(samples["action"])], samples["old_logp"], atol=1e-5
+        )
+        self.assertEqual(len(replays["logits"]), len(replays["new_logp"]))
+        self.assertFalse(hasattr(torch.distributions.Categorical.__init__, "__wrapped__"))
 
     def test_tells_where_the_kl_limit_ended_an_update(self):
         train(self.path, target_kl=1e-9)
         steps = table(self.path, "steps")
         stopped = [steps["iteration"][i] for i, flag in enumerate(steps["stopped"]) if flag == 1]
-        self.assertEqual(stopped, [0, 1])
+        self.assertEqual(stopped, [0, 1, 2])
 
     def test_says_which_names_a_loop_lacks_and_lets_it_train(self):
         with self.assertWarnsRegex(RecorderWarning, "no variable logratio.*use Recorder") as caught:

@@ -14,14 +14,18 @@ from .progress import Step
 TWICE = (4, 2)
 
 
-def look_again(again: Callable[[], Any]) -> Tuple[np.ndarray, Optional[np.ndarray]]:
-    """A forward pass that leaves no trace: no gradient, and the random state put back."""
+def look_again(again: Callable[[], Any]) -> Tuple[Optional[np.ndarray], Optional[np.ndarray]]:
+    """A forward pass that leaves no trace: no gradient, and the random state put back. None where the program itself refuses, as torch does once scores are
+    no numbers: that is what is to be recorded."""
     torch = sys.modules.get("torch")
-    if torch is None:
-        result = again()
-    else:
-        with torch.no_grad(), torch.random.fork_rng():
+    try:
+        if torch is None:
             result = again()
+        else:
+            with torch.no_grad(), torch.random.fork_rng():
+                result = again()
+    except ValueError:
+        return None, None
     logp, logits = result if isinstance(result, tuple) else (result, None)
     return to_numpy(logp), None if logits is None else to_numpy(logits)
 
@@ -32,6 +36,8 @@ def look_after(step: Step) -> None:
     moved: List[np.ndarray] = []
     for chunk, again, logits in step.again:
         after, later = look_again(again)
+        if after is None:
+            continue
         chunk["after_logp"] = after.reshape(-1)
         if "old_logp" in chunk:
             squares.append(0.5 * (chunk["after_logp"] - chunk["old_logp"]).astype(np.float64) ** 2)  # type: ignore[operator, union-attr]

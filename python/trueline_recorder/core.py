@@ -284,8 +284,9 @@ class Core:
             self._watching.listen(False)
             logp, logits = look_again(again)
             self._listen()
-            chunk["again_logp"] = logp.reshape(-1)
-            step.again.append((chunk, again, logits))
+            if logp is not None:
+                chunk["again_logp"] = logp.reshape(-1)
+                step.again.append((chunk, again, logits))
         step.replays.append(chunk)
 
     @staticmethod

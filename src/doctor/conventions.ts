@@ -8,6 +8,8 @@ const conventions = {
   'advantages-keep-their-scale':
     'Where it is not meant, normalise advantages per batch: the clip, the entropy bonus and the rate then mean the same whatever the rewards.',
   'n-step-credit': 'Nothing is to be changed; `settings.n_steps` says it beforehand.',
+  'time-limit-ends':
+    'Where episodes end by the time limit often, bootstrap the value of the state that followed: only a termination is worth 0.',
   'rewards-treated': 'Nothing is to be changed; read learning curves in the rewards that the environment paid.',
   'clip-scheduled': 'Nothing is to be changed; leave `clip` out of the settings where it follows a schedule.',
   'objective-without-ratio':

@@ -32,6 +32,8 @@ export function rank(findings: readonly Finding[]): Ranked[] {
     // So does a sign that turns every row right; only another pairing of the rows could have made it.
     if (b.cause === 'advantage-sign-flipped' && b.transform !== undefined && entry(a).family !== 'pairing')
       return false;
+    // Decay flattens a head; only a head that something squeezes leaves nothing but decay.
+    if (a.cause === 'policy-head-flat' && b.cause === 'weight-decay-pull' && !squeezed(a)) return false;
     // What accounts for a few of a check's rows is not what made all of them.
     if (minor(a, b)) return false;
     // What was not finite before the first update cannot come from updates, and leaves nothing to infer from them.
@@ -78,6 +80,13 @@ function entry({ cause }: Finding): CauseEntry {
   const found = causeById(cause);
   if (!found) throw new Error(`a check found ${cause}, which is not in causes.ts`);
   return found;
+}
+
+/** Steps that move the head's parameters hardly move its scores. */
+function squeezed({ evidence }: Finding): boolean {
+  return Object.entries(evidence[0]?.measured ?? {}).some(
+    ([name, value]) => name.endsWith('.squashed') && value === true,
+  );
 }
 
 /** Samples of the first iteration are no numbers. */

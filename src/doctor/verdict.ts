@@ -83,8 +83,7 @@ export function isRemark(run: Run, examined: readonly Examined[], finding: Findi
   // A loss that no formula gives may be the loss itself; only a gradient that agrees with the rows shows that it was just told wrongly.
   if (finding.reading === 'policy_loss')
     return examined.some(({ report }) => report.id === 'head-gradient' && report.status === 'pass');
-  if (causeById(finding.cause)?.group === 'E') return !(finding.reading === 'approx_kl' && klDrives(run));
-  return finding.cause === 'truncation-treated-as-termination' && run.setting('truncation_bootstraps') === false;
+  return causeById(finding.cause)?.group === 'E' && !(finding.reading === 'approx_kl' && klDrives(run));
 }
 
 /** A stop or a learning rate that follows the KL that the program reports. */

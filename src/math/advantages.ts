@@ -19,6 +19,7 @@ export type EndRule =
   | 'ignored'
   | 'carryIgnored'
   | 'valueIgnored'
+  | 'lastIgnored'
   | 'early'
   | 'late'
   | 'earlyWithin'
@@ -82,6 +83,7 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
     } else boot[i] = rule === 'cutTerminates' || rule === 'allTerminate' ? 0 : known(i);
     if (rule === 'carryIgnored' && (term || cut)) carry[i] = streamNext[i];
     if (rule === 'valueIgnored' && (term || cut)) boot[i] = streamNext[i] >= 0 ? value[streamNext[i]] : known(i);
+    if (rule === 'lastIgnored' && (term || cut) && streamNext[i] < 0) boot[i] = known(i);
     if (rule === 'valueIgnoredBeside' && (term || cut))
       boot[i] = (cut ? known(i) : 0) + (streamNext[i] >= 0 ? value[streamNext[i]] : 0);
   }

@@ -66,11 +66,14 @@ class LoopReader:
             optimizer=optimizer,
         )
         self.recorder._watching.untap(0)  # what the head gave is heard here, at the steps that used it
-        self.head = LastOutput(head if self.discrete else None, self.listening)
+        # What the last layer gave, or, where something follows it, what actions were drawn from.
+        self.heard = [LastOutput(head if self.discrete else None, self.listening), LastOutput(None, self.listening)]
+        if self.discrete:
+            self.heard[1].hear_choices(self.listening)
+        self.head: Optional[LastOutput] = None  # the one of them that gives the log-probabilities, once that is known
         self.called: Any = None  # how the update last asked the policy
         self.rollout: List[Dict[str, Any]] = []
         self.updating = False
-        self.trusted: Optional[bool] = None  # whether the last layer's output is what actions are drawn from
 
     def attach(self) -> None:
         recorder, listening = self.recorder, self.listening
@@ -79,7 +82,7 @@ class LoopReader:
 
         def stepping(step: Callable[..., Any]) -> Callable[..., Any]:
             def heard(*args: Any, **kwargs: Any) -> Any:
-                acted = self.head.value
+                acted = [heard.value for heard in self.heard]
                 found = step(*args, **kwargs)
                 safely(self.recorder, lambda: self.environment_step(acted, found))
                 return found
@@ -100,8 +103,15 @@ class LoopReader:
         if hasattr(self.agent, "get_action_and_value"):
             listening.replace(self.agent, "get_action_and_value", asking)
         recorder._watching._undo.append(listening.release)
+        close = recorder.close
 
-    def environment_step(self, acted: Any, found: Any) -> None:
+        def closing() -> None:
+            safely(recorder, self.ended_early)
+            close()
+
+        recorder.close = closing  # type: ignore[method-assign]
+
+    def environment_step(self, acted: Sequence[Any], found: Any) -> None:
         if self.updating:
             self.rollout, self.updating = [], False
             self.ended_early()
@@ -110,9 +120,9 @@ class LoopReader:
             step = {"env_reward": reward.reshape(-1), "terminated": terminated.reshape(-1)}
             if len(found) == 5:
                 step["truncated"] = np.asarray(found[3], bool).reshape(-1) & ~step["terminated"]
-            logits = None if acted is None else to_numpy(acted)
-            if logits is not None and logits.ndim == 2 and len(logits) == len(step["terminated"]):
-                step["logits"] = logits
+            for place, scores in enumerate(acted):
+                if scores is not None and scores.dim() == 2 and len(scores) == len(step["terminated"]):
+                    step[f"logits{place}"] = to_numpy(scores)
             self.rollout.append(step)
 
     def ended_early(self) -> None:
@@ -146,6 +156,7 @@ class LoopReader:
         logp = to_numpy(local["logprobs"])
         heard = {name: np.stack([step[name] for step in self.rollout]) for name in (self.rollout or [{}])[0]}
         heard = {name: column for name, column in heard.items() if column.shape[:2] == logp.shape}
+        acted = {name: heard.pop(name) for name in [*heard] if name.startswith("logits")}
         dones = to_numpy(local["dones"])
         columns = {
             "terminated": np.concatenate([dones[1:], to_numpy(local["next_done"]).reshape(1, -1)]) > 0.5,
@@ -155,20 +166,24 @@ class LoopReader:
             "value": local["values"],
             "advantage": local["advantages"],
             "return_": local["returns"],
-            "next_value": local.get("next_value"),
         }
+        if local.get("next_value") is not None:
+            # After a time limit the loop sees the first state of the next episode, which is not what followed.
+            follows = to_numpy(local["next_value"]).reshape(-1).astype(np.float64)
+            late = heard["truncated"][-1] if "truncated" in heard else np.zeros(len(follows), bool)
+            columns["next_value"] = np.where(late, np.nan, follows)
         if self.discrete and "actions" in local:
             columns["action"] = local["actions"]
-            if self.trusted is None and "logits" in columns:
-                self.trusted = self.gives(columns["logits"], logp, local["actions"]) or self.gives(
-                    self.head.of(len(local["mb_inds"])),
-                    local["newlogprob"],
-                    local["actions"].reshape(-1)[local["mb_inds"]],
-                )
-            if "logits" in columns and self.trusted:
-                columns["num_actions"] = columns["logits"].shape[-1]
-        if not self.trusted:
-            columns.pop("logits", None)
+            rows, fresh = local["mb_inds"], local["newlogprob"]
+            for place, output in enumerate(self.heard):
+                scores = acted.get(f"logits{place}")
+                chosen = local["actions"].reshape(-1)[rows]
+                if self.head is None and (
+                    self.gives(scores, logp, local["actions"]) or self.gives(output.of(len(rows)), fresh, chosen)
+                ):
+                    self.head = output
+                if scores is not None and self.head is output:
+                    columns.update(logits=scores, num_actions=scores.shape[-1])
         obs = local.get("obs")
         if (
             obs is not None
@@ -202,8 +217,8 @@ class LoopReader:
             columns["return_"] = local["b_returns"][rows]
         again = None
         if self.recorder.recording:
-            logits = self.head.of(len(rows))
-            if logits is not None and self.trusted:
+            logits = None if self.head is None else self.head.of(len(rows))
+            if logits is not None:
                 columns["logits"] = logits
             again = self.again()
         columns = {name: value for name, value in columns.items() if value is not None}
@@ -229,7 +244,8 @@ class LoopReader:
         if self.called is None or keeps_statistics(self.agent):
             return None
         ask, args, kwargs = self.called
-        return lambda: self.head.look(lambda: ask(*args, **kwargs)[1])
+        head = self.head or LastOutput(None, self.listening)
+        return lambda: head.look(lambda: ask(*args, **kwargs)[1])
 
 
 def settings_of(args: Any) -> Dict[str, Any]:

@@ -83,7 +83,7 @@ class Listening:
 
 
 class LastOutput:
-    """What a layer gave last; cloned, because programs mask logits in place. Nothing is kept where there is no layer."""
+    """What a layer gave last, or without a layer what a choice was last drawn from; cloned, because programs mask logits in place."""
 
     def __init__(self, layer: Any, listening: Listening) -> None:
         self.value: Any = None
@@ -93,6 +93,18 @@ class LastOutput:
                 self.value = output.detach().clone()
 
             listening.undo.append(layer.register_forward_hook(keep).remove)
+
+    def hear_choices(self, listening: Listening) -> None:
+        """The scores of every distribution over choices, where they are not what a layer gave."""
+
+        def made(begin: Callable[..., Any]) -> Callable[..., Any]:
+            def begun(choice: Any, *args: Any, **kwargs: Any) -> None:
+                begin(choice, *args, **kwargs)
+                self.value = choice.logits.detach()
+
+            return begun
+
+        listening.replace(sys.modules["torch"].distributions.Categorical, "__init__", made)
 
     def look(self, ask: Callable[[], Any]) -> Any:
         """A second answer, and the scores that it was made of where there are any; what was heard last stays."""

@@ -168,11 +168,12 @@ class RunnerReader:
                 "old_logp": buffer.action_log_probs.sum(-1),
                 "reward": buffer.rewards.reshape(shape),
                 "value": values[:-1].reshape(shape),
-                "next_value": values[-1].reshape(shape[1:]),
                 "return_": buffer.returns[:-1].reshape(shape),
                 "advantage": (buffer.returns[:-1] - values[:-1]).reshape(shape),
                 **{name: column(name) for name in ("env_reward", "terminated", "truncated")},
             }
+            # After a time limit the runner sees the first state of the next episode, which is not what followed.
+            columns["next_value"] = np.where(columns["truncated"][-1], np.nan, values[-1].reshape(shape[1:]))
             if self.separated:
                 columns["agent"] = recorder.agents[learner.agents[0]]
             if learner.discrete:

@@ -70,7 +70,9 @@ class Tokens(Responses):
         values["new_logp"] = to_numpy(new).reshape(-1)[picked]
         if again is not None and len(batch.parts) < TWICE[self.iteration >= self._progress.first]:
             self._watching.listen(False)
-            values["again_logp"] = look_again(again)[0].reshape(-1)[picked]
+            once_more = look_again(again)[0]
+            if once_more is not None:
+                values["again_logp"] = once_more.reshape(-1)[picked]
             self._listen()
         place = {"epoch": step.epoch, "minibatch": step.minibatch, "micro_batch": step.micro, "policy": own.index}
         if self._rank is not None:

@@ -60,7 +60,9 @@ def score(logits: Any, token: np.ndarray, support: Support) -> Dict[str, np.ndar
     return {name: torch.cat(values).numpy() for name, values in parts.items()}
 
 
-def fit_temperature(logits: Any, token: np.ndarray, found: Dict[str, np.ndarray], used: np.ndarray) -> Dict[str, np.ndarray]:
+def fit_temperature(
+    logits: Any, token: np.ndarray, found: Dict[str, np.ndarray], used: np.ndarray
+) -> Dict[str, np.ndarray]:
     """Where the update's log-probabilities are at neither temperature: the one temperature at which these logits give them, and what they give there.
     A few rows tell; what no temperature gives is left alone."""
     known = [found["logp_plain"], found["logp_tempered"]]

@@ -133,14 +133,19 @@ export class Iteration {
     const reward = samples?.column('reward');
     const value = samples?.column('value');
     const terminated = samples?.column('terminated');
+    const truncated = samples?.column('truncated') ?? null;
+    // Declared so, a time limit is an end like any other, under every rule.
+    const alike = terminated && truncated && this.run.setting('truncation_bootstraps') === false;
     this.keptCredit =
       samples && chains && reward && value && terminated
         ? {
             chains,
             reward,
             value,
-            terminated,
-            truncated: samples.column('truncated'),
+            terminated: alike
+              ? Int32Array.from(terminated, (flag, i) => (flag === 1 || truncated[i] === 1 ? 1 : 0))
+              : terminated,
+            truncated: alike ? null : truncated,
             nextValue: samples.column('next_value'),
           }
         : null;

@@ -20,6 +20,7 @@ import { EntropyAlone } from './loss/entropy-alone.ts';
 import { LossFormula } from './loss/loss-formula.ts';
 import { LossIs } from './loss/loss-is.ts';
 import { MetricForm } from './loss/metric-form.ts';
+import { Clamped } from './replay/clamped.ts';
 import { FirstK } from './replay/first-k.ts';
 import { InputOf } from './replay/input-of.ts';
 import { ListOf } from './replay/list-of.ts';
@@ -52,6 +53,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   affine: Affine,
   'affine-values': AffineValues,
   'baseline-over': BaselineOver,
+  clamped: Clamped,
   'column-for': ColumnFor,
   composed: Composed,
   constant: Constant,

@@ -39,6 +39,7 @@ const endCauses: Readonly<Record<EndRule, string>> = {
   ignored: 'return-crosses-episodes',
   carryIgnored: 'return-crosses-episodes',
   valueIgnored: 'return-crosses-episodes',
+  lastIgnored: 'return-crosses-episodes',
   terminationBootstraps: 'return-crosses-episodes',
   ignoredBeside: 'return-crosses-episodes',
   valueIgnoredBeside: 'return-crosses-episodes',
@@ -107,6 +108,7 @@ class CreditPass implements Pass {
   private earlier: Float64Array | null = null;
   private searched = 0;
   private narrow = false;
+  private limited = 0;
   private readonly cover = new Cover(hypotheses);
 
   constructor(private readonly run: Run) {}
@@ -119,6 +121,8 @@ class CreditPass implements Pass {
     const truth = iteration.advantages('asRecorded', this.rule)!;
     const slack = creditSlack(iteration, truth, this.rule);
     this.narrow ||= creditGrain(iteration) > 0;
+    if (this.run.setting('truncation_bootstraps') === false)
+      for (const flag of iteration.samples!.column('truncated') ?? []) if (flag === 1) this.limited++;
     const agent = iteration.samples!.column('agent')!;
     const cells = new Map<number, { looked: number; wrong: number[] }>();
     for (let i = 0; i < truth.length; i++) {
@@ -173,8 +177,12 @@ class CreditPass implements Pass {
   }
 
   private remarks(): Pick<Outcome, 'remarks'> {
-    const { rule, narrow } = this;
+    const { rule, narrow, limited } = this;
     const remarks: Remark[] = [];
+    if (limited > 0) {
+      const summary = `Nothing follows an episode that a time limit cut off, as the settings declare: ${limited} rows.`;
+      remarks.push(conventionRemark('time-limit-ends', summary));
+    }
     if (rule?.steps && !rule.declared) {
       const summary = `Advantages are returns of ${rule.steps} steps less the value, discounted by ${figure(rule.gamma)}; nothing is declared.`;
       remarks.push(conventionRemark('n-step-credit', summary));

@@ -1,8 +1,8 @@
 /** Whether the critic sees and learns the row's own: its value before the first step, and its target. Values may be in other units, as long as one line maps all of them. */
 
-import { Pairs } from '../../../math/statistics.ts';
+import { Pairs, spread } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
-import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
+import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { onOneLine } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -14,6 +14,7 @@ import { cellsOf } from '../../pairing/consensus.ts';
 import { Cover, type Trial, trialOf } from '../../pairing/cover.ts';
 import { Lag, lags, nearLags } from '../../transforms/credit/lag.ts';
 import { OtherAgent } from '../../transforms/credit/other-agent.ts';
+import { Permutation } from '../../transforms/credit/permutation.ts';
 import { Affine } from '../../transforms/rows/affine.ts';
 import { merge } from '../gradient/wiring.ts';
 
@@ -33,6 +34,8 @@ const hypotheses = [
   ...lags.map((lag) => new Lag(lag, 'episode')),
   ...nearLags.map((lag) => new Lag(lag, 'stream')),
   new OtherAgent(),
+  // Last, because some row of a large batch is always near.
+  new Permutation(),
 ].map((transform) => ({ cause: 'critic-context-misaligned', transform }));
 
 interface Side {
@@ -155,6 +158,10 @@ class CriticPass implements Pass {
     const own = gather(stored, samples);
     const rows = { iteration, own: stored };
     const trials = hypotheses.map(({ transform }) => {
+      if (transform instanceof Permutation) {
+        const after = transform.apply({ own: stored, target });
+        return trialOf({ target, before: own, after }, transform.strictness * creditTolerance * spread(own).std);
+      }
       const ways = transform instanceof OtherAgent ? transform.ways(rows) : [transform.apply(rows)];
       let best: { on: number; trial: Trial } | null = null;
       for (const vector of ways) {

@@ -111,7 +111,11 @@ class HeadPass implements Pass {
       if (given !== undefined) into.proof.step(step.norm, whole, given);
     };
     // Without an entropy term nothing at all is left to move the head, not even a little.
-    const silent = c !== 0 ? fits(alone) : step.norm === 0 && whole > limits.visibleGradient.value * noise;
+    const vanished = step.norm > 0 && step.norm < limits.vanished.value * Math.min(1, whole);
+    const silent =
+      c !== 0
+        ? fits(alone) && !(vanished && Math.abs(step.norm - alone) > slack * alone)
+        : step.norm === 0 && whole > limits.visibleGradient.value * noise;
     if (fits(whole) && (silent || fits(alone))) return;
     this.steps++;
     policy.told++;
@@ -126,7 +130,7 @@ class HeadPass implements Pass {
       return;
     }
     policy.odd++;
-    const gone = !silent && step.norm > 0 && step.norm < limits.vanished.value * Math.min(1, whole);
+    const gone = !silent && vanished;
     const found = silent || gone ? [] : candidates.filter(([, value]) => apart(value));
     for (const [kind, value] of found) note(kind, value);
     if (silent) note('entropyOnly', alone);

@@ -37,18 +37,21 @@ class GuardPass implements Pass {
     const skipped = steps.column('skipped');
     const reported = steps.column('approx_kl');
     const planned = this.run.number('epochs') * this.run.number('minibatches');
-    const taken = new Map<number, { steps: number; stop: number }>();
+    const taken = new Map<number, { steps: number; passes: number; stop: number }>();
     for (let i = 0; i < steps.rows; i++) {
       const key = policy ? policy[i] : 0;
-      const own = taken.get(key) ?? { steps: 0, stop: -1 };
+      const own = taken.get(key) ?? { steps: 0, passes: 0, stop: -1 };
       taken.set(key, own);
       if (skipped?.[i] !== 1) own.steps++;
+      own.passes = Math.max(own.passes, epoch[i] + 1);
       if (stopped[i] === 1 && own.stop < 0) own.stop = i;
     }
     for (const [key, own] of taken) {
       this.updates++;
       if (own.stop < 0 || (Number.isFinite(planned) && planned < limits.plannedSteps.value)) continue;
-      const first = Math.max(2, Number.isFinite(planned) ? limits.guardWindow.value * planned : 2);
+      // Who looks at the KL after each pass alone cannot stop before the first is over.
+      const pass = own.passes === 1 && own.steps === this.run.number('minibatches') ? own.steps : 0;
+      const first = Math.max(2, pass, Number.isFinite(planned) ? limits.guardWindow.value * planned : 2);
       const stat = iteration.stats.get(stepKey(epoch[own.stop], minibatch[own.stop], key));
       const k2 = stat ? stat.k2 : reported ? Math.abs(reported[own.stop]) : Number.NaN;
       if (own.steps > first || !(k2 < band)) continue;

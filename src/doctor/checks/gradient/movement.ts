@@ -69,7 +69,9 @@ class MovementPass implements Pass {
         rows: 0,
       };
       this.policies.set(index, own);
-      own.updates++;
+      // A policy that is certain of everything cannot be moved any more, whatever moved it there.
+      const certain = stats.every(({ entropy }) => entropy < limits.noEntropy.value);
+      if (!certain) own.updates++;
       own.steps += stats.length;
       own.iterations.add(iteration.number);
       const weight = stats.reduce((sum, stat) => sum + stat.weight, 0);

@@ -166,6 +166,7 @@ class NetworkPass implements Pass {
       const logits = median(own.logitStep);
       // A logit is a sum over a layer of units, so it moves by more than one parameter does.
       const squashed = step > limits.headStep.value && logits < limits.squashed.value * step;
+      measured[`${name}.squashed`] = squashed;
       // A short run is short: even a head that wanders at random goes as far as the root of its steps.
       const taken = own.headStep.length / Math.max(1, own.headTensors.size);
       const wandered = Math.max(step, median(own.rates) || 0) * Math.sqrt(taken);

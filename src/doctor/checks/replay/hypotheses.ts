@@ -1,6 +1,7 @@
 /** What could make an update replay other log-probabilities than were sampled: each cause with the transform that would undo it. */
 import type { Hypothesis } from '../../pairing/cover.ts';
 import { Composed } from '../../transforms/composed.ts';
+import { Clamped } from '../../transforms/replay/clamped.ts';
 import { FirstK } from '../../transforms/replay/first-k.ts';
 import { InputOf } from '../../transforms/replay/input-of.ts';
 import { ListOf } from '../../transforms/replay/list-of.ts';
@@ -37,6 +38,7 @@ export const singles: readonly ReplayHypothesis[] = [
   ),
   { cause: 'inputs-differ', transform: new InputOf('any') },
   { cause: 'num-actions-defaulted', transform: new FirstK(unfitted) },
+  { cause: 'num-actions-defaulted', transform: new Clamped(unfitted) },
   { cause: 'subset-not-replayed', transform: new Order('ascending') },
   { cause: 'subset-not-replayed', transform: new Order('descending') },
   { cause: 'subset-not-replayed', transform: new Order('reversed') },

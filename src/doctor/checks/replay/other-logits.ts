@@ -24,6 +24,12 @@ export class OtherLogits {
     begun: { looked: 0, wrong: 0 },
     carried: { looked: 0, wrong: 0 },
   };
+  /** Rows with an end before them in the rollout of their environment, those of them that come right after it, and rows without. */
+  private readonly ends = {
+    after: { looked: 0, wrong: 0 },
+    first: { looked: 0, wrong: 0 },
+    before: { looked: 0, wrong: 0 },
+  };
 
   constructor(private readonly run: Run) {}
 
@@ -34,8 +40,15 @@ export class OtherLogits {
     this.proof.rows(iteration.number, column('fresh'), column('used'));
     const standing = standingOf(iteration);
     if (!standing) return;
-    for (const sample of looked) this.standings[standing(sample)].looked++;
-    for (const { sample } of wrong) this.standings[standing(sample)].wrong++;
+    const afterEnd = rowsAfterEnds(iteration);
+    const count = (sample: number, what: 'looked' | 'wrong') => {
+      const stands = standing(sample);
+      this.standings[stands][what]++;
+      this.ends[afterEnd[sample] === 1 ? 'after' : 'before'][what]++;
+      if (afterEnd[sample] === 1 && stands === 'first') this.ends.first[what]++;
+    };
+    for (const sample of looked) count(sample, 'looked');
+    for (const { sample } of wrong) count(sample, 'wrong');
   }
 
   /** The row under the cursor, which no transform explains. */
@@ -78,11 +91,14 @@ export class OtherLogits {
     const everywhere =
       right(first) && mostly({ looked: begun.looked + carried.looked, wrong: begun.wrong + carried.wrong });
     const atStarts = right(begun) && mostly(carried);
-    if (!everywhere && !atStarts) return null;
-    const rows = begun.wrong + carried.wrong;
-    const where = atStarts
-      ? `rows of episodes that began before the rollout (${carried.wrong} of ${carried.looked}) and hardly any other`
-      : `rows after the first of their episode (${rows} of ${begun.looked + carried.looked}) and hardly any first one`;
+    const uncut = !everywhere && !atStarts && right(this.ends.before) && mostly(this.ends.first);
+    if (!everywhere && !atStarts && !uncut) return null;
+    const rows = uncut ? this.ends.after.wrong : begun.wrong + carried.wrong;
+    const where = uncut
+      ? `rows that have an end before them in the rollout (${rows} of ${this.ends.after.looked}) and hardly any other`
+      : atStarts
+        ? `rows of episodes that began before the rollout (${carried.wrong} of ${carried.looked}) and hardly any other`
+        : `rows after the first of their episode (${rows} of ${begun.looked + carried.looked}) and hardly any first one`;
     return {
       cause: 'recurrent-state-not-replayed',
       confidence: confidence(1, rows),
@@ -90,10 +106,19 @@ export class OtherLogits {
       onset: Number.isFinite(this.onset) ? this.onset : 0,
       rows: Math.min(rows, Math.max(open, fewestRows)),
       ...this.proof.prove('log-probability', 'in the update', 'when it was sampled'),
-      summary: `Before the first step the update disagrees on ${where}: it did not start from the hidden state that acting had.`,
+      summary: `Before the first step the update disagrees on ${where}: it ${uncut ? 'goes on with the hidden state of the episode before' : 'did not start from the hidden state that acting had'}.`,
       evidence,
     };
   }
+}
+
+function rowsAfterEnds({ chains }: Iteration): Uint8Array {
+  const after = new Uint8Array(chains!.rows);
+  for (const row of chains!.order) {
+    const before = chains!.previous[row];
+    after[row] = before < 0 ? Number(chains!.streamPrevious[row] >= 0) : after[before];
+  }
+  return after;
 }
 
 function standingOf(iteration: Iteration): ((sample: number) => Standing) | null {

@@ -9,13 +9,14 @@ const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
   truncationTerminates: ['truncations read as terminations', '把截断当作终止'],
   cutTerminates: ["the rollout's end read as a termination", '把采样段的末尾当作终止'],
   allTerminate: ['truncations and the rollout end read as terminations', '把截断和采样段的末尾都当作终止'],
+  ignored: ['ends ignored', '忽略结束标志'],
+  carryIgnored: ['credit carried across ends', '回报跨过回合结束继续传递'],
+  valueIgnored: ["the next episode's value bootstrapped at ends", '在结束处用下一回合的价值自举'],
+  lastIgnored: ["ends at a rollout's last step ignored", '忽略采样段最后一步的结束标志'],
   lateWithin: ['ends one step late within (episode, agent)', '结束标志在同一回合和智能体内晚一步'],
   earlyWithin: ['ends one step early within (episode, agent)', '结束标志在同一回合和智能体内早一步'],
   late: ['ends one step late', '结束标志晚一步'],
   early: ['ends one step early', '结束标志早一步'],
-  ignored: ['ends ignored', '忽略结束标志'],
-  carryIgnored: ['credit carried across ends', '回报跨过回合结束继续传递'],
-  valueIgnored: ["the next episode's value bootstrapped at ends", '在结束处用下一回合的价值自举'],
   ignoredBeside: [
     'ends ignored, beside the value that follows a time limit',
     '忽略结束标志，同时仍加上时间上限之后的价值',
@@ -27,7 +28,7 @@ const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
   terminationBootstraps: ['terminations bootstrapped like truncations', '终止像截断一样自举'],
 };
 
-/** All ways to misread an end, the more specific first. */
+/** All ways to misread an end. Ends that are ignored come before ends that are moved: at an end whose value nobody recorded, a moved one explains whatever is there. */
 export const misreadings = (Object.keys(texts) as EndRule[]).filter((rule) => rule !== 'asRecorded');
 
 export class Ends implements CreditTransform {

@@ -12,7 +12,7 @@ export class Permutation implements CreditTransform {
     return limits.permutedStrictness.value;
   }
 
-  apply({ own, target }: CreditRows): Float64Array {
+  apply({ own, target }: Pick<CreditRows, 'own' | 'target'>): Float64Array {
     const pool = Float64Array.from(own)
       .filter((value) => Number.isFinite(value))
       .sort();

@@ -53,6 +53,24 @@ export const lossForms = {
     value: ({ ratio, advantage: a }, c) => Math.min(ratio * a, clamp(ratio, 1, 1 + c) * a),
     slope: ({ ratio, advantage: a }, c) => smaller(ratio, 1, 1 + c, a, ratio),
   },
+  'upper-clip-alone': {
+    en: 'the ratio clipped at 1 + clip alone, and not at 1 - clip',
+    zh: '比率只在 1 + clip 处裁剪，没有在 1 - clip 处裁剪',
+    value: ({ ratio, advantage: a }, c) => Math.min(ratio * a, Math.min(ratio, 1 + c) * a),
+    slope: ({ ratio, advantage: a }, c) => smaller(ratio, 0, 1 + c, a, ratio),
+  },
+  'lower-clip-alone': {
+    en: 'the ratio clipped at 1 - clip alone, and not at 1 + clip',
+    zh: '比率只在 1 - clip 处裁剪，没有在 1 + clip 处裁剪',
+    value: ({ ratio, advantage: a }, c) => Math.min(ratio * a, Math.max(ratio, 1 - c) * a),
+    slope: ({ ratio, advantage: a }, c) => smaller(ratio, 1 - c, Number.POSITIVE_INFINITY, a, ratio),
+  },
+  'clip-of-product': {
+    en: 'ratio times advantage clipped as a whole, where the ratio alone is meant',
+    zh: '把比率乘优势作为整体裁剪，而应只裁剪比率',
+    value: ({ ratio, advantage: a }, c) => Math.min(ratio * a, clamp(ratio * a, 1 - c, 1 + c)),
+    slope: ({ ratio, advantage: a }, c) => (ratio * a <= 1 + c ? ratio * a : 0),
+  },
   'clip-around-0': {
     en: 'the ratio clipped between -clip and clip, where 1 - clip and 1 + clip are meant',
     zh: '比率裁剪在 -clip 与 clip 之间，而应在 1 - clip 与 1 + clip 之间',

@@ -7,6 +7,7 @@ export const policyDetached: CauseEntry = {
   place: 270,
   follows: ['ratio'],
   explains: [
+    'advantage-sign-flipped',
     'learning-rate-too-small',
     'policy-head-flat',
     'entropy-bonus-dominates',
