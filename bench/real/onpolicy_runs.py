@@ -96,7 +96,7 @@ def arguments(options, seed):
     given = {
         "algorithm_name": kind, "use_recurrent_policy": kind == "rmappo", "use_naive_recurrent_policy": False, "use_centralized_V": kind != "ippo",
         "env_name": "MPE", "experiment_name": "check", "use_wandb": False, "cuda": False, "seed": seed + 1, "n_rollout_threads": 6, "episode_length": 25,
-        "ppo_epoch": 5, "num_mini_batch": 2, "log_interval": 10**6, "num_agents": 3, "lr": 7e-4, "critic_lr": 7e-4,
+        "data_chunk_length": 5, "ppo_epoch": 5, "num_mini_batch": 2, "log_interval": 10**6, "num_agents": 3, "lr": 7e-4, "critic_lr": 7e-4,
     }
     args.__dict__.update({**given, **options})
     args.num_env_steps = options.get("iterations", 5) * args.episode_length * args.n_rollout_threads
@@ -150,17 +150,17 @@ def execute(options, seed, out):
             recorder.close()
 
 
-#: What its scripts and its users set.
+#: What its scripts and its users set. Chunks divide the rollout: on-policy's own defaults (25 steps in chunks of 10) let a chunk run from one agent's steps into
+#: the next one's, whose first hidden state is then wrong, and the doctor says so. PopArt is left out: on-policy's own fails with torch 1.13.
 HEALTHY = {
     "onpolicy mappo": {},
     "onpolicy rmappo": dict(algorithm="rmappo"),
     "onpolicy ippo": dict(algorithm="ippo", use_recurrent_policy=False),
     "onpolicy ippo with memory": dict(algorithm="ippo", use_recurrent_policy=True),
     "onpolicy memory over whole rollouts": dict(algorithm="rmappo", use_recurrent_policy=False, use_naive_recurrent_policy=True),
-    "onpolicy rmappo, short chunks": dict(algorithm="rmappo", data_chunk_length=5, length=11),
+    "onpolicy rmappo, short chunks": dict(algorithm="rmappo", data_chunk_length=1, length=11),
     "onpolicy as its script": dict(algorithm="rmappo", ppo_epoch=10, num_mini_batch=1, gain=0.01),
     "onpolicy episodes within rollouts": dict(length=7),
-    "onpolicy popart": dict(use_popart=True, use_valuenorm=False),
     "onpolicy values as they are": dict(use_valuenorm=False),
     "onpolicy no gae": dict(use_gae=False),
     "onpolicy no gae, values as they are": dict(use_gae=False, use_valuenorm=False, length=9),
@@ -179,7 +179,6 @@ HEALTHY = {
     "onpolicy two choices at once": dict(scenario_name="simple_reference", num_agents=2),
     "onpolicy skirmish": dict(skirmish=True),
     "onpolicy skirmish with memory": dict(skirmish=True, algorithm="rmappo"),
-    "onpolicy skirmish, popart": dict(skirmish=True, use_popart=True, use_valuenorm=False),
     "onpolicy separated": dict(separated=True),
     "onpolicy separated with memory": dict(separated=True, algorithm="rmappo"),
     "onpolicy separated, ippo": dict(separated=True, algorithm="ippo", use_recurrent_policy=False, length=9),

@@ -77,6 +77,29 @@ describe('customs of a program', () => {
     expect(told(found).slice(0, 2)).toEqual(['faulty', ['done-time-shifted']]);
   });
 
+  it('a time limit that is declared to be an end is one, which is a remark', async () => {
+    const declared = await changed((made) => {
+      made.manifest.settings = { ...made.manifest.settings, truncation_bootstraps: false };
+    }, 'truncation-treated-as-termination/truncation-as-termination');
+    expect(told(declared).slice(0, 2)).toEqual(['healthy', []]);
+    expect(declared.remarks.map(({ id }) => id)).toContain('time-limit-ends');
+  });
+
+  it('targets that are those of other rows are not the critic’s own', async () => {
+    const found = await changed(({ tables: { replays } }) => {
+      const iteration = numbers(replays, 'iteration');
+      const target = numbers(replays, 'return');
+      const rows = new Map<number, number[]>();
+      iteration.forEach((at, row) => void rows.set(at, [...(rows.get(at) ?? []), row]));
+      replays.return = target.map((_, row) => {
+        const own = rows.get(iteration[row])!;
+        return target[own[(own.indexOf(row) * 7 + 3) % own.length]];
+      });
+      delete replays.value;
+    });
+    expect(told(found)[1]).toEqual(['critic-context-misaligned']);
+  });
+
   it('credit in half precision is compared as exactly as it was told, and a lag in it is still found', async () => {
     const narrow = ({ tables }: Made) => {
       for (const table of [tables.samples, tables.replays])

@@ -62,6 +62,7 @@ describe('on a small stored run, the doctor', () => {
         // No small run of the zoo is explained by these alone.
         'absolute',
         'affine-values',
+        'clamped',
         'own-list',
         'return-for-advantage',
         'reward-lag',

@@ -8,6 +8,12 @@ export const replay = {
     'share of the rows whose ratio is off before the first step for no known reason, from which its usual symptoms are no causes',
     'With a quarter of the ratios wrong from the start, KL, clip fraction and what follows from them say nothing of the steps.',
   ),
+  memoryShare: limit(
+    'definition',
+    0.05,
+    'share of the rows after the first of their episode that disagree, where first rows agree and the policy has a memory',
+    'What a wrong memory does fades within a few steps, so that most rows of a long stretch agree again.',
+  ),
   sameInput: limit(
     'tolerance',
     2e-5,

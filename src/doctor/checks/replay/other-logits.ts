@@ -88,8 +88,9 @@ export class OtherLogits {
     const right = ({ looked, wrong }: typeof first) =>
       looked >= fewestRows && wrong <= limits.noticedShare.value * looked;
     const mostly = ({ looked, wrong }: typeof first) => wrong >= fewestRows && wrong >= limits.most.value * looked;
-    const everywhere =
-      right(first) && mostly({ looked: begun.looked + carried.looked, wrong: begun.wrong + carried.wrong });
+    // An input strikes the first row of an episode as well as any other; a memory does not, and fades with distance.
+    const later = { looked: begun.looked + carried.looked, wrong: begun.wrong + carried.wrong };
+    const everywhere = right(first) && later.wrong >= Math.max(fewestRows, limits.memoryShare.value * later.looked);
     const atStarts = right(begun) && mostly(carried);
     const uncut = !everywhere && !atStarts && right(this.ends.before) && mostly(this.ends.first);
     if (!everywhere && !atStarts && !uncut) return null;
