@@ -20,7 +20,7 @@ export function makePlan(
   return {
     firstSeed: (seed - 1) * 1000,
     seeds: seeds ?? Math.max(fewest, quick ? 6 : 10),
-    // Agents of the stag hunt cooperate after about 150,000 steps in 128 worlds.
+    // Some seeds of the stag hunt cooperate by then; the report says what was earned.
     steps: steps ?? (quick ? 240_000 : 400_000),
     auditSteps: 24_000,
     episodes: quick ? 600_000 : 1_000_000,
