@@ -86,7 +86,9 @@ def options_of(row, seed):
     if row["prefix_cache"]:
         given["pool"] = 12
     if row["temperature"] < 1 and cut != "none":
-        given["warm_up"] = 60  # a model that is surer gives every prompt one answer, and groups without a signal are no healthy run
+        given["warm_up"] = (
+            60  # a model that is surer gives every prompt one answer, and groups without a signal are no healthy run
+        )
     if row["truncated"] != "as-is":
         # Some answers are cut, and not all: a call of the tool alone takes 7 tokens.
         given["max_response_length"] = 13 if row["task"] == "tool" else 6

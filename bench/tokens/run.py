@@ -17,11 +17,11 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "examples" / "pytorch"), str(HE
 
 import torch
 from healthy import variants
-from language import program as ground
 from language.options import make
 from trueline_recorder import Recorder
 
 from faults import FAULTS
+from language import program as ground
 
 #: Base models are kept between processes; they depend on nothing but what their name says.
 BASES = HERE.parents[1] / "build" / "tokens" / "bases.pickle"

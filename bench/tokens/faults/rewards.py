@@ -1,6 +1,7 @@
 """Faults of rewards and advantages."""
 
 import torch
+
 from language import credit
 
 from .fault import MOVING, SHORT, TWICE, fault, wrap

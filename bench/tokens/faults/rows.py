@@ -1,6 +1,7 @@
 """Faults of rows: positions, padding, packs, tokens and weights."""
 
 import torch
+
 from language import tasks
 
 from .fault import MOVING, fault, rows_with, wrap

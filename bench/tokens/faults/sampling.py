@@ -1,6 +1,7 @@
 """Faults of sampling: temperature, support and masks."""
 
 import torch
+
 from language import batching
 
 from .fault import TOKENS, WARM, fault, rows_with, wrap
