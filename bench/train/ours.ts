@@ -1,14 +1,35 @@
 /** Our side of the comparison with PyTorch: the engine's update and forward pass, and the real trainer on a game that costs nothing. */
 import type { Game, GameShape } from '../../src/games/game.ts';
 import { RandomStream } from '../../src/math/random.ts';
-import { defaults, inRoom } from '../../src/net/fixtures/golden-rows.ts';
-import type { ActOutputs, Engine, PolicyShape, Rows, UpdateSettings } from '../../src/net/types.ts';
+import {
+  type ActOutputs,
+  type ColumnKind,
+  type Engine,
+  type PolicyShape,
+  plainRoom,
+  type Room,
+  type Rows,
+  type UpdateSettings,
+} from '../../src/net/types.ts';
 import type { SettingsInput } from '../../src/training/settings.ts';
 import { Trainer } from '../../src/training/trainer.ts';
 import { actions, type Loop, observation } from './sizes.ts';
 
 const group = { learningRate: 1e-3, weightDecay: 0 };
-const settings: UpdateSettings = { ...defaults, groups: { trunk: group, head: group, critic: group } };
+const settings: UpdateSettings = {
+  clip: 0.2,
+  valueCoefficient: 0.5,
+  entropyCoefficient: 0.01,
+  valueLoss: 'mse',
+  huberDelta: 1,
+  valueClip: null,
+  maxGradNorm: 0.5,
+  gradClip: 'global',
+  temperature: 1,
+  advantageScale: 1,
+  groups: { trunk: group, head: group, critic: group },
+  adam: { beta1: 0.9, beta2: 0.999, eps: 1e-5 },
+};
 
 function shape(hidden: readonly number[]): PolicyShape {
   const common = { inputs: observation, hidden, activation: 'tanh' as const };
@@ -20,32 +41,39 @@ function shape(hidden: readonly number[]): PolicyShape {
   };
 }
 
-/** A quarter of the actions is illegal, never the first, which is the one that was taken. */
-function madeUpRows(length: number): Rows {
+/** A quarter of the actions is illegal, never the first, which is the one that was taken. Columns lie where a trainer has them made, in the engine's room. */
+function madeUpRows(room: Room, length: number): Rows {
   const stream = RandomStream.of(2, 'bench', 'rows');
-  const normals = (count: number) => Float32Array.from({ length: count }, () => stream.normal());
+  const filled = <T extends Float32Array | Int32Array | Uint8Array>(
+    kind: ColumnKind<T>,
+    count: number,
+    value: (i: number) => number,
+  ) => {
+    const made = room.column(kind, count);
+    for (let i = 0; i < count; i++) made[i] = value(i);
+    return made;
+  };
+  const normals = (count: number) => filled(Float32Array, count, () => stream.normal());
   const obs = normals(length * observation);
   return {
     length,
     obs,
     state: obs,
-    offsets: Int32Array.from({ length: length + 1 }, (_, i) => i * actions),
-    subset: Int32Array.from({ length: length * actions }, (_, i) => i % actions),
-    legal: Uint8Array.from({ length: length * actions }, (_, i) =>
-      i % actions === 0 || stream.uniform() >= 0.25 ? 1 : 0,
-    ),
-    candidateFeatures: new Float32Array(0),
-    action: new Int32Array(length),
-    oldLogp: new Float32Array(length).fill(-2),
+    offsets: filled(Int32Array, length + 1, (i) => i * actions),
+    subset: filled(Int32Array, length * actions, (i) => i % actions),
+    legal: filled(Uint8Array, length * actions, (i) => (i % actions === 0 || stream.uniform() >= 0.25 ? 1 : 0)),
+    candidateFeatures: room.column(Float32Array, 0),
+    action: room.column(Int32Array, length),
+    oldLogp: filled(Float32Array, length, () => -2),
     advantage: normals(length),
     return: normals(length),
-    oldValue: new Float32Array(length),
+    oldValue: room.column(Float32Array, length),
   };
 }
 
 /** Gives the seconds per optimiser step on a minibatch gathered out of four times as many rows. */
 export function ourUpdate(engine: Engine, size: number, hidden: readonly number[], repeat: number): () => number {
-  const rows = inRoom(engine.room, madeUpRows(4 * size));
+  const rows = madeUpRows(engine.room, 4 * size);
   const policy = engine.policy(shape(hidden), RandomStream.of(1, 'bench'));
   const order = RandomStream.of(3, 'bench').shuffle(Int32Array.from({ length: rows.length }, (_, i) => i));
   return () => {
@@ -60,7 +88,7 @@ export function ourUpdate(engine: Engine, size: number, hidden: readonly number[
 
 /** A few steps on a few rows as plain numbers, for a program that is to come to the same parameters. */
 export function sampleSteps(engine: Engine, hidden: readonly number[], count: number, steps: number) {
-  const rows = madeUpRows(count);
+  const rows = madeUpRows(engine.room, count);
   const policy = engine.policy(shape(hidden), RandomStream.of(5, 'bench'));
   const order = Int32Array.from({ length: count }, (_, i) => i);
   const parameters = () => policy.parameters.map((_, i) => Array.from(policy.read(i)));
@@ -74,7 +102,7 @@ export function sampleSteps(engine: Engine, hidden: readonly number[], count: nu
 
 /** Gives the seconds for the decisions of a few rows: action, log-probability and value. */
 export function ourForward(engine: Engine, count: number, hidden: readonly number[], repeat: number): () => number {
-  const rows = madeUpRows(count);
+  const rows = madeUpRows(engine.room, count);
   const policy = engine.policy(shape(hidden), RandomStream.of(1, 'bench'));
   const stream = RandomStream.of(4, 'bench');
   const uniforms = Float32Array.from({ length: count }, () => stream.uniform() * 0.999);
@@ -121,7 +149,7 @@ export class StillGame implements Game {
       features: 0,
       horizon: 2 ** 30,
     };
-    const rows = madeUpRows(places * frames);
+    const rows = madeUpRows(plainRoom, places * frames);
     this.frames = Array.from({ length: frames }, (_, t) => ({
       observation: rows.obs.slice(t * places * observation, (t + 1) * places * observation),
       legal: rows.legal.slice(t * places * actions, (t + 1) * places * actions),

@@ -16,6 +16,8 @@ import { firstText, tensorsText } from '../report/update/text.ts';
 import { json, maxSize, print } from './common/options.ts';
 import { progress } from './common/progress.ts';
 
+const range = (from?: number, to?: number): string => told(`${from} to ${to}`, `${from} 至 ${to}`);
+
 export function inspectCommand(): Command {
   return new Command('inspect')
     .description('Show the tables, columns and ranges of a recording, and which columns each check still needs.')
@@ -96,7 +98,7 @@ export function inspectionText(inspection: Inspection, paint: Style): string {
     `${told('  algorithm   ', '  算法      ')}${manifest.algorithm ?? told('not declared', '未声明')}${manifest.seed === undefined ? '' : `${told(', seed', '，种子')} ${manifest.seed}`}`,
     `${told('  agents      ', '  智能体    ')}${names(manifest.agents)}`,
     `${told('  policies    ', '  策略      ')}${names(manifest.policies)}`,
-    `${told('  iterations  ', '  迭代      ')}${inspection.iterations ? `${inspection.iterations.first} … ${inspection.iterations.last}` : told('none', '无')}`,
+    `${told('  iterations  ', '  迭代      ')}${inspection.iterations ? range(inspection.iterations.first, inspection.iterations.last) : told('none', '无')}`,
   ];
   if (inspection.snapshots.length > 0)
     lines.push(`${told('  snapshots   ', '  快照      ')}${inspection.snapshots.length}`);
@@ -141,7 +143,7 @@ export function inspectionText(inspection: Inspection, paint: Style): string {
 
 function kind(column: ColumnSummary): string {
   if (!column.ragged) return column.kind;
-  const lengths = column.shortest === column.longest ? `${column.longest}` : `${column.shortest} … ${column.longest}`;
+  const lengths = column.shortest === column.longest ? `${column.longest}` : range(column.shortest, column.longest);
   return column.longest === undefined
     ? told(`${column.kind} list`, `${column.kind} 列表`)
     : told(`${column.kind} list of ${lengths}`, `${column.kind} 列表，长 ${lengths}`);
