@@ -159,8 +159,11 @@ class CriticPass implements Pass {
     const rows = { iteration, own: stored };
     const trials = hypotheses.map(({ transform }) => {
       if (transform instanceof Permutation) {
-        const after = transform.apply({ own: stored, target });
-        return trialOf({ target, before: own, after }, transform.strictness * creditTolerance * spread(own).std);
+        const near = transform.strictness * creditTolerance * spread(own).std;
+        // A few wild targets are no other order: most rows must have lost their own.
+        const lost = own.filter((value, i) => Math.abs(value - target[i]) > near).length;
+        if (lost < limits.most.value * own.length) return null;
+        return trialOf({ target, before: own, after: transform.apply({ own: stored, target }) }, near);
       }
       const ways = transform instanceof OtherAgent ? transform.ways(rows) : [transform.apply(rows)];
       let best: { on: number; trial: Trial } | null = null;
