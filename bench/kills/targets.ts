@@ -21,10 +21,10 @@ const small = {
 };
 const iterations = (count: number) => 4 * 8 * 2 * count;
 
-const settings = (folder: string, count: number) => {
+const settings = (folder: string, count: number, checkpoint = 2) => {
   writeFileSync(
     join(folder, 'settings.json'),
-    JSON.stringify({ ...small, steps: iterations(count), checkpoint: 2, recording: { policies: true, first: 1 } }),
+    JSON.stringify({ ...small, steps: iterations(count), checkpoint, recording: { policies: true, first: 1 } }),
   );
 };
 const run = (folder: string) => join(folder, 'run');
@@ -77,6 +77,27 @@ const recording = (folder: string, ...more: string[]): Program => ({
 
 const queued = { ...small, steps: iterations(5), checkpoint: 2, recording: { first: 1 } };
 
+/** A run that is gone on with from where a copy of it was stopped. */
+function resumed(name: string, at: { stopped: number; whole: number; checkpoint: number }): Target {
+  const on = ['--steps', String(iterations(at.whole)), '--threads', '1', '--evaluate', '0'];
+  const resume = (folder: string) => ['train', '--resume', run(folder), ...on];
+  return {
+    name,
+    hows: [...kills, 'full'],
+    prepare: async (folder) => {
+      const begun = join(folder, '..', `${name}-begun`);
+      if (!existsSync(begun)) {
+        settings(folder, at.stopped, at.checkpoint);
+        await must(...training(folder));
+        cpSync(run(folder), begun, { recursive: true });
+      } else cpSync(begun, run(folder), { recursive: true });
+      settings(folder, at.whole, at.checkpoint);
+    },
+    command: (folder) => trueline(...resume(folder)),
+    recover: async (folder) => must(...resume(folder)),
+  };
+}
+
 export const targets: Target[] = [
   {
     name: 'train',
@@ -86,26 +107,10 @@ export const targets: Target[] = [
     command: (folder) => trueline(...training(folder)),
     recover: resumeOrBegin,
   },
-  {
-    name: 'resume',
-    smallDisk: true,
-    hows: [...kills, 'full'],
-    // Stopped between two checkpoints, with rows beyond the last, as a kill leaves it.
-    prepare: async (folder) => {
-      settings(folder, 5);
-      const begun = join(folder, '..', 'begun');
-      if (!existsSync(begun)) {
-        settings(folder, 3);
-        await must(...training(folder));
-        cpSync(run(folder), begun, { recursive: true });
-        settings(folder, 5);
-      } else cpSync(begun, run(folder), { recursive: true });
-    },
-    command: (folder) =>
-      trueline('train', '--resume', run(folder), '--steps', String(iterations(5)), '--threads', '1', '--evaluate', '0'),
-    recover: async (folder) =>
-      must('train', '--resume', run(folder), '--steps', String(iterations(5)), '--threads', '1', '--evaluate', '0'),
-  },
+  // Stopped between two checkpoints, with rows beyond the last, as a kill leaves it.
+  { ...resumed('resume', { stopped: 3, whole: 5, checkpoint: 2 }), smallDisk: true },
+  // With so many chunks that the first ten of every table become one.
+  { ...resumed('merge', { stopped: 9, whole: 12, checkpoint: 1 }), turns: true },
   {
     name: 'sweep',
     turns: true,

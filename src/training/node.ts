@@ -118,8 +118,8 @@ function folderHooks(
   claim: () => Promise<Claim>,
 ): Pick<TrainHooks, 'recording' | 'checkpoint'> {
   let writer: RecordingWriter | undefined;
-  /** How far the recording was at each checkpoint that was written here. */
-  const positions = new Map<string, Record<string, number>>();
+  /** How far the recording was at each checkpoint. */
+  const positions = new Map<string, Record<string, number> | null>();
   return {
     recording: async (manifest, position) => {
       writer = await RecordingWriter.create((await claim()).store, manifest, {
@@ -140,11 +140,24 @@ function folderHooks(
       if (writer) positions.set(own, writer.position());
       // What lies before the oldest checkpoint that is left is never counted again, so its small chunks may become large ones.
       const [oldest] = await checkpointNames(folder);
+      // One that was written before this program began is read, so that a run that was stopped has the files of one that was not.
+      if (writer && !positions.has(oldest)) positions.set(oldest, await recordedAt(join(folder, checkpoints, oldest)));
       const safe = positions.get(oldest);
       if (writer && safe) await writer.merge(safe);
       await hooks.onCheckpoint?.();
     },
   };
+}
+
+/** How far the recording was when a checkpoint was written; null where that cannot be told. */
+async function recordedAt(file: string): Promise<Record<string, number> | null> {
+  const bytes = await readFile(file);
+  try {
+    return decodeCheckpoint(bytes).recording;
+  } catch (error) {
+    if (error instanceof BadInput) return null;
+    throw error;
+  }
 }
 
 async function checkpointNames(folder: string): Promise<string[]> {
