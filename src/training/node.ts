@@ -136,7 +136,10 @@ function folderHooks(
       const older = names.filter((name) => name <= own).slice(0, -kept);
       // A run goes on from the newest whole one, so any that is newer than what it reached is damaged.
       const damaged = names.filter((name) => name > own);
-      for (const name of [...older, ...damaged]) await store.remove(`${checkpoints}/${name}`);
+      for (const name of [...older, ...damaged]) {
+        await store.remove(`${checkpoints}/${name}`);
+        positions.delete(name);
+      }
       if (writer) positions.set(own, writer.position());
       // What lies before the oldest checkpoint that is left is never counted again, so its small chunks may become large ones.
       const [oldest] = await checkpointNames(folder);

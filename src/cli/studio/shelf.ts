@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { lockFile } from '../../recording/claim/node.ts';
 import { makeFolder, writeWhole } from '../../recording/disk/node.ts';
 import { confine } from './runs.ts';
 
@@ -13,8 +14,6 @@ const noteSchema = z.object({
 export type Note = z.output<typeof noteSchema>;
 
 const fileSchema = z.object({ format: z.literal('trueline/studio-notes/1'), notes: z.record(z.string(), noteSchema) });
-/** A program at work on a run holds this file. */
-const lock = '.trueline-lock';
 
 export class Shelf {
   private notes = new Map<string, Note>();
@@ -65,7 +64,7 @@ export class Shelf {
     for (const id of ids) {
       const from = id === '.' ? undefined : await confine(this.folder, id);
       if (!from) return { error: `${id} is not below the studio's folder and stays.` };
-      if (existsSync(join(from, lock))) return { error: `${id} is being written; stop it first.` };
+      if (existsSync(join(from, lockFile))) return { error: `${id} is being written; stop it first.` };
       const to = join(this.place, 'bin', encodeURIComponent(id));
       if (existsSync(to)) return { error: `There is already a run called ${id} in the bin; put that one back first.` };
       await makeFolder(dirname(to));

@@ -32,10 +32,16 @@ export async function mergeChunks(
   let pieces = piecesOf(await store.list());
   for (const [table, limit] of Object.entries(below)) {
     for (const size of levels) {
-      for (let first = 0; first + size <= limit; first += size) {
-        const last = first + size - 1;
-        const own = pieces.filter((piece) => piece.table === table && piece.first >= first && piece.last <= last);
-        if (own.length < 2 || !fills(own, first, last)) continue;
+      // By the pieces that are there and not by all numbers up to the limit: a long run asks at every checkpoint.
+      const within = new Map<number, Piece[]>();
+      for (const piece of pieces) {
+        const part = Math.floor(piece.first / size);
+        if (piece.table === table && piece.last < Math.min(limit, (part + 1) * size))
+          within.set(part, [...(within.get(part) ?? []), piece]);
+      }
+      for (const [part, own] of within) {
+        const [first, last] = [part * size, (part + 1) * size - 1];
+        if (own.length < 2 || last >= limit || !fills(own, first, last)) continue;
         const made = await merged(store, own, table, first, last, encode);
         if (!made) continue;
         for (const { path } of own) await store.remove(path);
