@@ -16,6 +16,20 @@ from torch import nn
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 from trueline_recorder import Recorder
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench" / "continuous"))
+import run as control
+
+#: What the programs of bench/continuous make: the cause, the program, its fault, and options.
+SMALL = {"iterations": 3, "kept": 3, "envs": 4, "steps": 12, "limit": 8}
+CONTROL = [
+    ("squash-correction-wrong", "continuous", "no correction in the update pass", {}),
+    ("clipped-action-stored", "continuous", "clipped action scored by the update", {"envs": 8, "steps": 24, "epochs": 1, "minibatches": 1}),
+    ("dimensions-reduced-wrong", "continuous", "mean over dimensions in both passes", {}),
+    ("deviation-scale-wrong", "continuous", "variance for deviation in the acting pass", {}),
+    ("deviation-invalid", "continuous", "deviation annealed to nothing", {"iterations": 9, "kept": 9, "epochs": 1, "minibatches": 1}),
+    ("entropy-of-another-distribution", "continuous", "entropy of the deviation for its logarithm", {}),
+    ("healthy", "continuous", None, {"squash": True, "scale": True}),
+]
 GAMMA, LAMBDA, CLIP = 0.95, 0.9, 0.2
 ENVS, STEPS, ITERATIONS, CHOICES, LENGTH = 8, 12, 4, 3, 9
 
@@ -153,3 +167,6 @@ if __name__ == "__main__":
     run(folder / "recurrent-state-not-replayed" / "pytorch-from-a-state-of-zeros", 2, memory=True, replay=False)
     run(folder / "healthy" / "pytorch", 3)
     run(folder / "healthy" / "pytorch-with-memory", 4, memory=True)
+    for cause, program, fault, more in CONTROL:
+        name = f"{program}-{(fault or 'healthy').replace(' ', '-')}"
+        control.train(folder / cause / name, program, {**SMALL, **more}, fault)

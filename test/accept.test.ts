@@ -25,6 +25,13 @@ const rooms: Room[] = [
     here: process.platform === 'linux',
   },
   { name: 'city', holds: 'the ladder stands, recordings are valid, and PPO and MAPPO learn', figures: 20 },
+  {
+    name: 'continuous',
+    holds: 'mistakes with continuous actions are named first, and no custom of such programs is accused',
+    figures: 2,
+    judged: 10,
+    here: torch,
+  },
   { name: 'doctor', holds: 'its cost is measured beside reading, within its memory', figures: 4 },
   { name: 'zoo', holds: 'a fault of every group is named first, and healthy runs raise no alarm', figures: 5 },
   {

@@ -121,9 +121,31 @@ print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
   it.skipIf(!lint).each([
     [
       'formatted',
-      ['ruff', 'format', '--check', 'python', 'examples/pytorch', 'bench/recorder', 'bench/tokens', 'bench/logs'],
+      [
+        'ruff',
+        'format',
+        '--check',
+        'python',
+        'examples/pytorch',
+        'bench/recorder',
+        'bench/tokens',
+        'bench/continuous',
+        'bench/logs',
+      ],
     ],
-    ['linted', ['ruff', 'check', 'python', 'examples/pytorch', 'bench/recorder', 'bench/tokens', 'bench/logs']],
+    [
+      'linted',
+      [
+        'ruff',
+        'check',
+        'python',
+        'examples/pytorch',
+        'bench/recorder',
+        'bench/tokens',
+        'bench/continuous',
+        'bench/logs',
+      ],
+    ],
     ['type-checked', ['mypy', '--config-file', 'python/pyproject.toml', 'python/trueline_recorder']],
   ])('is %s', (_, [tool, ...args]) => {
     const config = tool === 'ruff' ? [args[0], '--config', 'python/pyproject.toml', ...args.slice(1)] : args;

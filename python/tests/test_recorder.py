@@ -173,7 +173,7 @@ class Rows(Case):
             ({"terminated": zeros}, "needs old_logp"),
             ({"old_logp": zeros}, "to tell episodes apart"),
             ({"old_logp": zeros, "terminated": zeros, "agent": "x"}, "no agent 'x'"),
-            ({"old_logp": zeros, "terminated": zeros, "action": zeros + 0.5}, "action holds 0.5 where whole numbers"),
+            ({"old_logp": zeros, "terminated": zeros, "env": zeros + 0.5}, "env holds 0.5 where whole numbers"),
             (
                 {"old_logp": zeros, "terminated": zeros, "logits": np.zeros((3, 2, 4)), "num_actions": 5},
                 "padded to 4 candidates, but a row has 5",

@@ -62,6 +62,17 @@ class Finds(Case):
                 np.testing.assert_array_equal(np.array(table(self.path, "samples")["logits"]), order(scores).numpy())
                 np.testing.assert_array_equal(np.array(table(self.path, "replays")["logits"]), new.detach().numpy())
 
+    def test_takes_actions_that_are_no_indices_for_continuous_ones(self):
+        for shape in ((3, 2), (3, 2, 4)):
+            recorder = self.recorder(overwrite=True)
+            drawn = np.random.default_rng(1).normal(size=shape)
+            recorder.samples(old_logp=np.zeros((3, 2)), terminated=np.zeros((3, 2)), action=drawn)
+            recorder.replays(old_logp=np.zeros(2), new_logp=np.zeros(2), action=drawn[1])
+            recorder.close()
+            found = table(self.path, "samples")
+            np.testing.assert_allclose(np.reshape(found["action_values"], (6, -1)), drawn.reshape(6, -1))
+            self.assertEqual(list(table(self.path, "replays")["sample"]), [2, 3])
+
     def test_takes_no_logits_that_do_not_give_the_log_probabilities(self):
         recorder, actor = self.watched()
         _, action, logp, _ = self.rollout(actor)

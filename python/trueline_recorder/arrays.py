@@ -62,6 +62,12 @@ def cast(kind: str, array: np.ndarray, name: str) -> np.ndarray:
     return wide.astype(np.int32) if fits else wide
 
 
+def is_continuous(action: Array) -> bool:
+    """Whether actions are numbers of a continuous space, and no indices."""
+    array = to_numpy(action)
+    return array.dtype.kind == "f" and bool(np.any(array[np.isfinite(array)] % 1 != 0))
+
+
 def per_row(value: Array, lead: Tuple[int, ...], name: str, main: str) -> np.ndarray:
     """One number per row. What has fewer dimensions than the rows is spread over them as numpy does it."""
     array = to_numpy(value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .again import TWICE
 from .agents import Agents
-from .arrays import Array, on_cpu, per_row, to_numpy
+from .arrays import Array, is_continuous, on_cpu, per_row, to_numpy
 from .chunks import make_chunk
 from .progress import Progress
 from .rows.oddities import odd_axes, odd_rows, odd_shapes
@@ -175,6 +175,9 @@ class Recorder(Tokens):
         elif self.iteration < 0 or (self._progress.updated and not self._progress.told):
             self._begin(None)
         known = known_columns("samples", columns)
+        if "action" in known and "action_values" not in known and is_continuous(known["action"]):
+            drawn = to_numpy(known.pop("action"))
+            known["action_values"] = drawn[..., None] if drawn.shape == np.shape(known.get("old_logp", 0)) else drawn
         if not self.recording:
             known = {name: value for name, value in known.items() if name in PLACING}
         if "old_logp" not in known:

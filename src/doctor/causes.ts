@@ -1,5 +1,11 @@
 /** Every cause, A to F: one folder of causes/ each. A new folder is listed here; a test says which is not. */
 import type { CauseEntry } from './causes/cause.ts';
+import { clippedActionStored } from './causes/continuous/clipped-action-stored/cause.ts';
+import { deviationInvalid } from './causes/continuous/deviation-invalid/cause.ts';
+import { deviationScaleWrong } from './causes/continuous/deviation-scale-wrong/cause.ts';
+import { dimensionsReducedWrong } from './causes/continuous/dimensions-reduced-wrong/cause.ts';
+import { entropyOfAnotherDistribution } from './causes/continuous/entropy-of-another-distribution/cause.ts';
+import { squashCorrectionWrong } from './causes/continuous/squash-correction-wrong/cause.ts';
 import { advantageAgentSwapped } from './causes/credit/advantage-agent-swapped/cause.ts';
 import { advantageDegenerate } from './causes/credit/advantage-degenerate/cause.ts';
 import { advantageGroupDemeaned } from './causes/credit/advantage-group-demeaned/cause.ts';
@@ -86,6 +92,11 @@ import { weightsNotSynced } from './causes/tokens/weights-not-synced/cause.ts';
 export type { CauseEntry } from './causes/cause.ts';
 
 export const causes: readonly CauseEntry[] = [
+  squashCorrectionWrong,
+  clippedActionStored,
+  dimensionsReducedWrong,
+  deviationScaleWrong,
+  deviationInvalid,
   recurrentStateNotReplayed,
   inputsDiffer,
   gradientsAccumulate,
@@ -132,6 +143,7 @@ export const causes: readonly CauseEntry[] = [
   baselineIncludesMasked,
   advantageGroupMixed,
   groupDegenerate,
+  entropyOfAnotherDistribution,
   policyDetached,
   optimizerUnbound,
   headUnbound,

@@ -1,5 +1,6 @@
 /** Every limit that decides between verdicts, with its reason. None belongs to a game or a fault: each is a definition, a numerical tolerance, a statistical test or a score. What is only a matter of time is in budgets.ts. */
 import { common } from './limits/common.ts';
+import { continuous } from './limits/continuous.ts';
 import { credit } from './limits/credit.ts';
 import { gradient } from './limits/gradient.ts';
 import { network } from './limits/network.ts';
@@ -11,7 +12,7 @@ import { tokens } from './limits/tokens.ts';
 export type { Limit } from './limits/limit.ts';
 
 /** By topic, as docs/limits.md shows them. */
-export const topics = { common, replay, credit, gradient, network, reading, scores, tokens } as const;
+export const topics = { common, replay, credit, gradient, network, reading, scores, tokens, continuous } as const;
 
 export const limits = {
   ...common,
@@ -22,4 +23,5 @@ export const limits = {
   ...reading,
   ...scores,
   ...tokens,
+  ...continuous,
 } as const;

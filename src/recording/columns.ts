@@ -1,5 +1,6 @@
 /** The one table of tables and columns. The reader, the writer, `inspect`, `validate` and docs/recording.md are made from it; a column that is not here is kept, and reported as unknown. */
 
+import { controlColumns } from './control-columns.ts';
 import { tokenColumns } from './token-columns.ts';
 
 export type Kind = 'int' | 'float' | 'bool' | 'text';
@@ -87,6 +88,7 @@ export const tables: readonly TableSpec[] = [
     ['int env', 'which of the parallel environments'],
     ['int seat', 'the physical place in the game, where names are dealt to seats'],
     ['bool imagined', 'the row comes from a model, not from the game'],
+    ...controlColumns.samples,
     ...tokenColumns.samples,
   ]),
   table('responses', 'one response of a language model', [...tokenColumns.responses]),
@@ -110,6 +112,7 @@ export const tables: readonly TableSpec[] = [
     ['float temperature', "what the logits were divided by in this step's forward pass"],
     ['float after_logp', 'the same log-probability after the step'],
     ['float again_logp', 'the same log-probability from a second forward pass with nothing changed between'],
+    ...controlColumns.replays,
     ...tokenColumns.replays,
   ]),
   table('steps', 'one optimiser step of one policy', [

@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { limits, topics } from '../../src/doctor/limits.ts';
 
-const rooms = ['checks', 'transforms', 'pairing', 'tokens'];
+const rooms = ['checks', 'continuous', 'transforms', 'pairing', 'tokens'];
 const files = [
   'check.ts',
   'conventions.ts',

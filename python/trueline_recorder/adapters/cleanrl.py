@@ -12,7 +12,7 @@ from ..arrays import to_numpy
 from ..logits import AGREEING, agreement
 from ..recorder import Recorder
 from ..trouble import warn
-from .listening import LastOutput, Listening, keeps_statistics, own_lines, running, safely
+from .listening import LastOutput, Listening, halves, keeps_statistics, own_lines, running, safely
 
 #: Variables of the loop without which no row can be recorded.
 ROLLOUT = ("logprobs", "rewards", "values", "advantages", "returns", "dones", "next_done")
@@ -70,6 +70,8 @@ class LoopReader:
         self.heard = [LastOutput(head if self.discrete else None, self.listening), LastOutput(None, self.listening)]
         if self.discrete:
             self.heard[1].hear_choices(self.listening)
+        else:
+            self.heard[1].hear_gaussians(self.listening)
         self.head: Optional[LastOutput] = None  # the one of them that gives the log-probabilities, once that is known
         self.called: Any = None  # how the update last asked the policy
         self.rollout: List[Dict[str, Any]] = []
@@ -184,6 +186,8 @@ class LoopReader:
                     self.head = output
                 if scores is not None and self.head is output:
                     columns.update(logits=scores, num_actions=scores.shape[-1])
+        elif "logits1" in acted and to_numpy(local["actions"]).shape[2:] == (acted["logits1"].shape[-1] // 2,):
+            columns.update(halves(acted["logits1"]), action_values=local["actions"], distribution="gaussian")
         obs = local.get("obs")
         if (
             obs is not None
@@ -220,6 +224,9 @@ class LoopReader:
             logits = None if self.head is None else self.head.of(len(rows))
             if logits is not None:
                 columns["logits"] = logits
+            gaussians = None if self.discrete else self.heard[1].of(len(rows))
+            if gaussians is not None:
+                columns.update(halves(gaussians))
             again = self.again()
         columns = {name: value for name, value in columns.items() if value is not None}
         self.recorder.replays(sample=rows, epoch=local.get("epoch"), again=again, **columns)
@@ -244,8 +251,13 @@ class LoopReader:
         if self.called is None or keeps_statistics(self.agent):
             return None
         ask, args, kwargs = self.called
-        head = self.head or LastOutput(None, self.listening)
-        return lambda: head.look(lambda: ask(*args, **kwargs)[1])
+        head = self.head or (LastOutput(None, self.listening) if self.discrete else self.heard[1])
+
+        def look() -> Any:
+            found = head.look(lambda: ask(*args, **kwargs)[1])
+            return found if self.discrete or not isinstance(found, tuple) else found[0]
+
+        return look
 
 
 def settings_of(args: Any) -> Dict[str, Any]:

@@ -7,6 +7,7 @@ import functools
 import sys
 from typing import Any, Callable, List, Mapping, Optional
 
+from ..arrays import to_numpy
 from ..trouble import is_between
 
 
@@ -106,6 +107,20 @@ class LastOutput:
 
         listening.replace(sys.modules["torch"].distributions.Categorical, "__init__", made)
 
+    def hear_gaussians(self, listening: Listening) -> None:
+        """Means and logarithms of deviations, side by side, of every Gaussian that is made."""
+        torch = sys.modules["torch"]
+
+        def made(begin: Callable[..., Any]) -> Callable[..., Any]:
+            def begun(choice: Any, *args: Any, **kwargs: Any) -> None:
+                begin(choice, *args, **kwargs)
+                if choice.loc.dim() > 1:
+                    self.value = torch.cat([choice.loc, choice.scale.log()], -1).detach()
+
+            return begun
+
+        listening.replace(torch.distributions.Normal, "__init__", made)
+
     def look(self, ask: Callable[[], Any]) -> Any:
         """A second answer, and the scores that it was made of where there are any; what was heard last stays."""
         kept, found = self.value, ask()
@@ -118,6 +133,13 @@ class LastOutput:
         if value is None or value.dim() < 2 or value.numel() != rows * value.shape[-1]:
             return None
         return value.reshape(rows, -1)
+
+
+def halves(gaussians: Any) -> dict:
+    """What `hear_gaussians` heard, as columns."""
+    found = to_numpy(gaussians)
+    width = found.shape[-1] // 2
+    return {"mean": found[..., :width], "log_std": found[..., width:]}
 
 
 def keeps_statistics(module: Any) -> bool:

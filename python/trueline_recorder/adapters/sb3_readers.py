@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import to_numpy
 from ..recorder import Recorder
 from ..tensors import Tensor
-from .listening import LastOutput, Listening, keeps_statistics, running_method
+from .listening import LastOutput, Listening, halves, keeps_statistics, running_method
 
 
 class Reader:
@@ -77,6 +77,7 @@ class RolloutReader(Reader):
 
     def __init__(self, model: Any, path: Any, options: Mapping[str, Any]) -> None:
         self.discrete = type(model.action_space).__name__ == "Discrete"
+        self.continuous = type(model.action_space).__name__ == "Box"
         super().__init__(model, path, options)
         # A trust region is searched by line, and the optimiser only moves the critic.
         self.updates = not hasattr(model, "line_search_max_iter")
@@ -119,6 +120,8 @@ class RolloutReader(Reader):
         self.head = LastOutput(
             policy.action_net if self.discrete and hasattr(policy, "action_net") else None, self.listening
         )
+        if self.continuous:
+            self.head.hear_gaussians(self.listening)
 
         def evaluating(evaluate: Callable[..., Any]) -> Callable[..., Any]:
             def evaluate_actions(*args: Any, **kwargs: Any) -> Any:
@@ -166,8 +169,10 @@ class RolloutReader(Reader):
         late = np.array([bool(info.get("TimeLimit.truncated", False)) for info in infos]) & done
         step = {"reward": np.array(local["rewards"], np.float64), "terminated": done & ~late, "truncated": late}
         if self.recorder.recording:
-            if self.discrete and self.acted is not None:
+            if self.acted is not None:
                 step["logits"] = to_numpy(self.acted)
+            if self.continuous and local.get("clipped_actions") is not None:
+                step["env_action"] = np.array(local["clipped_actions"])
             step["next_value"] = self.beyond(infos, late, local.get("lstm_states"))
             if self.discrete and local.get("action_masks") is not None:
                 step["legal"] = np.asarray(local["action_masks"]).reshape(len(infos), -1) > 0.5
@@ -226,6 +231,15 @@ class RolloutReader(Reader):
                     columns["logits"] = rows(taken["logits"])
                 if "legal" in taken:
                     columns["legal"] = rows(taken["legal"])
+            if self.continuous and "logits" in taken:
+                squashed = bool(getattr(model.policy, "squash_output", False))
+                drawn = rows(buffer.actions).reshape(steps * envs, -1)
+                # What is stored went through tanh already.
+                drawn = np.arctanh(np.clip(drawn.astype(np.float64), -1 + 1e-7, 1 - 1e-7)) if squashed else drawn
+                columns.update(halves(rows(taken["logits"])), action_values=drawn)
+                columns["distribution"] = "squashed-gaussian" if squashed else "gaussian"
+                if "env_action" in taken:
+                    columns["env_action"] = rows(taken["env_action"]).reshape(steps * envs, -1)
             # Only numbers are seen as they are: a state's number becomes one of many inputs, and pictures are scaled.
             kind = getattr(getattr(model, "observation_space", None), "dtype", np.dtype(np.float32)).kind
             if kind == "f" and isinstance(buffer.observations, np.ndarray) and buffer.observations[0, 0].size <= 1024:
@@ -273,6 +287,8 @@ class RolloutReader(Reader):
             columns["logits"] = logits
             if masks is not None:
                 columns["legal"] = to_numpy(masks).reshape(tuple(logits.shape)) > 0.5
+        elif self.continuous and logits is not None:
+            columns.update(halves(logits))
         if used is not None and self.recorder.recording:
             # Sequences are padded to one length; rows that only pad were in no loss.
             real = to_numpy(used) > 0.5
@@ -282,7 +298,8 @@ class RolloutReader(Reader):
         if self.recorder.recording and used is None and heard and not keeps_statistics(self.model.policy):
 
             def again() -> Any:
-                return heard.look(lambda: self.evaluate(*args, **kwargs)[1])
+                found = heard.look(lambda: self.evaluate(*args, **kwargs)[1])
+                return found[0] if self.continuous and isinstance(found, tuple) else found
 
         self.recorder.replays(policy="policy", epoch=local.get("epoch"), sample=self.rows, again=again, **columns)
 

@@ -121,8 +121,9 @@ def joined_columns(chunks: Sequence[Mapping[str, object]]) -> Dict[str, np.ndarr
     """The identifying columns of several calls of `samples`, where each has them in one shape."""
     out: Dict[str, np.ndarray] = {}
     for name in (*IDENTITY, *SECOND):
-        parts = [chunk.get(name) for chunk in chunks]
+        parts = [chunk.get(name, chunk.get("action_values") if name == "action" else None) for chunk in chunks]
         arrays = [part for part in parts if isinstance(part, np.ndarray)]
         if len(arrays) == len(parts) and len({part.shape[1:] for part in arrays}) == 1:
-            out[name] = np.concatenate(arrays)
+            joined = np.concatenate(arrays)
+            out[name] = joined[:, 0] if name == "action" and joined.shape[1:] == (1,) else joined
     return out

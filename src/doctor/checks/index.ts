@@ -1,5 +1,6 @@
 /** Every check, in the order in which a report shows them. */
 import type { Check } from '../check.ts';
+import { continuousChecks } from './continuous/index.ts';
 import { credit } from './credit/credit.ts';
 import { critic } from './credit/critic.ts';
 import { normalisation } from './credit/normalisation.ts';
@@ -30,6 +31,7 @@ import { tokenChecks } from './tokens/index.ts';
 export const checks: readonly Check[] = [
   finite,
   replay,
+  ...continuousChecks,
   policyReplay,
   stale,
   oldLogpRecomputed,

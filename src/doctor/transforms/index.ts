@@ -2,6 +2,7 @@
 
 import { inLanguage, type Language, spokenLanguage } from '../../language/language.ts';
 import { Composed } from './composed.ts';
+import { ScoredAs } from './continuous/scored-as.ts';
 import { Absolute } from './credit/absolute.ts';
 import { AffineValues } from './credit/affine-values.ts';
 import { Constant } from './credit/constant.ts';
@@ -86,6 +87,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'return-for-advantage': ReturnForAdvantage,
   'reward-lag': RewardLag,
   'rows-of-iteration': RowsOfIteration,
+  'scored-as': ScoredAs,
   'second-pass': SecondPass,
   sign: Sign,
   snapshot: Snapshot,

@@ -142,6 +142,7 @@ const topicTitles: Record<keyof typeof topics, string> = {
   reading: 'Readings',
   scores: 'Scores',
   tokens: 'Language models',
+  continuous: 'Continuous actions',
 };
 
 function limitsPage(): string {

@@ -1,0 +1,148 @@
+"""Faults for examples/pytorch/continuous.py, each put in from outside by replacing one method of a `Program`. The one thing to get wrong: a fault that
+strikes both passes alike may be no fault at all, because it cancels in the ratio."""
+
+import torch
+from continuous import DIMENSIONS, LOG_TAU, TORQUE
+from fault import fault, wrap
+
+SQUASH = {"squash": True}
+SCALED = {"squash": True, "scale": True}
+
+
+def scored(side, change):
+    """Replaces the log-probability of one pass; `change` gets the program, the action, the mean and the logarithm of the deviation."""
+
+    def put(program):
+        setattr(program, f"{side}_logp", lambda action, mean, log_std: change(program, action, mean, log_std))
+
+    return put
+
+
+def corrected(times, scale=True):
+    def logp(program, action, mean, log_std):
+        factor = TORQUE if scale and program.options.scale else 1.0
+        correction = torch.log(factor * (1 - action.tanh() ** 2) + program.options.epsilon)
+        return (program.parts(action, mean, log_std) - times * correction).sum(-1)
+
+    return logp
+
+
+def reduced(reduce):
+    return lambda program, action, mean, log_std: reduce(program.parts(action, mean, log_std))
+
+
+def normal(action, mean, deviation):
+    return (-0.5 * ((action - mean) / deviation) ** 2 - deviation.log() - 0.5 * LOG_TAU).sum(-1)
+
+
+for side in ("acting", "update"):
+    squash = "squash-correction-wrong"
+    fault(f"no correction in the {side} pass", squash, **SQUASH)(scored(side, corrected(0)))
+    fault(f"correction twice in the {side} pass", squash, **SQUASH)(scored(side, corrected(2)))
+    fault(f"correction with the other sign in the {side} pass", squash, **SQUASH)(scored(side, corrected(-1)))
+    fault(f"correction without its scale in the {side} pass", squash, **SCALED)(scored(side, corrected(1, False)))
+    several = "dimensions-reduced-wrong"
+    fault(f"mean over dimensions in the {side} pass", several)(scored(side, reduced(lambda parts: parts.mean(-1))))
+    fault(f"first dimension in the {side} pass", several)(scored(side, reduced(lambda parts: parts[..., 0])))
+    fault(f"last dimension in the {side} pass", several)(scored(side, reduced(lambda parts: parts[..., -1])))
+    scale = "deviation-scale-wrong"
+    fault(f"variance for deviation in the {side} pass", scale)(
+        scored(side, lambda program, action, mean, log_std: normal(action, mean, (2 * log_std).exp()))
+    )
+    fault(f"deviation for its logarithm in the {side} pass", scale)(
+        scored(side, lambda program, action, mean, log_std: normal(action, mean, log_std.exp().exp()))
+    )
+    fault(f"root of the deviation in the {side} pass", scale)(
+        scored(side, lambda program, action, mean, log_std: normal(action, mean, (log_std / 2).exp()))
+    )
+
+
+@fault("mean over dimensions in both passes", "dimensions-reduced-wrong")
+def _(program):
+    program.reduced = lambda parts: parts.mean(-1)
+
+
+@fault("one dimension in both passes", "dimensions-reduced-wrong")
+def _(program):
+    program.reduced = lambda parts: parts[..., 0]
+
+
+@fault("draws with the variance", "deviation-scale-wrong")
+def _(program):
+    program.drawn = lambda mean, log_std: mean + (2 * log_std).exp() * torch.randn_like(mean)
+
+
+@fault("scores with the variance in both passes", "deviation-scale-wrong")
+def _(program):
+    program.parts = lambda action, mean, log_std: (
+        -0.5 * ((action - mean) / (2 * log_std).exp()) ** 2 - 2 * log_std - 0.5 * LOG_TAU
+    )
+
+
+@fault("clipped action scored by the update", "clipped-action-stored")
+def _(program):
+    program.stored = lambda action: action.clamp(-1, 1)
+
+
+@fault("clipped action scored when acting", "clipped-action-stored")
+def _(program):
+    wrap(program, "acting_logp", lambda own, action, mean, log_std: own(action.clamp(-1, 1), mean, log_std))
+
+
+@fault(
+    "squashed action scored by the update",
+    "clipped-action-stored",
+    "squash-correction-wrong",
+    squash=True,
+    corrected=False,
+)
+def _(program):
+    wrap(program, "update_logp", lambda own, action, mean, log_std: own(TORQUE * action.tanh(), mean, log_std))
+
+
+@fault("scaled action scored by the update", "clipped-action-stored", scale=True)
+def _(program):
+    wrap(program, "update_logp", lambda own, action, mean, log_std: own(TORQUE * action, mean, log_std))
+
+
+def annealed(change):
+    """The deviation follows a schedule that nobody bounds."""
+
+    def put(program):
+        own, begun = program.actor.forward, []
+        wrap(program, "collect", lambda collect: (begun.append(1), collect())[1])
+
+        def forward(obs):
+            mean, log_std = own(obs)
+            return mean, change(log_std, len(begun) - 1)
+
+        program.actor.forward = forward
+
+    return put
+
+
+invalid = "deviation-invalid"
+fault("deviation annealed below 0", invalid, iterations=14)(
+    annealed(lambda log_std, age: (log_std.exp() - 0.08 * age).log())
+)
+fault("deviation annealed to nothing", invalid, iterations=14)(annealed(lambda log_std, age: log_std - 3.0 * age))
+
+
+@fault("entropy of the deviation for its logarithm", "entropy-of-another-distribution")
+def _(program):
+    program.entropy = lambda log_std: (0.5 + 0.5 * LOG_TAU + log_std.exp()).sum(-1)
+
+
+@fault("entropy of the variance", "entropy-of-another-distribution")
+def _(program):
+    program.entropy = lambda log_std: (0.5 + 0.5 * LOG_TAU + 2 * log_std).sum(-1)
+
+
+@fault("entropy of one dimension", "entropy-of-another-distribution")
+def _(program):
+    program.entropy = lambda log_std: 0.5 + 0.5 * LOG_TAU + log_std[..., 0]
+
+
+@fault("entropy of unit deviation", "entropy-of-another-distribution")
+def _(program):
+    program.entropy = lambda log_std: DIMENSIONS * (0.5 + 0.5 * LOG_TAU) + 0 * log_std.sum(-1)

@@ -1,0 +1,26 @@
+/** The entropy in the loss is that of another Gaussian than the actions are drawn from. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const entropyOfAnotherDistribution: CauseEntry = {
+  id: 'entropy-of-another-distribution',
+  group: 'C',
+  place: 305,
+  explains: ['metric-misreported'],
+  decidedBy: ['replays.entropy', 'replays.log_std', 'samples.log_std'],
+  meaning: 'The entropy in the loss is exactly that of another Gaussian than the actions are drawn from.',
+  toldApart:
+    'It is given to rounding by a deviation taken for its logarithm or square, a deviation of 1, or one dimension. Sums, means over dimensions and minus the log-probability are healthy.',
+  symptoms: [
+    'the entropy bonus pushes deviations too hard, or not at all',
+    'the logged entropy is off what log_std gives',
+  ],
+  proof: 'The entropy of the other Gaussian gives every row to rounding.',
+  remedy: 'Take the entropy from the distribution that scores the action: dist.entropy().sum(-1).',
+  pytorch:
+    'dist = Normal(mean, log_std.exp())\nentropy = dist.entropy().sum(-1)            # of the very distribution that log_prob came from',
+  trueline: '// discrete actions only',
+  chinese: {
+    meaning: '损失中的熵恰好属于另一个高斯分布，而不是动作所用的分布。',
+    remedy: '用给动作打分的那个分布求熵：dist.entropy().sum(-1)。',
+  },
+};

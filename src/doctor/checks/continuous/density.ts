@@ -1,0 +1,312 @@
+/** Are log-probabilities of continuous actions what mean, deviation and action give? Two passes that compute them by different formulas are told apart by the formula that gives each of them exactly. What is wrong on both sides alike cancels in the ratio, and is named only where it does not. */
+import { told } from '../../../language/language.ts';
+import { budgets } from '../../budgets.ts';
+import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../../check.ts';
+import {
+  type Deviation,
+  type Form,
+  type Given,
+  givenBy,
+  logpOf,
+  type Row,
+  usual,
+  vector,
+} from '../../continuous/density.ts';
+import { difference, fitted, formsFor, type Scoring } from '../../continuous/forms.ts';
+import { Noise } from '../../continuous/noise.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Lists } from '../../evidence/rows.ts';
+import { proved } from '../../found.ts';
+import { limits } from '../../limits.ts';
+import { ScoredAs } from '../../transforms/continuous/scored-as.ts';
+
+const check = 'density';
+
+export const density: Check = {
+  id: check,
+  group: 'replay',
+  question: [
+    'Are log-probabilities of continuous actions what mean, deviation and action give, in both passes?',
+    '两次前向中，连续动作的对数概率是否由均值、标准差和动作给出？',
+  ],
+  needs: [['samples.action_values', 'replays.action_values'], ['samples.old_logp'], ['replays.new_logp']],
+  causes: ['squash-correction-wrong', 'clipped-action-stored', 'dimensions-reduced-wrong', 'deviation-scale-wrong'],
+  start: () => new DensityPass(),
+};
+
+type Base = Pick<Finding, 'confidence' | 'agents' | 'onset' | 'rows' | 'evidence' | 'told'>;
+
+class DensityPass implements Pass {
+  private readonly rows: Scoring[] = [];
+  private how: Given | null = null;
+  private known = false;
+  private looked = 0;
+  private disagreeing = 0;
+  private readonly bounds = new Bounds();
+  /** Disagreeing rows with a dimension at a bound, those without; and rows that agree without. */
+  private readonly counts = { wrong: 0, wrongInside: 0, rightInside: 0 };
+  private readonly noise = new Noise();
+  private other = '';
+
+  iteration(iteration: Iteration): void {
+    const { samples, replays, before, own } = iteration;
+    if (!samples || iteration.probed) return;
+    const kinds = samples.texts('distribution');
+    const odd = kinds?.find((kind) => kind !== '' && kind !== 'gaussian' && kind !== 'squashed-gaussian');
+    if (odd !== undefined) {
+      this.other = odd;
+      return;
+    }
+    this.noise.iteration(iteration);
+    if (!replays || !before) return;
+    const [raw, given, mean, spread] = ['action_values', 'env_action', 'mean', 'log_std'].map((name) =>
+      samples.list(name),
+    );
+    const [raw2, mean2, spread2] = ['action_values', 'mean', 'log_std'].map((name) => replays.list(name));
+    const actions = raw ?? raw2;
+    if (!actions) return;
+    if (!this.known && raw) {
+      const stride = Math.max(1, Math.floor(samples.rows / budgets.fitRows));
+      this.how = givenBy(
+        samples,
+        Array.from({ length: Math.floor(samples.rows / stride) }, (_, i) => i * stride),
+      );
+      this.known = true;
+    }
+    const [fresh, stored, used] = [
+      replays.measured('new_logp')!,
+      samples.measured('old_logp')!,
+      replays.column('old_logp'),
+    ];
+    const [sample, agent] = [replays.column('sample')!, samples.column('agent')!];
+    if (raw) this.bounds.see(raw);
+    for (let i = 0; i < replays.rows; i++) {
+      if (before[i] === 0 || own[i] === 0) continue;
+      const s = sample[i];
+      const old = used && !Number.isNaN(used[i]) ? used[i] : stored[s];
+      if (!(Math.abs(old) < absurdLogp) || !(Math.abs(fresh[i]) < absurdLogp)) continue;
+      const differs = Math.abs(fresh[i] - old) > Math.max(logpTolerance, limits.density.value * Math.abs(old));
+      this.looked++;
+      if (differs) this.disagreeing++;
+      const inside = !raw || !this.bounds.holds(raw, s);
+      if (differs) this.counts[inside ? 'wrongInside' : 'wrong']++;
+      else if (inside) this.counts.rightInside++;
+      if (this.rows.length >= budgets.coverRows) continue;
+      const action = raw ? vector(raw, s) : vector(raw2, i);
+      const width = action?.length;
+      const [m, l] = [
+        vector(mean, s, width) ?? vector(mean2, i, width),
+        vector(spread, s, width) ?? vector(spread2, i, width),
+      ];
+      if (!action || !m || !l) continue;
+      const sampled: Row = { action, given: vector(given, s, width), mean: m, logStd: l };
+      const updated: Row = {
+        action: vector(raw2, i, width) ?? action,
+        given: sampled.given,
+        mean: vector(mean2, i, width) ?? m,
+        logStd: vector(spread2, i, width) ?? l,
+      };
+      this.rows.push({ iteration: iteration.number, agent: agent[s], sampled, updated, old, fresh: fresh[i], differs });
+    }
+  }
+
+  finish(): Outcome {
+    const share = this.disagreeing / Math.max(1, this.looked);
+    const measured: Outcome['measured'] = {
+      rows: this.looked,
+      disagreeing: this.disagreeing,
+      share: figure(share),
+      ...(this.how ? { given: this.how.how } : {}),
+      ...this.noise.measured(),
+    };
+    const expected = { share: 0, squared_noise: 1 };
+    const silent = (note: string): Outcome => ({ status: 'not-checked', measured, expected, findings: [], note });
+    if (this.other !== '')
+      return silent(
+        told(`actions of the distribution ${this.other} are not recomputed`, `不重新计算分布 ${this.other} 的动作`),
+      );
+    if (this.looked < fewestRows)
+      return silent(told('no replay of a continuous action precedes the first step', '第一步之前没有连续动作的重放'));
+    const findings = this.findings(share, [{ check, measured, expected }]);
+    if (findings.length > 0) return { status: 'fail', measured, expected, findings };
+    // What disagrees for another reason is the replay check's to tell.
+    const note =
+      this.rows.length === 0
+        ? told('needs samples.mean and samples.log_std for more', '更多检查需要 samples.mean 和 samples.log_std')
+        : null;
+    return { status: 'pass', measured, expected, findings: [], ...(note ? { note } : {}) };
+  }
+
+  private findings(share: number, evidence: Finding['evidence']): Finding[] {
+    const differing = this.rows.filter(({ differs }) => differs);
+    const split = share >= noticedShare && this.disagreeing >= fewestRows;
+    const rows = split ? differing : this.rows;
+    const base: Base = {
+      confidence: confidence(1, split ? this.disagreeing : rows.length),
+      agents: [...new Set(rows.map(({ agent }) => agent))].sort((a, b) => a - b),
+      onset: rows[0]?.iteration ?? 0,
+      rows: split ? this.disagreeing : rows.length,
+      evidence,
+      told: true,
+    };
+    const few = rows.filter((_, i) => i % Math.max(1, Math.floor(rows.length / budgets.fitRows)) === 0);
+    const forms = few.length >= fewestRows ? formsFor(few[0].sampled.action.length, this.how) : [];
+    const [old, fresh] = [fitted(forms, few, 'old', this.how), fitted(forms, few, 'new', this.how)];
+    if (split) return this.apart(old, fresh, rows, share, base);
+    return old && fresh ? this.alike(old, fresh, rows, base) : [];
+  }
+
+  /** The two passes disagree. */
+  private apart(old: Form | null, fresh: Form | null, rows: readonly Scoring[], share: number, base: Base): Finding[] {
+    if (!old || !fresh) {
+      const clipped = this.clippedUnseen(old, fresh);
+      return clipped ? [{ ...base, ...clipped }] : [];
+    }
+    const parts = difference(old, fresh);
+    const cause = causeOf(parts);
+    if (!cause) return [];
+    // The odd side is the one that departs from the usual formula, and of two that squash the one that forgets something.
+    const oldIsOdd = oddness(old) > oddness(fresh);
+    const [odd, right] = oldIsOdd ? [old, fresh] : [fresh, old];
+    const transform = new ScoredAs(oldIsOdd ? 'old' : 'new', difference(right, odd), this.how?.how);
+    const value = (form: Form, row: Scoring) => logpOf(form, oldIsOdd ? row.sampled : row.updated, this.how)[0];
+    const proof = proved({
+      quantity: 'log-probability',
+      labels: {
+        target: oldIsOdd ? 'old_logp, as stored' : 'new_logp before the first step',
+        before: oldIsOdd ? 'new_logp before the first step' : 'old_logp, as stored',
+        after: transform.describe(),
+      },
+      iteration: base.onset,
+      point: 'row',
+      target: Float64Array.from(rows, ({ old: a, fresh: b }) => (oldIsOdd ? a : b)),
+      before: Float64Array.from(rows, ({ old: a, fresh: b }) => (oldIsOdd ? b : a)),
+      after: Float64Array.from(rows, (row) => value(odd, row)),
+    });
+    const side = oldIsOdd ? told('acting', '行动时') : told('the update', '更新时');
+    return [
+      {
+        ...base,
+        ...proof,
+        cause,
+        transform,
+        summary: told(
+          `Before the first step ${percent(share)} of the rows have another log-probability in the update than when they were sampled, because ${side} computes it by another formula: ${transform.describe()}.`,
+          `第一步之前，${percent(share)} 的行在更新中的对数概率与采样时不同，因为${side}用了另一个公式：${transform.describe()}。`,
+        ),
+      },
+    ];
+  }
+
+  /** Only one pass is what the recorded action gives, and rows disagree only where an action lies at a bound: the other pass had the action before it was clipped. */
+  private clippedUnseen(old: Form | null, fresh: Form | null): Pick<Finding, 'cause' | 'transform' | 'summary'> | null {
+    const { wrong, wrongInside, rightInside } = this.counts;
+    if (wrong < fewestRows || wrongInside > (1 - limits.formShare.value) * wrong || rightInside < fewestRows)
+      return null;
+    const transform = new ScoredAs(fresh || !old ? 'new' : 'old', { action: 'given' });
+    return {
+      cause: 'clipped-action-stored',
+      transform,
+      summary: told(
+        `Before the first step the two passes disagree on ${wrong} rows whose action lies at a bound, and on ${wrongInside} others: one of them scored the action as it was drawn, the other the clipped one.`,
+        `第一步之前，两次前向在 ${wrong} 个动作处于边界的行上不一致，其余仅 ${wrongInside} 行：一次对采样的原始动作打分，另一次对裁剪后的动作打分。`,
+      ),
+    };
+  }
+
+  /** The two passes agree, and yet may both be wrong. */
+  private alike(old: Form, fresh: Form, rows: readonly Scoring[], base: Base): Finding[] {
+    if (old.reduce !== usual.reduce && old.reduce === fresh.reduce) {
+      const transform = new ScoredAs('both', { reduce: old.reduce });
+      const value = (form: Form) => Float64Array.from(rows, ({ sampled }) => logpOf(form, sampled, this.how)[0]);
+      return [
+        {
+          ...base,
+          ...proved({
+            quantity: 'log-probability',
+            labels: {
+              target: 'as recorded',
+              before: told('the sum over dimensions', '各维之和'),
+              after: transform.describe(),
+            },
+            iteration: base.onset,
+            point: 'row',
+            target: Float64Array.from(rows, (row) => row.old),
+            before: value({ ...old, reduce: 'sum' }),
+            after: value(old),
+          }),
+          cause: 'dimensions-reduced-wrong',
+          transform,
+          summary: told(
+            `Both passes take ${transform.describe()} for the log-probability of an action with ${rows[0].sampled.action.length} dimensions, where it is their sum: ratios are not those of the action.`,
+            `动作有 ${rows[0].sampled.action.length} 维，两次前向却都以${transform.describe()}为其对数概率，而它应是各维之和：比率不是该动作的比率。`,
+          ),
+        },
+      ];
+    }
+    const scored = old.deviation;
+    const drawn = this.noise.drawnWith();
+    if (scored !== fresh.deviation || drawn === null || drawn === scored) return [];
+    const [side, kind]: ['both' | 'draw', Deviation] = drawn === 'own' ? ['both', scored] : ['draw', drawn];
+    const transform = new ScoredAs(side, { deviation: kind });
+    return [
+      {
+        ...base,
+        cause: 'deviation-scale-wrong',
+        transform,
+        before: this.noise.spread(scored),
+        after: this.noise.spread(drawn),
+        summary: told(
+          side === 'draw'
+            ? `Actions are drawn with ${transform.describe()}, and scored with the deviation: squared distances from the mean average ${figure(this.noise.spread(scored))} of what the log-probabilities take them for.`
+            : `Both passes score actions with ${transform.describe()}, and they are drawn with the deviation: squared distances from the mean average ${figure(this.noise.spread(scored))} of what the log-probabilities take them for.`,
+          side === 'draw'
+            ? `动作是用${transform.describe()}采样的，却用标准差打分：到均值的平方距离平均是对数概率所认定的 ${figure(this.noise.spread(scored))} 倍。`
+            : `两次前向都用${transform.describe()}打分，而动作是用标准差采样的：到均值的平方距离平均是对数概率所认定的 ${figure(this.noise.spread(scored))} 倍。`,
+        ),
+      },
+    ];
+  }
+}
+
+function causeOf({ squash, scaled, reduce, deviation, action }: Partial<Form>): string | null {
+  if (reduce !== undefined) return 'dimensions-reduced-wrong';
+  if (deviation !== undefined) return 'deviation-scale-wrong';
+  if (action !== undefined) return 'clipped-action-stored';
+  return squash !== undefined || scaled !== undefined ? 'squash-correction-wrong' : null;
+}
+
+/** How far a form is from the usual one: scoring squashed actions whole is best, forgetting something worse. */
+const oddness = ({ reduce, deviation, action, squash, scaled }: Form) =>
+  2 * (Number(reduce !== 'sum') + Number(deviation !== 'own') + Number(action !== 'raw') + Math.abs(squash - 1)) +
+  Number(squash !== 0 && !scaled);
+
+/** Extreme values of each dimension so far, and how many rows have the very same: several make it a bound. */
+class Bounds {
+  private readonly at: { low: number; high: number; lows: number; highs: number }[] = [];
+
+  see({ values, offsets }: Lists): void {
+    const width = offsets[1] - offsets[0];
+    while (this.at.length < width)
+      this.at.push({ low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY, lows: 0, highs: 0 });
+    for (let row = 0; row < offsets.length - 1; row++)
+      for (let d = 0; d < width; d++) {
+        const value = values[offsets[row] + d];
+        const own = this.at[d];
+        if (value < own.low) [own.low, own.lows] = [value, 0];
+        if (value > own.high) [own.high, own.highs] = [value, 0];
+        if (value === own.low) own.lows++;
+        if (value === own.high) own.highs++;
+      }
+  }
+
+  /** Whether a row has a dimension at a bound. */
+  holds({ values, offsets }: Lists, row: number): boolean {
+    const ties = limits.boundTies.value;
+    return this.at.some(({ low, high, lows, highs }, d) => {
+      const value = values[offsets[row] + d];
+      return (lows >= ties && value === low) || (highs >= ties && value === high);
+    });
+  }
+}
