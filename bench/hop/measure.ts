@@ -1,7 +1,6 @@
 /** How good a run's modules are on fresh play that nothing is learnt from: of its own policies, or of players that choose at random. */
 import type { ModuleErrors } from '../../src/algorithms/hop/agent.ts';
 import { HopCrew } from '../../src/algorithms/hop/crew.ts';
-import { ownView } from '../../src/algorithms/mappo/critic-view.ts';
 import { Batch, batchShape } from '../../src/batch/batch.ts';
 import type { GameMaker } from '../../src/games/game.ts';
 import { Collector } from '../../src/training/collect/collector.ts';
@@ -28,8 +27,8 @@ export function measureModules(trainer: Trainer, make: GameMaker, options: Measu
   const { companion, diaries } = crew.watching(game);
   const stages: Stages = options.play === 'learnt' ? cleanStages : { ...cleanStages, act: actAtRandom };
   const played = { seed: options.seed + 2 ** 41, collect: 'episodes' as const, rollout: 1 };
-  const collector = new Collector(trainer.engine, game, named, learners, ownView, played, stages, companion);
-  stages.collect(collector, new Batch(batchShape(game, 0, companion.width)));
+  const collector = new Collector(trainer.engine, game, named, learners, played, stages, companion);
+  stages.collect(collector, new Batch(batchShape(game, 0, companion.widthOf(0))));
   return learners.map((learner) => {
     const errors = crew.agents[learner.index].measure(diaries[learner.agents[0]]!, Number.POSITIVE_INFINITY);
     if (!errors) throw new RangeError(`${learner.name} took no step in ${options.episodes} episodes; play more.`);

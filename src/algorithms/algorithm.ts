@@ -18,6 +18,8 @@ export interface Algorithm {
   readonly update: typeof ppoUpdate;
   /** What accompanies the run beyond policies and critics; null where there is nothing. */
   crew(run: CrewRun): Crew | null;
+  /** What belongs to one of its learners, in the order of their plans, in what a crew has saved. */
+  modelsOf(saved: unknown, position: number): unknown;
 }
 
 /** What a crew is made for. */
@@ -27,8 +29,13 @@ export interface CrewRun {
   /** Per agent. */
   readonly names: readonly string[];
   readonly plans: readonly LearnerPlan[];
+  /** The settings of the run, with those of the seats that the crew is made for. */
   readonly settings: AlgorithmSettings & { readonly seed: number; readonly worlds: number; readonly deal: boolean };
   readonly stages: AlgorithmStages;
+  /** Numbers the crews of a run whose agents learn in different ways. */
+  readonly group?: number;
+  /** Whether its agents only play. */
+  readonly frozen?: boolean;
 }
 
 /** Models beside the policies. Hooks come in the order in which an iteration calls them. */
@@ -50,6 +57,8 @@ export interface Crew {
   /** Everything that going on bit for bit needs, as plain data. */
   save(): unknown;
   load(saved: unknown): void;
+  /** Takes what `modelsOf` found in another run for one of its own learners: models go from run to run with the policy that they accompany. */
+  adopt(learner: number, saved: unknown, iteration: number): void;
   /** Accompanies play that nothing is learnt from: of many worlds, or one decision at a time. */
   playing(game: Game): Companion;
   table(game: Game): Table;

@@ -1,6 +1,9 @@
 /** A learning policy: its networks, its value normaliser and what it has adapted. Its name, not its number, chooses its random streams. */
 import { RandomStream } from '../math/random.ts';
 import type { Engine, Policy, PolicyShape } from '../net/types.ts';
+import type { HopSettings } from './hop/settings.ts';
+import type { AlgorithmName } from './index.ts';
+import type { CriticView } from './mappo/critic-view.ts';
 import type { NetworkSettings, PpoSettings } from './ppo/settings.ts';
 import { ValueNormaliser } from './ppo/value-normaliser.ts';
 
@@ -12,6 +15,10 @@ export interface Learner {
   /** The agents whose rows it learns from: one of its own, or all that share it. */
   readonly agents: readonly number[];
   readonly policy: Policy;
+  /** How long what its policy sees is, and what its critic sees. */
+  readonly inputs: number;
+  readonly view: CriticView;
+  readonly seat: SeatSettings;
   readonly normaliser: ValueNormaliser;
   /** What adaptiveKl has made of the learning rates. */
   rateFactor: number;
@@ -19,11 +26,20 @@ export interface Learner {
   updates: number;
 }
 
+/** How an agent learns: with which algorithm and which of its settings, which may differ from seat to seat. */
+export interface SeatSettings {
+  readonly algorithm: AlgorithmName;
+  readonly ppo: PpoSettings;
+  readonly hop: HopSettings;
+  readonly network: NetworkSettings;
+}
+
 /** What a learner is made for. */
 export interface LearnerPlan {
   index: number;
   name: string;
   agents: number[];
+  seat: SeatSettings;
 }
 
 /** What the networks must fit; every game has it. */
@@ -58,13 +74,18 @@ export function policyShape(game: DecisionShape, criticInputs: number, network: 
 
 export function makeLearner(
   engine: Engine,
-  shape: PolicyShape,
+  game: DecisionShape,
   who: LearnerPlan,
-  ppo: PpoSettings,
+  view: CriticView,
+  /** How many values follow the observation in what the policy sees. */
+  accompanying: number,
   seed: number,
 ): Learner {
+  const inputs = game.observation + accompanying;
+  const shape = policyShape({ ...game, observation: inputs }, view.width || inputs, who.seat.network);
   const policy = engine.policy(shape, RandomStream.of(seed, 'initialise', who.name));
-  return { ...who, policy, normaliser: new ValueNormaliser(ppo.valueNormalisation), rateFactor: 1, updates: 0 };
+  const normaliser = new ValueNormaliser(who.seat.ppo.valueNormalisation);
+  return { ...who, policy, inputs, view, normaliser, rateFactor: 1, updates: 0 };
 }
 
 /** Draws the policy head anew with another gain; trunk and critic stay. */

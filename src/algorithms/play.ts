@@ -48,8 +48,8 @@ export interface AskedPlaces {
 
 /** What accompanies play: it adds to what policies see, and looks on. */
 export interface Companion {
-  /** How many values follow the game's observation in a policy's input. */
-  readonly width: number;
+  /** How many values follow the game's observation in the input of a learner's policy. */
+  widthOf(learner: number): number;
   /** A new episode has begun. */
   begin(play: Play, world: number): void;
   /** Fills what follows the observation for the places that a learner is asked about. */

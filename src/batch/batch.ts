@@ -3,7 +3,7 @@ import type { ActionKind, Actions } from '../distributions/distribution.ts';
 import { actionKind } from '../distributions/index.ts';
 import type { Game } from '../games/game.ts';
 import { type ColumnKind, plainRoom, type Room } from '../net/types.ts';
-import { type ColumnArray, copyRows, Runs } from './gather.ts';
+import { type ColumnArray, copyFloatSpan, copyRows, Runs } from './gather.ts';
 
 export interface BatchShape {
   readonly observation: number;
@@ -201,6 +201,13 @@ export class Batch {
 
   add(): number {
     return this.extend(1);
+  }
+
+  /** Writes what a row sees; zeros follow where its learner sees less than others. */
+  see(row: number, from: Float32Array, at: number, width: number): void {
+    const start = this.slot[row] * this.shape.observation;
+    copyFloatSpan(from, at, this.obs, start, width);
+    this.obs.fill(0, start + width, start + this.shape.observation);
   }
 
   /** The slot of the next row that is added; `reserve` has made room for it. */

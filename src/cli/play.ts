@@ -13,7 +13,7 @@ import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
-import { isLearning } from '../training/collect/seating.ts';
+import { isLearning } from '../training/lineup/entry.ts';
 import { loadTrainer } from '../training/node.ts';
 import { asBadInput, json, print, wholeNumber, words } from './common/options.ts';
 import { parseSet } from './common/settings.ts';
@@ -184,7 +184,9 @@ async function pictures(
 ): Promise<void> {
   const game = make(1);
   if (!hasPictures(game))
-    throw new BadInput(`${gameEntry(name).name} has no pictures; stag-hunt, snowdrift and city have`);
+    throw new BadInput(
+      `${gameEntry(name).name} has no pictures; stag-hunt, snowdrift, coin-game, cleanup and city have`,
+    );
   const frames: Picture[] = [];
   const texts: string[] = [];
   let month = -1;

@@ -46,7 +46,10 @@ export function trainCommand(): Command {
     )
     .option('--seed <n>', 'the seed of every random stream of the run', wholeNumber)
     .option('--steps <n>', 'decisions of learning agents', wholeNumber)
-    .option('--players <list>', 'who plays each seat: ppo, or a scripted player, separated by commas')
+    .option(
+      '--players <list>',
+      'who plays each seat, separated by commas: learn, an algorithm ("hop without subgoals"), "from RUN", "frozen RUN", or a scripted player',
+    )
     .option(
       '--without <modules>',
       `modules of hop to leave out, of ${hopModules.join(', ')}, separated by commas; or none`,

@@ -3,7 +3,8 @@ import type { GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import { randomPlayer } from '../games/players.ts';
 import { RandomStream } from '../math/random.ts';
-import { agentNames, isLearning, learning } from '../training/collect/seating.ts';
+import { agentNames } from '../training/collect/seating.ts';
+import { asksToLearn } from '../training/lineup/entry.ts';
 import type { Settings } from '../training/settings.ts';
 
 export interface Traits {
@@ -87,7 +88,7 @@ export function findTraits(settings: Settings, make?: GameMaker): Traits {
   const { seats, candidates, actions, features, horizon, observation } = game.shape;
   const agents = agentNames(settings, game)
     .map((_, agent) => agent)
-    .filter((agent) => isLearning(settings.players?.[agent] ?? learning));
+    .filter((agent) => asksToLearn(settings.players?.[agent]));
   const { head } = settings.network;
   const traits: Traits = {
     game: game.name,

@@ -93,6 +93,12 @@ export interface Game {
     readonly kinds: number;
   };
 
+  /** Only where players pursue goals that can be told from the rules: their names, and per place which was reached in the latest step, or -1. */
+  readonly goals?: readonly string[];
+  readonly goal?: Int8Array;
+  /** Only where chance goes on after the start: from now on the world draws from this stream, so that whoever tries moves out cannot foresee it. */
+  redraw?(world: number, stream: RandomStream): void;
+
   /** Extra figures of the latest decision for the recording, per place and per column. */
   readonly extras?: readonly GameColumn[];
 }

@@ -44,7 +44,7 @@ describe('the registry of games', () => {
 
   it.each([
     ['chess', {}, /There is no game "chess"; the games are probe-value,.*city-dilemma\.$/],
-    ['stag-hunt/9x9', {}, /has no preset "9x9"; its presets are 4x4-4h1s, 8x8-4h1s\.$/],
+    ['stag-hunt/9x9', {}, /has no preset "9x9"; its presets are 4x4-4h1s, 8x8-4h1s, 4x4-4h2s, 8x8-4h2s\.$/],
     ['echo/x', {}, /has no preset "x"; it has no presets/],
     ['stag-hunt', { deer: 1 }, /there is no setting "deer"; the settings are preset, width, height, players/],
     ['stag-hunt', { players: 9 }, /stag-hunt: players: /],

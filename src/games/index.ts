@@ -5,6 +5,8 @@ import { City } from './city/game.ts';
 import { citySettings, dilemmaSettings } from './city/rules.ts';
 import { EchoGame, echoOptimum, echoSettings } from './echo.ts';
 import type { Game, GameMaker } from './game.ts';
+import { Cleanup, cleanupSettings } from './grid/cleanup.ts';
+import { CoinGame, coinGamePresets, coinGameSettings } from './grid/coin-game.ts';
 import { Snowdrift, snowdriftSettings } from './grid/snowdrift.ts';
 import { StagHunt, stagHuntPresets, stagHuntSettings } from './grid/stag-hunt.ts';
 import { ProbeGame, type ProbeName, probeSettings, probes } from './probes.ts';
@@ -94,6 +96,19 @@ const entries: readonly GameEntry[] = [
     summary: "Clear drifts at your own cost to everyone's profit, or wait until another does.",
     schema: snowdriftSettings,
     make: (settings, worlds) => new Snowdrift(settings, worlds),
+  }),
+  entry({
+    name: 'coin-game',
+    summary: 'Take the coins of your own colour, or those of others at their cost.',
+    schema: coinGameSettings,
+    presets: coinGamePresets,
+    make: (settings, worlds) => new CoinGame(settings, worlds),
+  }),
+  entry({
+    name: 'cleanup',
+    summary: 'Eat the apples that grow while somebody cleans the river, or be the one who cleans.',
+    schema: cleanupSettings,
+    make: (settings, worlds) => new Cleanup(settings, worlds),
   }),
   entry({
     name: 'city',

@@ -19,7 +19,7 @@ export function hasPictures(game: Game): boolean {
 export function framePicture(game: Game, world: number): Picture {
   if (game instanceof GridGame) return gridPicture(game, world);
   if (game instanceof City) return cityPicture(game, world);
-  throw new GameRefusal(`${game.name} has no pictures; stag-hunt, snowdrift and city have.`);
+  throw new GameRefusal(`${game.name} has no pictures; stag-hunt, snowdrift, coin-game, cleanup and city have.`);
 }
 
 /** The picture of a world as SVG text. */
@@ -31,5 +31,5 @@ export function frame(game: Game, world: number): string {
 export function textFrame(game: Game, world: number): string {
   if (game instanceof GridGame) return gridText(game, world);
   if (game instanceof City) return cityText(game, world);
-  throw new GameRefusal(`${game.name} has no pictures; stag-hunt, snowdrift and city have.`);
+  throw new GameRefusal(`${game.name} has no pictures; stag-hunt, snowdrift, coin-game, cleanup and city have.`);
 }

@@ -3,9 +3,7 @@ import type { RandomStream } from '../math/random.ts';
 import { City } from './city/game.ts';
 import { cityPlayers } from './city/players.ts';
 import type { Game } from './game.ts';
-import { GridGame, stay } from './grid/grid.ts';
-import { Snowdrift } from './grid/snowdrift.ts';
-import { StagHunt } from './grid/stag-hunt.ts';
+import { dilemmaPlayers } from './grid/players.ts';
 import { GameRefusal } from './refusal.ts';
 
 /**
@@ -39,59 +37,11 @@ export const randomPlayer: Player = {
   },
 };
 
-/**
- * Walks a shortest way to the nearest thing of its kind and acts on it on arrival; when its kind is gone, to the other kinds in the
- * order given. Among equally short ways, and equally near things, every first move is equally likely.
- */
-export function nearestPlayer(name: string, kinds: readonly number[]): Player {
-  const targets: Int16Array[] = [];
-  return {
-    name,
-    act(game, place, stream) {
-      if (!(game instanceof GridGame)) throw new GameRefusal(`The player ${name} cannot play ${game.name}.`);
-      const world = Math.floor(place / game.players);
-      const here = game.position[place];
-      const base = world * game.cells;
-      let kind = 0;
-      targets.length = 0;
-      for (let i = 0; i < kinds.length && targets.length === 0; i++) {
-        kind = kinds[i];
-        for (let cell = 0; cell < game.cells; cell++) {
-          if (game.thing[base + cell] === kind + 1) targets.push(game.distances(world, cell));
-        }
-      }
-      if (targets.length === 0) return stay;
-      if (game.thing[base + here] === kind + 1) return stay + 1 + kind;
-      const nearest = nearestOf(targets, here);
-      const open = game.moves[base + here];
-      let choice = stay;
-      let ways = 0;
-      for (let move = 0; move < stay; move++) {
-        if (((open >> move) & 1) === 0) continue;
-        if (nearestOf(targets, game.neighbour(here, move)) !== nearest - 1) continue;
-        // Keeping the n-th way with chance 1/n makes all of them equally likely.
-        if (stream.below(++ways) === 0) choice = move;
-      }
-      return choice;
-    },
-  };
-}
-
-function nearestOf(targets: readonly Int16Array[], cell: number): number {
-  let nearest = 1 << 15;
-  for (let i = 0; i < targets.length; i++) if (targets[i][cell] < nearest) nearest = targets[i][cell];
-  return nearest;
-}
-
 type PlayerMaker = (game: Game) => Player;
 
 function makers(game: Game): Record<string, PlayerMaker> {
   const known: Record<string, PlayerMaker> = { random: () => randomPlayer };
-  if (game instanceof StagHunt) {
-    known['nearest-stag'] = () => nearestPlayer('nearest-stag', [0, 1]);
-    known['nearest-hare'] = () => nearestPlayer('nearest-hare', [1, 0]);
-  }
-  if (game instanceof Snowdrift) known['nearest-drift'] = () => nearestPlayer('nearest-drift', [0]);
+  Object.assign(known, dilemmaPlayers(game));
   if (game instanceof City) Object.assign(known, cityPlayers);
   return known;
 }

@@ -1,5 +1,4 @@
 /** Random play of the very game that a run plays: through its stages, so that whatever they do to the game, or to whom, is in the returns. */
-import { ownView } from '../algorithms/mappo/critic-view.ts';
 import { Batch, batchShape } from '../batch/batch.ts';
 import type { Game, GameMaker } from '../games/game.ts';
 import { GridGame } from '../games/grid/grid.ts';
@@ -50,12 +49,13 @@ function playThroughStages(
   const seating = {
     names,
     learnerOf: new Int32Array(seats).fill(-1),
+    learning: 0,
     players: names.map(() => randomPlayer),
     deal,
   };
   const settings = { seed, collect: 'episodes' as const, rollout: 32 };
-  const collector = new Collector(null, game, seating, [], ownView, settings, stages);
-  const batch = new Batch(batchShape(game, ownView.width));
+  const collector = new Collector(null, game, seating, [], settings, stages);
+  const batch = new Batch(batchShape(game, 0));
   const counter = new BlockCounter(seats);
   const byName = emptySums(seats);
   const bySeat = new Float64Array(seats);

@@ -4,6 +4,7 @@ import type { PolicySave } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { fromBytes, toBytes } from './blob.ts';
 import type { Collector } from './collect/collector.ts';
+import type { Origins } from './lineup/origin.ts';
 import type { Settings } from './settings.ts';
 
 export interface Checkpoint {
@@ -16,6 +17,8 @@ export interface Checkpoint {
   worlds: ReturnType<Collector['save']>;
   /** What accompanies the policies, where anything does. */
   crew: unknown;
+  /** The frozen agents of a line-up, which come from other runs. */
+  origins?: Origins;
   guard: [string, number][];
   /** Chunks per table of the recording at this moment. */
   recording: Record<string, number> | null;
@@ -38,6 +41,11 @@ export function saveLearner(learner: Learner): Checkpoint['learners'][number] {
 export function loadLearner(learner: Learner, saved: Checkpoint['learners'][number]): void {
   if (learner.name !== saved.name)
     throw new BadInput(`the checkpoint holds the policy ${saved.name} where the run has ${learner.name}`);
+  adoptLearner(learner, saved);
+}
+
+/** Makes a learner what another was, whatever the other was called. */
+export function adoptLearner(learner: Learner, saved: Checkpoint['learners'][number]): void {
   learner.policy.load(saved.policy);
   const [rateFactor, updates, ...normaliser] = saved.numbers;
   learner.rateFactor = rateFactor;

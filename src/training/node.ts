@@ -1,6 +1,7 @@
 /** Training into a folder: the recording and its checkpoints. A checkpoint is on disk before an older one goes, and two are kept, so a run that was killed at any moment can be resumed. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gameMaker } from '../games/index.ts';
 import { createEngine } from '../net/engine.ts';
 import type { KernelName } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
@@ -8,8 +9,11 @@ import { type Claim, claimFolder } from '../recording/claim/node.ts';
 import { folderStore } from '../recording/node.ts';
 import { type Encoding, RecordingWriter, requireEmpty } from '../recording/writer.ts';
 import { type BegunFault, decodeCheckpoint } from './checkpoint.ts';
+import { agentNames } from './collect/seating.ts';
+import { originKey, readEntry } from './lineup/entry.ts';
+import { type Origin, type Origins, readOrigin } from './lineup/origin.ts';
 import { type TrainHooks, type TrainResult, train } from './run.ts';
-import type { SettingsInput } from './settings.ts';
+import { readSettings, type SettingsInput } from './settings.ts';
 import { Trainer } from './trainer.ts';
 
 const checkpoints = 'checkpoints';
@@ -31,9 +35,11 @@ export async function trainInto(
   hooks: FolderHooks = {},
 ): Promise<TrainResult> {
   await requireEmpty(folderStore(folder));
+  const origins = hooks.origins ?? (await readOrigins(settings));
   // Not before the settings are known to be good: what is refused leaves no folder.
   const owning = owned(folder, hooks);
-  return train(settings, { ...forTraining(hooks), ...folderHooks(folder, hooks, owning.claim) }).finally(owning.end);
+  const into = { ...forTraining(hooks), origins, ...folderHooks(folder, hooks, owning.claim) };
+  return train(settings, into).finally(owning.end);
 }
 
 /** Goes on from a folder's newest checkpoint. `changed` may give another number of steps, threads or guard. */
@@ -48,11 +54,30 @@ export async function resumeFrom(
   try {
     await owning.claim();
     const resume = await latestCheckpoint(folder, hooks.onNotice);
-    const settings = { ...decodeCheckpoint(resume).settings, ...changed };
-    return await train(settings, { ...forTraining(hooks), ...folderHooks(folder, hooks, owning.claim), resume });
+    const { settings: begun, origins = {} } = decodeCheckpoint(resume);
+    const settings = { ...begun, ...changed };
+    const into = { ...forTraining(hooks), origins, ...folderHooks(folder, hooks, owning.claim), resume };
+    return await train(settings, into);
   } finally {
     await owning.end();
   }
+}
+
+/** The agents of other runs that the players of a run come from, each from the newest checkpoint of its folder. */
+export async function readOrigins(input: SettingsInput): Promise<Origins> {
+  const settings = readSettings(input);
+  const origins: Record<string, Origin> = {};
+  const game = gameMaker(settings.game, settings.gameSettings)(1);
+  const names = agentNames(settings, game);
+  for (const [agent, text] of (settings.players ?? []).entries()) {
+    const { origin: words } = readEntry(text);
+    if (!words || names[agent] === undefined) continue;
+    const bytes = await latestCheckpoint(words.run).catch((error: unknown) => {
+      throw error instanceof BadInput ? new BadInput(`player ${JSON.stringify(text)}: ${error.message}`) : error;
+    });
+    origins[originKey(words, names[agent])] = readOrigin(bytes, words, names[agent]);
+  }
+  return origins;
 }
 
 /** The claim on a folder, made when it is first asked for. */
@@ -105,9 +130,9 @@ export async function loadTrainer(
   onNotice?: (sentence: string) => void,
 ): Promise<{ trainer: Trainer; dispose(): void }> {
   const bytes = await latestCheckpoint(folder, onNotice);
-  const { settings, kernel, fault } = decodeCheckpoint(bytes);
+  const { settings, kernel, fault, origins } = decodeCheckpoint(bytes);
   const engine = await createEngine({ kernel: kernel as KernelName });
-  const trainer = new Trainer(settings, { engine, ...(fault ? { fault } : {}) });
+  const trainer = new Trainer(settings, { engine, ...(fault ? { fault } : {}), ...(origins ? { origins } : {}) });
   trainer.load(bytes);
   return { trainer, dispose: () => engine.dispose() };
 }

@@ -31,6 +31,8 @@ const recommended: Readonly<Record<string, SettingsInput>> = {
   city,
   'city-dilemma': city,
   snowdrift: { steps: 2_000_000, worlds: 256, rollout: 32 },
+  'coin-game': { steps: 1_000_000, worlds: 128, rollout: 32, ppo: { gamma: 0.95 }, hop: { without: ['world-model'] } },
+  cleanup: { steps: 2_000_000, worlds: 128, rollout: 32, hop: { without: ['world-model'] } },
 };
 
 /** The general defaults are not repeated here; an empty object means that they fit. */

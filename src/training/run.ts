@@ -11,6 +11,7 @@ import type { BegunFault } from './checkpoint.ts';
 import type { AgentReturn } from './collect/episodes.ts';
 import { evaluate } from './collect/evaluate.ts';
 import { type GuardKind, GuardStop } from './guard/guard.ts';
+import type { Origins } from './lineup/origin.ts';
 import type { RecordingSink } from './record/recorder.ts';
 import type { IterationReport } from './report.ts';
 import { readSettings, type SettingsInput } from './settings.ts';
@@ -30,6 +31,8 @@ export interface TrainHooks {
   game?: GameMaker;
   /** Stages in place of the clean ones. */
   stages?: Partial<Stages>;
+  /** The agents of other runs that `players` names; `trainInto` reads them from their folders. */
+  origins?: Origins;
   /** The fault that these stages make, kept with every checkpoint: a run that is gone on with must have it again. */
   fault?: BegunFault;
   /** An engine to share; otherwise one is made and disposed of. */
@@ -84,6 +87,7 @@ export interface TrainResult {
 const hookNames = {
   game: true,
   stages: true,
+  origins: true,
   fault: true,
   engine: true,
   recording: true,
@@ -156,7 +160,7 @@ function currentPlayers(trainer: Trainer, game: Game): Player[] {
   return Array.from({ length: game.shape.seats }, (_, seat) => {
     const scripted = trainer.seating.players[seat];
     if (scripted) return table ? table.watch(scripted) : scripted;
-    const learner = trainer.learners.find((item) => item.agents.includes(seat)) ?? trainer.learners[0];
+    const learner = trainer.seated.find((item) => item.agents.includes(seat)) ?? trainer.learners[0];
     return table ? table.player(learner) : policyPlayer(learner);
   });
 }

@@ -73,7 +73,9 @@ export const settingsSchema = z.strictObject({
     .array(z.string().min(1))
     .nullable()
     .default(null)
-    .describe('Who plays each agent: learn, or the name of a scripted player; null lets all learn.'),
+    .describe(
+      'Who plays each agent: learn, an algorithm (hop without subgoals, ppo with ppo.clip=0.1), from RUN, frozen RUN, or a scripted player; null lets all learn.',
+    ),
   deal: z
     .boolean()
     .default(false)

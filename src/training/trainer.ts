@@ -1,13 +1,11 @@
 /** A training run, one iteration at a time: collect, credit, batch, replay, loss, step. Every number passes through the stages and nowhere else. */
 
-import type { Algorithm, Crew } from '../algorithms/algorithm.ts';
-import { algorithms } from '../algorithms/index.ts';
-import { type Learner, makeLearner, policyShape, reinitialiseHead } from '../algorithms/learner.ts';
+import type { Crew } from '../algorithms/algorithm.ts';
+import { type Learner, reinitialiseHead } from '../algorithms/learner.ts';
 import type { LearnerRows, UpdatePart, UpdatePlan } from '../algorithms/ppo/update.ts';
 import { batchShape, rowBytes } from '../batch/batch.ts';
 import type { Game, GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
-import { RandomStream } from '../math/random.ts';
 import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { Manifest } from '../recording/manifest.ts';
@@ -22,13 +20,16 @@ import {
   saveLearner,
 } from './checkpoint.ts';
 import { Collector } from './collect/collector.ts';
-import { agentNames, makeSeating, planLearners, type Seating } from './collect/seating.ts';
+import { agentNames, makeSeating, type Seating } from './collect/seating.ts';
 import { assignCredit } from './credit/assign-credit.ts';
 import { Flow } from './flow.ts';
 import { Guard, type GuardKind, GuardStop } from './guard/guard.ts';
 import { LiveDoctor } from './guard/live-doctor.ts';
 import { Replay } from './guard/replay-check.ts';
 import { Watch } from './guard/step-watch.ts';
+import { readLineup } from './lineup/lineup.ts';
+import type { Origins } from './lineup/origin.ts';
+import { makeTable, updateInGroups, updateOrder } from './lineup/table.ts';
 import { firstTensors, makeManifest } from './record/declare.ts';
 import type { Readings } from './record/readings.ts';
 import { Recorder, type RecordingSink } from './record/recorder.ts';
@@ -45,6 +46,8 @@ export interface TrainerOptions {
   game?: GameMaker;
   /** Stages in place of the clean ones. */
   stages?: Partial<Stages>;
+  /** The agents of other runs that `players` names; `trainInto` reads them from their folders. */
+  origins?: Origins;
   /** The fault that these stages make, to be kept with every checkpoint. */
   fault?: BegunFault;
   /** Hears what the guard has to say in `warn`, and what the settings say about themselves. */
@@ -70,12 +73,13 @@ interface Seat {
 export class Trainer {
   readonly game: Game;
   readonly learners: readonly Learner[];
+  /** Those that learn, then those that only play. */
+  readonly seated: readonly Learner[];
   readonly seating: Seating;
   readonly guard: Guard;
   /** How much of the current iteration is done and written. */
   private written = { credit: false, samples: false };
   readonly stages: Stages;
-  readonly algorithm: Algorithm;
   /** What accompanies the policies, where the algorithm has anything. */
   readonly crew: Crew | null;
   iteration = 0;
@@ -93,6 +97,7 @@ export class Trainer {
   readonly settings: Settings;
 
   private readonly fault: BegunFault | undefined;
+  private readonly origins: Origins;
 
   constructor(input: SettingsInput, options: TrainerOptions) {
     const settings = readSettings(input);
@@ -104,22 +109,21 @@ export class Trainer {
     this.game = this.stages.game(make(settings.worlds));
     const { shape } = this.game;
     const names = agentNames(settings, this.game);
-    const plans = planLearners(names, settings);
-    const learning = plans.reduce((sum, plan) => sum + plan.agents.length, 0);
+    this.origins = options.origins ?? {};
+    const lineup = readLineup(names, settings, this.origins);
+    const learning = lineup.plans.slice(0, lineup.learning).reduce((sum, plan) => sum + plan.agents.length, 0);
     for (const sentence of checkSettings(settings, shape.seats, learning, shape.features > 0))
       options.onNotice?.(sentence);
-    this.algorithm = algorithms[settings.algorithm];
-    const view = this.algorithm.view(shape);
     const { engine, stages, game } = this;
-    this.crew = this.algorithm.crew({ engine, game, names, plans, settings, stages });
-    const companion = this.crew?.companion ?? null;
-    const observation = shape.observation + (companion?.width ?? 0);
-    const rows = batchShape(game, view.width, companion?.width);
+    const table = makeTable({ engine, game, names, plans: lineup.plans, settings, stages }, lineup, this.origins);
+    const { crew, seated, widest } = table;
+    this.crew = crew;
+    this.seated = seated;
+    this.learners = seated.slice(0, lineup.learning);
+    const rows = batchShape(game, widest.state, widest.accompanying);
     requireRoom(settings, learning, rowBytes(rows));
-    const network = policyShape({ ...shape, observation }, view.width || observation, settings.network);
-    this.learners = plans.map((plan) => makeLearner(this.engine, network, plan, settings.ppo, settings.seed));
-    this.seating = makeSeating(this.game, names, settings, this.learners);
-    this.collector = new Collector(engine, game, this.seating, this.learners, view, settings, stages, companion);
+    this.seating = makeSeating(this.game, names, settings, seated);
+    this.collector = new Collector(engine, game, this.seating, seated, settings, stages, crew?.companion ?? null);
     this.flow = new Flow(rows, stages, this.learners, engine.room);
     this.seats = this.learners.map((learner) => ({ learner, rows: emptyRows(), replay: new Replay() }));
     this.guard = new Guard(settings.guard, names, (kind, sentence) => options.onNotice?.(sentence, kind));
@@ -188,10 +192,9 @@ export class Trainer {
     written.samples = recorder?.whole ?? false;
     if (written.samples) await recorder!.samples(flow.samples());
 
-    const plan: UpdatePlan = {
+    const shared: Omit<UpdatePlan, 'ppo'> = {
       seed: this.settings.seed,
       iteration,
-      ppo: probed.ppo,
       progress: this.steps / this.settings.steps,
       temperature: probed.temperature,
       advantageScale: probed.advantageScale,
@@ -199,9 +202,13 @@ export class Trainer {
       searchKl: probed.searchKl,
       measureAfter: guard.on || (recorder?.whole ?? false),
     };
-    const order = this.updateOrder();
-    const parts = order.map((index) => this.prepare(this.seats[index], plan));
-    const results = this.algorithm.update(this.engine, parts, plan, stages, this.watch);
+    const order = updateOrder(this.learners.length, this.settings, iteration);
+    const plans = this.learners.map(({ seat }) => ({
+      ...shared,
+      ppo: applyProbes(seat.ppo, this.settings.probes, iteration).ppo,
+    }));
+    const parts = order.map((index) => this.prepare(this.seats[index], plans[index]));
+    const results = updateInGroups(this.engine, parts, plans, stages, this.watch);
     for (const { learner, rows } of parts) learner.normaliser.learnFromCritic(rows.return, rows.length);
 
     crew?.learn(this.learners, order);
@@ -244,6 +251,7 @@ export class Trainer {
       guard: [...this.guard.counts],
       recording: this.recorder?.position() ?? null,
       ...(this.fault ? { fault: this.fault } : {}),
+      ...(Object.keys(this.origins).length > 0 ? { origins: this.origins } : {}),
     };
     return encodeCheckpoint(checkpoint);
   }
@@ -285,7 +293,7 @@ export class Trainer {
       if (guard.mode === 'strict' && replay.failed > 0 && replay.job) this.recorder?.replayed(replay.job);
       guard.checkReplay(batch, rows, replay);
     } else replay.skip(rows);
-    this.watch.begin(learner, rows, batch.shape.observation, plan.iteration, this.recomputed, replay);
+    this.watch.begin(learner, rows, learner.inputs, plan.iteration, this.recomputed, replay);
     return { learner, rows, valid: replay.valid };
   }
 
@@ -302,15 +310,6 @@ export class Trainer {
     assignCredit({ ...columns, advantage: this.recomputed, return: this.spare }, gamma, lambda);
   }
 
-  private updateOrder(): number[] {
-    const order = this.learners.map((learner) => learner.index);
-    if (this.settings.order === 'reversed') return order.reverse();
-    if (this.settings.order === 'rotated') return order.map((_, i) => order[(i + this.iteration) % order.length]);
-    if (this.settings.order === 'shuffled')
-      return RandomStream.of(this.settings.seed, 'order', this.iteration).shuffle(order);
-    return order;
-  }
-
   private async recordIteration(
     iteration: number,
     order: readonly number[],
@@ -322,7 +321,7 @@ export class Trainer {
     if (!recorder) return;
     await recorder.episodes(collector.results);
     const perAgent = (value: (learner: number) => number) =>
-      Array.from(seating.learnerOf, (learner) => (learner >= 0 ? value(learner) : 0));
+      Array.from(seating.learnerOf, (learner) => (learners[learner] ? value(learner) : 0));
     const rows = new Int32Array(seating.names.length);
     for (let row = 0; row < batch.rows; row++) if (batch.imagined[row] === 0) rows[batch.agent[row]]++;
     recorder.count(

@@ -12,8 +12,8 @@ import { cleanHopStages, type HopStages } from './stages.ts';
 
 export interface HopPlayers {
   readonly planes: Planes;
-  /** Per learner. */
-  readonly agents: readonly HopAgent[];
+  /** The agent of a learner; undefined where that learner has none. */
+  of(learner: number): HopAgent | undefined;
   readonly width: number;
   readonly traceWidth: number;
   readonly codeWidth: number;
@@ -22,7 +22,6 @@ export interface HopPlayers {
 }
 
 export class HopCompanion implements Companion {
-  readonly width: number;
   /** Per place: what it sees, its latest action, the trace of its history, the subgoal it was shown, its latest diary row. */
   private readonly now: StateArray;
   private readonly latest: Int32Array;
@@ -50,7 +49,6 @@ export class HopCompanion implements Companion {
   ) {
     const { seats, candidates } = game.shape;
     const places = game.worlds * seats;
-    this.width = crew.width;
     this.now = crew.planes.states(places);
     this.latest = new Int32Array(places).fill(-1);
     this.trace = new Float32Array(places * crew.traceWidth);
@@ -68,6 +66,10 @@ export class HopCompanion implements Companion {
     };
   }
 
+  widthOf(learner: number): number {
+    return this.crew.of(learner) ? this.crew.width : 0;
+  }
+
   begin(play: Play, world: number): void {
     const { seats } = play.game.shape;
     const { traceWidth } = this.crew;
@@ -81,7 +83,8 @@ export class HopCompanion implements Companion {
     const { game } = play;
     const { planes, traceWidth, codeWidth } = crew;
     const { seats } = game.shape;
-    if (crew.width === 0) return;
+    const agent = crew.of(asked.learner.index);
+    if (crew.width === 0 || !agent) return;
     for (let i = 0; i < asked.length; i++) {
       const place = asked.place[i];
       this.look(game, place);
@@ -94,7 +97,7 @@ export class HopCompanion implements Companion {
       }
     }
     const inputs = asked.rows.obs;
-    crew.agents[asked.learner.index].extend(view, asked.length, crew.iteration, inputs, asked.width);
+    agent.extend(view, asked.length, crew.iteration, inputs, asked.width);
     for (let i = 0; i < asked.length; i++) {
       const from = (i + 1) * asked.width - codeWidth;
       const to = asked.place[i] * codeWidth;
@@ -106,7 +109,7 @@ export class HopCompanion implements Companion {
     const { game, agentAt, seating } = play;
     this.choices = 0;
     for (let place = 0; place < play.places; place++) {
-      if (!acts(play, place) || seating.learnerOf[agentAt[place]] < 0) continue;
+      if (!acts(play, place) || !this.crew.of(seating.learnerOf[agentAt[place]])) continue;
       if (this.crew.width === 0) this.look(game, place);
       this.chosen[this.choices++] = place;
     }
@@ -119,11 +122,12 @@ export class HopCompanion implements Companion {
 
   stepped(play: Play): void {
     const { game, agentAt } = play;
-    const { planes, traceWidth, agents } = this.crew;
+    const { crew } = this;
+    const { planes, traceWidth } = crew;
     const { seats, observation } = game.shape;
     for (let i = 0; i < this.choices; i++) {
       const place = this.chosen[i];
-      const agent = agents[play.seating.learnerOf[agentAt[place]]];
+      const agent = crew.of(play.seating.learnerOf[agentAt[place]])!;
       for (let p = 0; p < seats; p++) this.joint[p] = this.latest[seen(place, p, seats)];
       agent.subgoals?.follow(this.now, place * planes.stateWidth, this.joint, 0, this.trace, place * traceWidth);
       if (!this.diaries) continue;

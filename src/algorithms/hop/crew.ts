@@ -1,7 +1,6 @@
 /** The HOP+ agents of a run: they accompany play, add imagined rows to the batch, and learn from what they saw. Without modules there is no crew, and the run is plain PPO. */
 
 import type { Batch, ReadonlyBatch } from '../../batch/batch.ts';
-import { copyFloatSpan } from '../../batch/gather.ts';
 import type { Game } from '../../games/game.ts';
 import { RandomStream } from '../../math/random.ts';
 import { BadInput } from '../../recording/bad-input.ts';
@@ -18,6 +17,8 @@ import { HopTable } from './table.ts';
 
 /** Imagined episodes are numbered from here, and imagined environments after the real ones, so that neither can be taken for a real one. */
 export const firstImaginedEpisode = 2 ** 30;
+/** Crews of one run number theirs apart. */
+const episodesOfGroup = 2 ** 27;
 
 /** A value loss above so many times the usual one has blown up; the first few say nothing about what is usual. */
 const blowUp = 20;
@@ -32,7 +33,10 @@ export interface SavedHop {
 
 export class HopCrew implements Crew, HopPlayers {
   readonly planes: Planes;
+  /** In the order of the plans. */
   readonly agents: readonly HopAgent[];
+  /** Per learner: where its agent is among them; -1 where it has none. */
+  private readonly at: Int32Array;
   iteration = 0;
   private readonly diaries: (Diary | null)[];
   private readonly imagination: Imagination[];
@@ -57,6 +61,8 @@ export class HopCrew implements Crew, HopPlayers {
     this.agents = plans.map(
       (plan) => new HopAgent(engine, this.planes, settings.hop, settings.seed, plan.name, plan.agents.length),
     );
+    this.at = new Int32Array(Math.max(...plans.map((plan) => plan.index)) + 1).fill(-1);
+    for (const [i, plan] of plans.entries()) this.at[plan.index] = i;
     this.imagination = this.agents.map((agent) => new Imagination(agent));
     const learning = new Set(plans.flatMap((plan) => plan.agents));
     this.diaries = names.map((_, agent) => (learning.has(agent) ? new Diary(this.planes, this.widths) : null));
@@ -64,7 +70,12 @@ export class HopCrew implements Crew, HopPlayers {
     this.imaginedEver = new Float64Array(names.length);
     this.thrownAway = new Float64Array(names.length);
     this.usualLoss = new Float64Array(2 * plans.length);
-    this.companion = new HopCompanion(this, game, this.diaries, settings.hop.heldOut, stages.hop);
+    const diaries = run.frozen ? null : this.diaries;
+    this.companion = new HopCompanion(this, game, diaries, settings.hop.heldOut, stages.hop);
+  }
+
+  of(learner: number): HopAgent | undefined {
+    return this.agents[this.at[learner]];
   }
 
   get width(): number {
@@ -114,8 +125,8 @@ export class HopCrew implements Crew, HopPlayers {
     if (longest === 0 || realShare === 1) return;
     const real = batch.rows;
     for (const learner of learners) {
-      const hop = this.agents[learner.index];
-      if (!hop.worldModel || !hop.otherAgents) continue;
+      const hop = this.of(learner.index);
+      if (!hop?.worldModel || !hop.otherAgents) continue;
       const allowed = allowedLength(hop.error, error, longest);
       if (allowed === 0) {
         hop.length = 1;
@@ -133,7 +144,7 @@ export class HopCrew implements Crew, HopPlayers {
   }
 
   private rollOut(batch: Batch, learner: Learner, agent: number, rollouts: number, stages: PlayStages): void {
-    const hop = this.agents[learner.index];
+    const hop = this.of(learner.index)!;
     const diary = this.diaries[agent]!;
     if (rollouts === 0 || diary.length === 0) {
       hop.earlyReturns.imagination++;
@@ -142,7 +153,7 @@ export class HopCrew implements Crew, HopPlayers {
     const stream = RandomStream.of(this.run.settings.seed, 'hop', this.run.names[agent], 'imagine', this.iteration);
     const starts = Int32Array.from({ length: rollouts }, () => stream.below(diary.length));
     const play = this.play(batch, learner, agent, stages);
-    const made = this.imagination[learner.index].run(diary, starts, hop.length, this.iteration, stream, play);
+    const made = this.imagination[this.at[learner.index]].run(diary, starts, hop.length, this.iteration, stream, play);
     this.episodes += rollouts;
     this.imagined[agent] += made;
     this.imaginedEver[agent] += made;
@@ -152,9 +163,9 @@ export class HopCrew implements Crew, HopPlayers {
     const { engine } = this.run;
     const { actions } = this.planes;
     const { worlds } = this.run.settings;
-    const stride = batch.shape.observation;
+    const own = learner.inputs;
     const filed = this.run.stages.hop.fileImagined(agent);
-    const episode = firstImaginedEpisode + this.episodes;
+    const episode = firstImaginedEpisode + (this.run.group ?? 0) * episodesOfGroup + this.episodes;
     return {
       act: (rows, uniforms, out, temperatures) =>
         stages.act(engine, [{ learner, policy: learner.policy, rows, uniforms, temperature: 1, out, temperatures }]),
@@ -173,7 +184,7 @@ export class HopCrew implements Crew, HopPlayers {
         batch.value[row] = out.value[i];
         batch.temperature[row] = temperature;
         batch.numActions[row] = actions;
-        copyFloatSpan(rows.obs, i * stride, batch.obs, batch.slot[row] * stride, stride);
+        batch.see(row, rows.obs, i * own, own);
         const first = batch.extendLists(actions);
         batch.first[row] = first;
         for (let a = 0; a < actions; a++) {
@@ -198,15 +209,17 @@ export class HopCrew implements Crew, HopPlayers {
   learn(learners: readonly Learner[], order: readonly number[]): void {
     this.reports = [];
     for (const index of order) {
+      const hop = this.of(index);
+      if (!hop) continue;
       const { agents } = learners[index];
       const diaries = agents.map((agent) => this.diaries[agent]!);
-      this.reports[index] = this.agents[index].learn(agents, diaries, this.iteration, this.run.stages.hop);
+      this.reports[index] = hop.learn(agents, diaries, this.iteration, this.run.stages.hop);
     }
   }
 
   /** What the learner's value loss used to be, where this one is many times that; it takes the loss into account. */
   blownUp(learner: number, loss: number): number | null {
-    const at = 2 * learner;
+    const at = 2 * this.at[learner];
     const usual = Math.exp(this.usualLoss[at]);
     const count = ++this.usualLoss[at + 1];
     const blown = count > enoughLosses && loss > 1 && loss > blowUp * usual;
@@ -218,8 +231,8 @@ export class HopCrew implements Crew, HopPlayers {
   /** Per learner: losses and held-out errors by name. */
   readings(): Record<string, number>[] {
     return this.reports.map((report, index) => {
-      const rows = this.run.plans[index].agents.reduce((sum, agent) => sum + this.imagined[agent], 0);
-      return readingsOf(report, this.agents[index], rows);
+      const rows = this.run.plans[this.at[index]].agents.reduce((sum, agent) => sum + this.imagined[agent], 0);
+      return readingsOf(report, this.of(index)!, rows);
     });
   }
 
@@ -232,7 +245,8 @@ export class HopCrew implements Crew, HopPlayers {
       counters.set(name, values);
     };
     for (const learner of learners) {
-      const hop = this.agents[learner.index];
+      const hop = this.of(learner.index);
+      if (!hop) continue;
       learner.agents.forEach((agent, i) => {
         const { worldModel, otherAgents } = hop.buffers[i];
         const diary = this.diaries[agent]!;
@@ -267,6 +281,12 @@ export class HopCrew implements Crew, HopPlayers {
       });
     }
     return counters;
+  }
+
+  adopt(learner: number, saved: SavedHopAgent, iteration: number): void {
+    this.of(learner)!.load(saved);
+    // Nothing moves on where nobody learns.
+    if (this.run.frozen) this.iteration = iteration;
   }
 
   save(): SavedHop {

@@ -48,7 +48,7 @@ export class HopTable implements Table {
   player(learner: Learner): Player {
     const { crew } = this;
     const { planes, traceWidth } = crew;
-    const hop = crew.agents[learner.index];
+    const hop = crew.of(learner.index)!;
     const states = planes.states(1);
     const mask = new Int32Array(planes.players);
     const trace = new Float32Array(traceWidth);

@@ -9,4 +9,5 @@ export const ppo: Algorithm = {
   view: () => ownView,
   update: ppoUpdate,
   crew: () => null,
+  modelsOf: () => null,
 };

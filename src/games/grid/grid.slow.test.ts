@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../math/random.ts';
 import { playEpisodes } from '../play.ts';
-import { makePlayer, nearestPlayer, randomPlayer } from '../players.ts';
+import { makePlayer, randomPlayer } from '../players.ts';
 import { type GridGame, obstacle, rotation, stay } from './grid.ts';
+import { walker } from './players.ts';
 import { randomPlay } from './random-play.ts';
 import { clearDrift, Snowdrift, snowdriftSettings } from './snowdrift.ts';
 import { huntHare, huntStag, StagHunt, stagHuntPresets, stagHuntSettings } from './stag-hunt.ts';
@@ -189,7 +190,7 @@ describe('snowdrift', () => {
 
 describe('relabelling the seats of a grid game', () => {
   // Few cells, many players and a liking for hunting, so that shared catches are the rule.
-  const eager = nearestPlayer('eager', [1, 0]);
+  const eager = walker('eager', [(thing) => thing === 2, (thing) => thing === 1]);
   const games: [string, () => GridGame][] = [
     ['stag hunt', () => stagHunt({ width: 2, height: 3, players: 4, stags: 1, hares: 1, horizon: 8 })],
     [

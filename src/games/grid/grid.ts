@@ -1,4 +1,4 @@
-/** Players on a grid of cells, with things to act on: what stag hunt and snowdrift share. All players move and act at once; nothing may depend on a seat's number. */
+/** Players on a grid of cells, with things to act on: what stag hunt, snowdrift, the coin game and cleanup share. All players move and act at once; nothing may depend on a seat's number. */
 import type { RandomStream } from '../../math/random.ts';
 import { GameArrays, permuteBlocks, requirePermutation, SavedNumbers, saveBlock } from '../arrays.ts';
 import type { Game } from '../game.ts';
@@ -26,6 +26,10 @@ export interface GridRules {
   readonly horizon: number;
   /** Chebyshev distance up to which cells are seen; 0 for all. */
   readonly viewRadius: number;
+  /** Things are taken by stepping on them, and there are no actions of taking. */
+  readonly stepOn?: boolean;
+  /** Things come back, so only the horizon ends an episode. */
+  readonly endless?: boolean;
 }
 
 export abstract class GridGame extends GameArrays implements Game {
@@ -43,11 +47,13 @@ export abstract class GridGame extends GameArrays implements Game {
   readonly stepsTaken: Int32Array;
   /** Global action of every place in the step being taken; places that do not act hold `stay`. */
   readonly choice: Uint8Array;
+  /** The goal that every place has reached in the latest step, -1 for none; `goals` names them. */
+  readonly goal: Int8Array;
   /** Open moves of every cell of every world, one bit per direction, with `stay`. */
   readonly moves: Uint8Array;
   /** How many players act on a cell in this step; all zero between steps. */
   protected readonly actors: Uint8Array;
-  private readonly streams: (RandomStream | undefined)[];
+  protected readonly streams: (RandomStream | undefined)[];
   private readonly delta: Int32Array;
   private readonly actBit: Uint8Array;
   private readonly freeCells: Int32Array;
@@ -65,7 +71,7 @@ export abstract class GridGame extends GameArrays implements Game {
     const cells = width * height;
     const kinds = things.length;
     const planes = (players + kinds + 2) * cells;
-    const actions = moveNames.length + kinds;
+    const actions = moveNames.length + (rules.stepOn ? 0 : kinds);
     super(
       { seats: players, observation: planes, state: planes, actions, candidates: actions, features: 0, horizon },
       worlds,
@@ -80,12 +86,13 @@ export abstract class GridGame extends GameArrays implements Game {
     this.remaining = new Int32Array(worlds);
     this.stepsTaken = new Int32Array(worlds);
     this.choice = new Uint8Array(worlds * players).fill(stay);
+    this.goal = new Int8Array(worlds * players).fill(-1);
     this.moves = new Uint8Array(worlds * cells);
     this.actors = new Uint8Array(cells);
     this.streams = new Array(worlds);
     this.delta = Int32Array.of(-width, width, -1, 1, 0);
     this.actBit = new Uint8Array(256);
-    for (let kind = 0; kind < kinds; kind++) this.actBit[kind + 1] = 1 << (5 + kind);
+    for (let kind = 0; kind < kinds && !rules.stepOn; kind++) this.actBit[kind + 1] = 1 << (5 + kind);
     this.freeCells = new Int32Array(cells);
     this.seen = new Int32Array(cells);
     this.distanceRows = new Array(worlds * cells);
@@ -96,6 +103,12 @@ export abstract class GridGame extends GameArrays implements Game {
 
   /** Pays the players who act on things in this step, and removes what is gone. Called only when someone acts. */
   protected abstract settle(world: number): void;
+
+  /** What happens after everybody has moved and acted: things that are stepped on, and things that come back. */
+  protected follow?(world: number): void;
+
+  /** The number, from 0 on, of the plane in which `viewer` sees a thing of a kind; the joint state is viewer -1. */
+  protected kindSeen?(kind: number, world: number, viewer: number): number;
 
   reset(world: number, stream: RandomStream): void {
     this.start(world, stream);
@@ -131,6 +144,7 @@ export abstract class GridGame extends GameArrays implements Game {
       this.present[place] = 1;
       this.acting[place] = 1;
       this.choice[place] = stay;
+      this.goal[place] = -1;
       this.reward[place] = 0;
       this.terminated[place] = 0;
       this.truncated[place] = 0;
@@ -181,6 +195,7 @@ export abstract class GridGame extends GameArrays implements Game {
     const end = first + players;
     let acts = 0;
     for (let place = first; place < end; place++) {
+      this.goal[place] = -1;
       this.reward[place] = 0;
       this.terminated[place] = 0;
       this.truncated[place] = 0;
@@ -191,8 +206,9 @@ export abstract class GridGame extends GameArrays implements Game {
       } else position[place] += this.delta[action];
     }
     if (acts > 0) this.settle(world);
+    this.follow?.(world);
     const steps = ++this.stepsTaken[world];
-    const done = this.remaining[world] === 0;
+    const done = this.remaining[world] === 0 && !this.rules.endless;
     const late = steps >= this.rules.horizon;
     if (!done && !late && acts === 0) return;
     let active = 0;
@@ -240,7 +256,8 @@ export abstract class GridGame extends GameArrays implements Game {
         const cell = seen[i];
         if (centre >= 0 && !near(centre, cell, width, viewRadius)) continue;
         const kind = thing[base + cell];
-        out[start + (players + (kind === obstacle ? kinds : kind - 1)) * cells + cell] = 1;
+        const plane = kind === obstacle ? kinds : (this.kindSeen?.(kind - 1, world, joint ? -1 : viewer) ?? kind - 1);
+        out[start + (players + plane) * cells + cell] = 1;
       }
     }
 
@@ -265,6 +282,10 @@ export abstract class GridGame extends GameArrays implements Game {
   /** The cell that a move leads to. */
   neighbour(cell: number, move: number): number {
     return cell + this.delta[move];
+  }
+
+  redraw(world: number, stream: RandomStream): void {
+    this.streams[world] = stream;
   }
 
   save(world: number): number[] {
@@ -312,7 +333,7 @@ export abstract class GridGame extends GameArrays implements Game {
     return result;
   }
 
-  private perPlace(): (Int32Array | Uint8Array | Float32Array)[] {
+  protected perPlace(): (Int32Array | Uint8Array | Float32Array)[] {
     return [this.position, this.present, this.acting, this.reward, this.terminated, this.truncated];
   }
 }

@@ -1,5 +1,7 @@
 /** Pictures of the grid games: one step of one world. A player's number is its seat, counted from 1. */
 import { type Picture, picture, short, tag, text } from '../svg.ts';
+import { Cleanup } from './cleanup.ts';
+import { CoinGame } from './coin-game.ts';
 import { type GridGame, obstacle } from './grid.ts';
 
 const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#7a5195', '#4d4d4d'];
@@ -21,7 +23,8 @@ export function gridPicture(game: GridGame, world: number): Picture {
   parts.push(text(full - margin, margin + 14, step, { 'text-anchor': 'end', fill: '#6b7075' }));
 
   const board: string[] = [];
-  const ground = game.kinds === 1 ? ['#e8eef4', '#e1e9f1'] : ['#dbe8cf', '#d3e2c5'];
+  const ground = game.name === 'snowdrift' ? ['#e8eef4', '#e1e9f1'] : ['#dbe8cf', '#d3e2c5'];
+  const river = game instanceof Cleanup ? new Set(game.riverCells) : null;
   for (let i = 0; i < game.cells; i++) {
     const x = (i % width) * cell;
     const y = Math.floor(i / width) * cell;
@@ -32,12 +35,12 @@ export function gridPicture(game: GridGame, world: number): Picture {
         width: cell - 2,
         height: cell - 2,
         rx: 7,
-        fill: ground[(Math.floor(i / width) + (i % width)) % 2],
+        fill: river?.has(i) ? '#9cc6e0' : ground[(Math.floor(i / width) + (i % width)) % 2],
       }),
     );
     const thing = game.thing[world * game.cells + i];
     if (thing === obstacle) board.push(stone(x, y));
-    else if (thing > 0) board.push(game.kinds === 1 ? drift(x, y) : thing === 1 ? stag(x, y) : hare(x, y));
+    else if (thing > 0) board.push(drawn(game, world, i, x, y));
   }
   for (let i = 0; i < game.cells; i++) board.push(...playersOn(game, world, i));
   parts.push(tag('g', { transform: `translate(${margin} ${margin + head - 8})` }, board.join('')));
@@ -51,8 +54,24 @@ export function gridPicture(game: GridGame, world: number): Picture {
   return picture(full, tall, parts.join(''));
 }
 
+const titles: Readonly<Record<string, string>> = {
+  'stag-hunt': 'Stag hunt',
+  snowdrift: 'Snowdrift',
+  'coin-game': 'Coin game',
+  cleanup: 'Cleanup',
+};
+
 function title(game: GridGame): string {
-  return game.name === 'stag-hunt' ? 'Stag hunt' : game.name === 'snowdrift' ? 'Snowdrift' : game.name;
+  return titles[game.name] ?? game.name;
+}
+
+/** What lies on a cell. */
+function drawn(game: GridGame, world: number, at: number, x: number, y: number): string {
+  const thing = game.thing[world * game.cells + at];
+  if (game instanceof CoinGame) return coin(x, y, game.ownerOf(world, at));
+  if (game instanceof Cleanup) return thing === 1 ? dirt(x, y) : apple(x, y);
+  if (game.name === 'snowdrift') return drift(x, y);
+  return thing === 1 ? stag(x, y) : hare(x, y);
 }
 
 /** Several players on one cell stand in a row at its lower edge, so that the prey stays visible. */
@@ -143,6 +162,47 @@ function drift(x: number, y: number): string {
   );
 }
 
+/** A coin has the colour and the number of its owner. */
+function coin(x: number, y: number, seat: number): string {
+  const at = { cx: x + 32, cy: y + 22 };
+  return (
+    tag('circle', { ...at, r: 15, fill: '#f2c94c', stroke: colours[seat % 8], 'stroke-width': 5 }) +
+    text(at.cx, at.cy + 5, String(seat + 1), {
+      'text-anchor': 'middle',
+      fill: '#5b4300',
+      'font-weight': 700,
+      'font-size': 14,
+    })
+  );
+}
+
+function apple(x: number, y: number): string {
+  const stem = `M${x + 32} ${y + 15} q1 -6 5 -8`;
+  return (
+    tag('circle', { cx: x + 32, cy: y + 24, r: 11, fill: '#c0392b' }) +
+    tag('path', { d: stem, fill: 'none', stroke: '#5d4226', 'stroke-width': 2.5, 'stroke-linecap': 'round' }) +
+    tag('ellipse', {
+      cx: x + 40,
+      cy: y + 11,
+      rx: 5,
+      ry: 2.5,
+      fill: '#4f8a3c',
+      transform: `rotate(-20 ${x + 40} ${y + 11})`,
+    })
+  );
+}
+
+function dirt(x: number, y: number): string {
+  const spots = [
+    [22, 18, 9],
+    [38, 24, 11],
+    [28, 32, 7],
+  ];
+  return spots
+    .map(([cx, cy, r]) => tag('circle', { cx: x + cx, cy: y + cy, r, fill: '#6d5a3a', opacity: 0.85 }))
+    .join('');
+}
+
 function stone(x: number, y: number): string {
   return (
     tag('rect', { x: x + 5, y: y + 5, width: cell - 10, height: cell - 10, rx: 12, fill: '#7d8288' }) +
@@ -156,9 +216,9 @@ function stone(x: number, y: number): string {
   );
 }
 
-/** The same in a terminal: digits are seats, 2+ is seat 2 and more than one other; S stag, h hare, o drift, # obstacle. */
+/** The same in a terminal: digits are seats, 2+ is seat 2 and more than one other; S stag, h hare, o drift, w waste, a apple, A to H a coin of player 1 to 8, # obstacle. */
 export function gridText(game: GridGame, world: number): string {
-  const letters = game.kinds === 1 ? ['o'] : ['S', 'h'];
+  const letters = { snowdrift: ['o'], cleanup: ['w', 'a'] }[game.name] ?? ['S', 'h'];
   const { width, height } = game.rules;
   const line = `+${'----'.repeat(width)}+`;
   const rows = [
@@ -170,7 +230,8 @@ export function gridText(game: GridGame, world: number): string {
     for (let column = 0; column < width; column++) {
       const at = row * width + column;
       const thing = game.thing[world * game.cells + at];
-      const what = thing === obstacle ? '#' : thing > 0 ? letters[thing - 1] : '.';
+      const letter = game instanceof CoinGame ? String.fromCharCode(65 + game.ownerOf(world, at)) : letters[thing - 1];
+      const what = thing === obstacle ? '#' : thing > 0 ? letter : '.';
       const seats: number[] = [];
       for (let seat = 0; seat < game.players; seat++) {
         const place = world * game.players + seat;

@@ -38,6 +38,7 @@ export type SnowdriftSettings = z.infer<typeof snowdriftSettings>;
 export const clearDrift = 5;
 
 export class Snowdrift extends GridGame {
+  readonly goals = ['clear', 'wait'] as const;
   private readonly cost: number;
   private readonly benefit: number;
 
@@ -63,6 +64,7 @@ export class Snowdrift extends GridGame {
     for (let place = first; place < first + players; place++) {
       const share = choice[place] > stay ? this.cost / actors[position[place]] : 0;
       this.reward[place] = cleared * this.benefit - share;
+      this.goal[place] = choice[place] > stay ? 0 : 1;
     }
     for (let place = first; place < first + players; place++) {
       if (choice[place] > stay) actors[position[place]] = 0;

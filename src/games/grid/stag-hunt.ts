@@ -5,6 +5,8 @@ import { GridGame, stay } from './grid.ts';
 export const stagHuntPresets = {
   '4x4-4h1s': { width: 4, height: 4, players: 4, stags: 1, hares: 4, obstacles: 0, horizon: 35 },
   '8x8-4h1s': { width: 8, height: 8, players: 4, stags: 1, hares: 4, obstacles: 5, horizon: 35 },
+  '4x4-4h2s': { width: 4, height: 4, players: 4, stags: 2, hares: 4, obstacles: 0, horizon: 35 },
+  '8x8-4h2s': { width: 8, height: 8, players: 4, stags: 2, hares: 4, obstacles: 5, horizon: 35 },
 } as const;
 
 const standard = stagHuntPresets['4x4-4h1s'];
@@ -13,7 +15,7 @@ const size = z.int().min(2).max(32);
 export const stagHuntSettings = z
   .strictObject({
     preset: z
-      .enum(['4x4-4h1s', '8x8-4h1s'])
+      .enum(['4x4-4h1s', '8x8-4h1s', '4x4-4h2s', '8x8-4h2s'])
       .default('4x4-4h1s')
       .describe('A named set of the settings below; what is given besides it overrides it.'),
     width: size.default(standard.width).describe('Columns of the grid.'),
@@ -52,6 +54,7 @@ export const huntStag = 5;
 export const huntHare = 6;
 
 export class StagHunt extends GridGame {
+  readonly goals = ['stag', 'hare'] as const;
   readonly alone: number;
   private readonly pays: Float64Array;
 
@@ -73,6 +76,7 @@ export class StagHunt extends GridGame {
       const hunters = actors[cell];
       if (prey === 1 && hunters < 2) continue;
       this.reward[place] = this.pays[prey] / hunters;
+      this.goal[place] = prey - 1;
       this.terminated[place] = 1;
       this.acting[place] = 0;
       this.present[place] = 0;

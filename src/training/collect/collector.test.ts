@@ -82,16 +82,24 @@ const stages = {
 function play(script: Script, rollout: number, scriptedSeat = -1) {
   const game = new ScriptedGame(script);
   const { seats } = game.shape;
-  const learner = { index: 0, name: 'all', agents: [], policy: { shape: { head: 'fixed' } } } as unknown as Learner;
+  const learner = {
+    index: 0,
+    name: 'all',
+    agents: [],
+    policy: { shape: { head: 'fixed' } },
+    inputs: 1,
+    view: ownView,
+  } as unknown as Learner;
   const seating: Seating = {
     names: Array.from({ length: seats }, (_, seat) => `player_${seat + 1}`),
     learnerOf: Int32Array.from({ length: seats }, (_, seat) => (seat === scriptedSeat ? -1 : 0)),
+    learning: 1,
     players: Array.from({ length: seats }, () => ({ name: 'first', act: () => 0 })),
     deal: false,
   };
   const engine = new ReferenceEngine();
   const settings = { seed: 1, collect: 'steps' as const, rollout };
-  const collector = new Collector(engine, game, seating, [learner], ownView, settings, stages);
+  const collector = new Collector(engine, game, seating, [learner], settings, stages);
   const batch = new Batch(batchShape(game, 0));
   collect(collector, batch);
   batch.sort();

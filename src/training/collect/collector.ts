@@ -1,9 +1,8 @@
 /** Plays all worlds and makes one row per decision of a learning agent. A reward goes to the place's latest decision, whoever's move brought it about. */
 
 import type { Learner } from '../../algorithms/learner.ts';
-import type { CriticView } from '../../algorithms/mappo/critic-view.ts';
 import type { Companion, Play, PlayStages } from '../../algorithms/play.ts';
-import type { Batch } from '../../batch/batch.ts';
+import { Batch } from '../../batch/batch.ts';
 import type { Actions } from '../../distributions/distribution.ts';
 import { actionKind } from '../../distributions/index.ts';
 import { dealSeats, seatedNames } from '../../games/dealt.ts';
@@ -38,6 +37,8 @@ export class Collector implements Play {
   readonly streams: (RandomStream | null)[];
   readonly results = new EpisodeResults();
   readonly decisions: Decisions[];
+  /** Where those who only play see and decide; nothing of it is kept. */
+  private aside: Batch | null = null;
   /** Counts the calls of `collect`. */
   iteration = 0;
 
@@ -47,7 +48,6 @@ export class Collector implements Play {
     readonly game: Game,
     readonly seating: Seating,
     readonly learners: readonly Learner[],
-    readonly view: CriticView,
     readonly settings: CollectSettings,
     readonly stages: PlayStages,
     readonly companion: Companion | null = null,
@@ -64,9 +64,7 @@ export class Collector implements Play {
     const action = actionKind(game.shape);
     this.actions = new action.array(this.places * action.width);
     this.streams = new Array<RandomStream | null>(this.places).fill(null);
-    this.decisions = learners.map(
-      (learner) => new Decisions(game, learner, view, this.places, game.shape.observation + (companion?.width ?? 0)),
-    );
+    this.decisions = learners.map((learner) => new Decisions(game, learner, this.places));
   }
 
   /** Unique within a run, and the same whatever the other worlds do. */
@@ -105,13 +103,25 @@ export class Collector implements Play {
   act(batch: Batch): void {
     const { decisions, stages, engine } = this;
     if (!engine) return;
-    for (const asked of decisions) asked.enter(batch);
+    this.aside?.clear();
+    for (const asked of decisions) asked.enter(this.pageOf(asked, batch));
     for (const asked of decisions) {
-      asked.show(batch);
+      asked.show(this.pageOf(asked, batch));
       if (asked.length > 0) this.companion?.extend(this, asked);
     }
     stages.act(engine, decisions);
-    for (const asked of decisions) asked.keep(batch);
+    for (const asked of decisions) asked.keep(this.pageOf(asked, batch));
+  }
+
+  /** Whether the learner's decisions become rows. */
+  learns(learner: number): boolean {
+    return learner >= 0 && learner < this.seating.learning;
+  }
+
+  private pageOf(asked: Decisions, batch: Batch): Batch {
+    if (this.learns(asked.learner.index)) return batch;
+    this.aside ??= new Batch(batch.shape);
+    return this.aside;
   }
 
   /** Everything that going on bit for bit needs, as numbers. */
@@ -185,11 +195,16 @@ function advance(collector: Collector, batch: Batch): void {
   const { game, decisions, companion } = collector;
   decide(collector);
   collector.act(batch);
-  for (const asked of decisions) if (asked.length > 0) enter(collector, asked, batch);
+  for (const asked of decisions) {
+    if (asked.length === 0) continue;
+    if (collector.learns(asked.learner.index)) enter(collector, asked, batch);
+    else play(collector, asked);
+  }
   companion?.decided(collector, batch);
   game.step(collector.actions);
   companion?.stepped(collector);
-  if (game.extras) for (const asked of decisions) copyExtras(collector, asked, batch);
+  if (game.extras)
+    for (const asked of decisions) if (collector.learns(asked.learner.index)) copyExtras(collector, asked, batch);
   pay(collector, batch);
 }
 
@@ -206,6 +221,12 @@ function decide(collector: Collector): void {
     if (learner >= 0) decisions[learner].ask(place, streams[place]!);
     else actions[place] = players[agent]!.act(game, place, streams[place]!);
   }
+}
+
+/** The moves of a learner that only plays. */
+function play({ actions }: Collector, { out, place, length, action: { width } }: Decisions): void {
+  for (let i = 0; i < length; i++)
+    for (let k = 0; k < width; k++) actions[place[i] * width + k] = out.action[i * width + k];
 }
 
 /** Completes the row of each place of a learner that decided. */
@@ -300,7 +321,7 @@ function finish(collector: Collector, world: number, place: number): void {
     collector.returns[place],
     collector.decisionsTaken[place],
     collector.iteration,
-    seating.learnerOf[agent],
+    collector.learns(seating.learnerOf[agent]) ? seating.learnerOf[agent] : -1,
   );
 }
 

@@ -1,7 +1,6 @@
 /** The decisions that one learner is asked for at once. What they are made from lies in the batch alone: the engine reads a window of it, good for one step. */
 
 import type { Learner } from '../../algorithms/learner.ts';
-import type { CriticView } from '../../algorithms/mappo/critic-view.ts';
 import type { Asked } from '../../algorithms/play.ts';
 import type { Batch } from '../../batch/batch.ts';
 import { copyFloatSpan } from '../../batch/gather.ts';
@@ -21,18 +20,20 @@ export class Decisions implements Asked {
   readonly policy: Policy;
   readonly temperature = 1;
   readonly action: ActionKind;
+  /** Length of the policy's input: the observation, and what accompanies it. */
+  readonly width: number;
   /** The batch row of the first decision, and the slot of what it sees. */
   first = 0;
   private slot = 0;
+  /** What the policy sees, where that is less than a row of the batch has room for. */
+  private narrow = new Float32Array(0);
 
   constructor(
     private readonly game: Game,
     readonly learner: Learner,
-    private readonly view: CriticView,
     places: number,
-    /** Length of the policy's input: the observation, and what accompanies it. */
-    readonly width: number = game.shape.observation,
   ) {
+    this.width = learner.inputs;
     const { candidates } = game.shape;
     this.action = actionKind(game.shape);
     this.place = new Int32Array(places);
@@ -79,17 +80,21 @@ export class Decisions implements Asked {
 
   /** Writes what the asked places see where the batch's next rows have it, neighbouring places together. */
   look(batch: Batch): void {
-    const { game, view, place, length, width } = this;
+    const { game, place, length, width } = this;
+    const { view } = this.learner;
     const { observation } = game.shape;
+    const room = batch.shape.observation;
     batch.reserve(batch.rows + length);
     const slot = batch.nextSlot;
     this.slot = slot;
     for (let i = 0, end = 0; i < length; i = end) {
       end = i + 1;
       // What accompanies an observation comes between it and the next one.
-      if (width === observation) while (end < length && place[end] === place[end - 1] + 1) end++;
-      copyFloatSpan(game.obs, place[i] * observation, batch.obs, (slot + i) * width, (end - i) * observation);
+      if (room === observation) while (end < length && place[end] === place[end - 1] + 1) end++;
+      copyFloatSpan(game.obs, place[i] * observation, batch.obs, (slot + i) * room, (end - i) * observation);
     }
+    if (width < room)
+      for (let i = 0; i < length; i++) batch.obs.fill(0, (slot + i) * room + width, (slot + i + 1) * room);
     if (view.width > 0)
       for (let i = 0; i < length; i++) view.write(game, place[i], batch.state, (slot + i) * view.width);
   }
@@ -127,9 +132,15 @@ export class Decisions implements Asked {
 
   /** Points the engine to what was looked at. A batch that grows moves, so everybody looks before anybody is shown. */
   show(batch: Batch): void {
-    const { rows, slot, length, width, view, first } = this;
-    const { features } = batch.shape;
-    rows.obs = batch.obs.subarray(slot * width, (slot + length) * width);
+    const { rows, slot, length, width, first } = this;
+    const { view } = this.learner;
+    const { features, observation: room } = batch.shape;
+    if (width === room) rows.obs = batch.obs.subarray(slot * width, (slot + length) * width);
+    else {
+      if (this.narrow.length < length * width) this.narrow = new Float32Array(this.place.length * width);
+      for (let i = 0; i < length; i++) copyFloatSpan(batch.obs, (slot + i) * room, this.narrow, i * width, width);
+      rows.obs = this.narrow;
+    }
     rows.state = view.width > 0 ? batch.state.subarray(slot * view.width, (slot + length) * view.width) : rows.obs;
     const start = batch.first[first];
     const end = start + rows.offsets[length];
@@ -140,7 +151,10 @@ export class Decisions implements Asked {
 
   /** What was decided, into the rows that were entered for it. */
   keep(batch: Batch): void {
-    const { rows, out, length, first } = this;
+    const { rows, out, length, first, width } = this;
+    // What accompanies the observation was written beside the batch.
+    if (rows.obs === this.narrow && width > this.game.shape.observation)
+      for (let i = 0; i < length; i++) batch.see(first + i, rows.obs, i * width, width);
     copyFloatSpan(out.logp, 0, batch.oldLogp, first, length);
     copyFloatSpan(out.value, 0, batch.value, first, length);
     copyFloatSpan(this.temperatures, 0, batch.temperature, first, length);

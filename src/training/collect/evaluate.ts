@@ -1,6 +1,5 @@
 /** Sampled play on fresh episodes. Every world plays equally many whole episodes, so that short ones are not over-represented. */
 import type { Crew } from '../../algorithms/algorithm.ts';
-import { algorithms } from '../../algorithms/index.ts';
 import type { Learner } from '../../algorithms/learner.ts';
 import type { PlayStages } from '../../algorithms/play.ts';
 import { Batch, batchShape } from '../../batch/batch.ts';
@@ -27,6 +26,8 @@ export interface EvaluateOptions {
 /** What a finished or running trainer offers to be judged by. */
 export interface Evaluated {
   readonly learners: readonly Learner[];
+  /** Those that learn, then those that only play; the learners alone where it is absent. */
+  readonly seated?: readonly Learner[];
   readonly seating: Pick<Seating, 'names'>;
   readonly settings: Settings;
   /** What accompanies play, where anything does. */
@@ -45,15 +46,15 @@ export function playLearnt(trained: Evaluated, make: GameMaker, options: Evaluat
   const stages = options.stages ?? cleanStages;
   const game = stages.game(make(worlds));
   const { names } = trained.seating;
+  const learners = trained.seated ?? trained.learners;
   const deal = options.deal ?? trained.settings.deal;
-  const seating = makeSeating(game, names, { ...trained.settings, deal }, trained.learners);
+  const seating = makeSeating(game, names, { ...trained.settings, deal }, learners);
   // The words keep evaluation apart from training even where the seeds are equal.
   const named = { ...seating, names: names.map((name) => `evaluate ${name}`) };
-  const view = algorithms[trained.settings.algorithm].view(game.shape);
   const settings = { seed: options.seed + 2 ** 40, collect: 'episodes' as const, rollout: 1 };
   const companion = trained.crew?.playing(game) ?? null;
-  const collector = new Collector(trained.engine, game, named, trained.learners, view, settings, stages, companion);
-  const batch = new Batch(batchShape(game, view.width, companion?.width));
+  const collector = new Collector(trained.engine, game, named, learners, settings, stages, companion);
+  const batch = new Batch(batchShape(game, ...widest(learners, game.shape.observation)));
   const all = new EpisodeResults();
   const rounds = Math.ceil(options.episodes / worlds);
   for (let round = 0; round < rounds; round++) {
@@ -61,4 +62,12 @@ export function playLearnt(trained: Evaluated, make: GameMaker, options: Evaluat
     all.take(collector.results);
   }
   return all;
+}
+
+/** The longest critic input, and the most that accompanies an observation. */
+function widest(learners: readonly Learner[], observation: number): [number, number] {
+  return [
+    Math.max(0, ...learners.map(({ view }) => view.width)),
+    Math.max(0, ...learners.map(({ inputs }) => inputs - observation)),
+  ];
 }

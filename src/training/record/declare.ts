@@ -37,29 +37,38 @@ export function makeManifest(
     advantage_clamp: ppo.advantageClamp,
     optimizer: { name: 'adam', betas: [0.9, 0.999], eps: ppo.adamEpsilon, decoupled_decay: false },
   };
-  const own = {
-    learning_rate: ppo.learningRate,
-    entropy_coefficient: ppo.entropyCoefficient,
-    clip: ppo.clip,
+  const mixed = learners.some(({ seat }) => seat.algorithm !== settings.algorithm);
+  const own = ({ seat }: Learner) => ({
+    ...(mixed ? { algorithm: seat.algorithm } : {}),
+    learning_rate: seat.ppo.learningRate,
+    entropy_coefficient: seat.ppo.entropyCoefficient,
+    clip: seat.ppo.clip,
     gamma: ppo.gamma,
     lambda: ppo.lambda,
-    ...(settings.algorithm === 'hop' ? { hop: settings.hop } : {}),
-  };
+    ...(seat.algorithm === 'hop' ? { hop: seat.hop } : {}),
+  });
   return {
     format: 'trueline/1',
     name: settings.name ?? `${settings.game}-seed-${settings.seed}`,
     seed: settings.seed,
     algorithm: settings.algorithm,
     agents: seating.names.map((name, agent) => {
-      const learner = seating.learnerOf[agent];
-      return learner >= 0 ? { name, policy: learner } : { name, player: seating.players[agent]?.name };
+      const learner = learners[seating.learnerOf[agent]];
+      const entry = settings.players?.[agent];
+      if (!learner) return { name, player: entry };
+      // Who sits there is said as it was asked for, where that is more than to learn.
+      const asked = entry === undefined || entry === 'learn' ? {} : { seat: entry, algorithm: learner.seat.algorithm };
+      return { name, policy: learner.index, ...asked };
     }),
     policies: learners.map((learner) => ({ name: learner.name })),
     tensors: learners.flatMap((learner) =>
       learner.policy.parameters.map(({ name, role, size }) => ({ name, policy: learner.index, role, size })),
     ),
     settings: declared,
-    agent_settings: seating.names.map((_, agent) => (seating.learnerOf[agent] >= 0 ? own : {})),
+    agent_settings: seating.names.map((_, agent) => {
+      const learner = learners[seating.learnerOf[agent]];
+      return learner ? own(learner) : {};
+    }),
     environment: { name: game.name, seats: game.shape.seats, worlds: game.worlds, settings: game.settings },
     writer: { name: 'trueline', version, kernel },
     run: settings,

@@ -64,12 +64,13 @@ export function emptyRows(): LearnerRows {
   };
 }
 
-function reserve(into: LearnerRows, batch: Batch, rows: number, candidates: number, pointer: boolean): void {
+function reserve(into: LearnerRows, batch: Batch, learner: Learner, rows: number, candidates: number): void {
+  const pointer = learner.policy.shape.head === 'pointer';
   const { shape, room } = batch;
   const floats = (old: Float32Array, size: number) => (old.length >= size ? old : room.column(Float32Array, size));
   const ints = (old: Int32Array, size: number) => (old.length >= size ? old : room.column(Int32Array, size));
-  into.obs = floats(into.obs, rows * shape.observation);
-  into.state = shape.criticState > 0 ? floats(into.state, rows * shape.criticState) : into.obs;
+  into.obs = floats(into.obs, rows * learner.inputs);
+  into.state = learner.view.width > 0 ? floats(into.state, rows * learner.view.width) : into.obs;
   into.offsets = ints(into.offsets, rows + 1);
   into.subset = ints(into.subset, candidates);
   into.legal = into.legal.length >= candidates ? into.legal : room.column(Uint8Array, candidates);
@@ -100,7 +101,7 @@ export function prepareRows(
   const pointer = learner.policy.shape.head === 'pointer';
   let candidates = 0;
   for (let i = 0; i < count; i++) candidates += batch.numActions[rows[i]];
-  reserve(into, batch, count, candidates, pointer);
+  reserve(into, batch, learner, count, candidates);
   into.length = count;
   const runs = found.find(rows, count);
   copyRows(into.action, 0, batch.action, runs, shape.action.width);
@@ -112,8 +113,11 @@ export function prepareRows(
   copyRows(into.sample, 0, batch.sample, runs, 1);
   copyRows(into.agent, 0, batch.agent, runs, 1);
   found.find(rows, count, batch.slot);
-  copyRows(into.obs, 0, batch.obs, runs, shape.observation);
-  copyRows(into.state, 0, batch.state, runs, shape.criticState);
+  if (learner.inputs === shape.observation) copyRows(into.obs, 0, batch.obs, runs, shape.observation);
+  else
+    for (let i = 0; i < count; i++)
+      copyFloatSpan(batch.obs, batch.slot[rows[i]] * shape.observation, into.obs, i * learner.inputs, learner.inputs);
+  if (learner.view.width > 0) copyRows(into.state, 0, batch.state, runs, shape.criticState);
   gatherLists(batch, rows, count, into, pointer);
   learner.normaliser.toCritic(into.return, count, into.return);
   learner.normaliser.toCritic(into.oldValue, count, into.oldValue);
