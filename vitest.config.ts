@@ -5,10 +5,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest. They begin first, so that all workers end at about the same time. */
 const longest = [
-  'test/accept.test.ts',
+  'test/accept/learning.test.ts',
+  'test/accept/verdicts.test.ts',
   'test/docs.test.ts',
   'test/studio/views.test.ts',
   'test/recorder.test.ts',
+  'test/accept/strikes.test.ts',
   'test/training/train.test.ts',
   'test/studio/page.test.ts',
   'test/report.test.ts',
@@ -58,7 +60,9 @@ export default defineConfig({
         test: {
           ...common,
           name: 'integration',
-          globalSetup: ['./test/support/chromium.ts'],
+          globalSetup: ['./test/support/built.ts', './test/support/chromium.ts'],
+          // Programs in Python train small networks, for which a second thread is only a second processor that waits.
+          env: { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1' },
           include: ['test/**/*.test.ts'],
           pool: 'forks',
           // What is built runs as it is.

@@ -62,9 +62,9 @@ export async function timed(work: () => Promise<unknown> | unknown): Promise<num
 
 /** A Python that has the modules; Debian's before any other. */
 export function python(...modules: string[]): string {
-  const found = ['/usr/bin/python3', 'python3'].find(
-    (path) => spawnSync(path, ['-c', `import ${modules.join(', ')}`]).status === 0,
-  );
+  // Looked for and not imported: torch takes seconds to import.
+  const look = `import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ${JSON.stringify(modules)})))`;
+  const found = ['/usr/bin/python3', 'python3'].find((path) => spawnSync(path, ['-c', look]).status === 0);
   if (!found)
     throw new Error(
       `no Python with ${modules.join(' and ')} was found; apt-get install python3-${modules.join(' python3-')}`,

@@ -93,10 +93,47 @@ export function ensureBuilt(what = 'core') {
   const wanted = fingerprint(what === 'core' ? sources : [...sources, 'studio']);
   const stamp = what === 'core' ? buildStamp : studioStamp;
   const made = join(root, 'dist', ...(what === 'core' ? ['program', 'main.js'] : ['studio', 'index.html']));
-  if (stampIs(stamp, wanted) && existsSync(made)) return;
-  rmSync(stamp, { force: true });
-  console.error(what === 'core' ? 'Building ...' : 'Building the studio ...');
-  run(process.execPath, [join(root, 'scripts', 'build.mjs'), what], { stdio: ['ignore', 2, 2] });
-  mkdirSync(dirname(stamp), { recursive: true });
-  writeFileSync(stamp, wanted);
+  const isBuilt = () => stampIs(stamp, wanted) && existsSync(made);
+  if (isBuilt()) return;
+  const release = lockBuild();
+  // Another program may have built it while this one waited.
+  if (!isBuilt()) {
+    rmSync(stamp, { force: true });
+    console.error(what === 'core' ? 'Building ...' : 'Building the studio ...');
+    run(process.execPath, [join(root, 'scripts', 'build.mjs'), what], { stdio: ['ignore', 2, 2] });
+    writeFileSync(stamp, wanted);
+  }
+  release();
+}
+
+/** One program builds at a time: two would write dist/ over each other. Waits for the other to end; gives back how to let the next one in. */
+function lockBuild() {
+  const lock = join(root, 'build', 'building');
+  const release = () => {
+    process.off('exit', release);
+    rmSync(lock, { force: true });
+  };
+  mkdirSync(dirname(lock), { recursive: true });
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      process.once('exit', release);
+      return release;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      if (isLeft(lock)) release();
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    }
+  }
+}
+
+/** Whether whoever took the lock is gone. */
+function isLeft(lock) {
+  try {
+    const holder = Number(readFileSync(lock, 'utf8'));
+    if (holder > 0) process.kill(holder, 0);
+    return false;
+  } catch (error) {
+    return error.code === 'ESRCH';
+  }
 }

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled, root, runTogether, tool } from './setup.mjs';
+import { transpile } from './typescript.mjs';
 import { runVitest } from './vitest.mjs';
 
 const prepared = once(
@@ -22,6 +23,7 @@ const checked = runTogether(
 );
 // Meanwhile:
 ensureBuilt('studio');
+await transpile('bench');
 const [status] = await prepared;
 process.exitCode =
   (await checked) || (status ?? 1) || (await runVitest(process.argv.slice(2), { TRUELINE_BUILT: '1' }));

@@ -5,6 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { root } from './setup.mjs';
 
 export async function importTypeScript(folder, name) {
+  await transpile(folder);
+  return import(pathToFileURL(join(root, 'build', folder, `${name}.js`)).href);
+}
+
+/** Every file below the folder that has changed. */
+export async function transpile(folder) {
   for (const file of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
     const target = join(root, 'build', folder, file.replace(/\.ts$/, '.js'));
@@ -27,5 +33,4 @@ export async function importTypeScript(folder, name) {
     writeFileSync(`${target}.${process.pid}`, text);
     renameSync(`${target}.${process.pid}`, target);
   }
-  return import(pathToFileURL(join(root, 'build', folder, `${name}.js`)).href);
 }

@@ -89,7 +89,7 @@ async function learnt(
 ): Promise<Figure[]> {
   const seeds = size === 'full' ? [1, 2, 3, 4, 5] : [1];
   // Three times the steps of the recommended settings; less than half of evolution's months.
-  const steps = size === 'full' ? 1_350_000 : 40_000;
+  const steps = size === 'full' ? 1_350_000 : 20_000;
   const bySeed: number[][] = [];
   let months = 0;
   let problems = 0;
