@@ -1,6 +1,8 @@
 /** `trueline convert`: the same recording in another encoding, or as one zip file. */
+
 import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { convert } from '../recording/convert.ts';
 import { writeFolder } from '../recording/disk/node.ts';
@@ -27,7 +29,11 @@ export function convertCommand(): Command {
         const recording = await openRecording(from, options);
         const bar = progress('converting');
         if (options.to === 'zip') {
-          if (existsSync(to)) throw new BadInput('is there already; name a new file, or remove it first', { file: to });
+          if (existsSync(to))
+            throw new BadInput(
+              told('is there already; name a new file, or remove it first', '已经存在；请换一个文件名，或先删除它'),
+              { file: to },
+            );
           await packZip(await openStore(from, options), to, bar.update);
         } else {
           const { to: encoding, compress } = options;

@@ -188,7 +188,10 @@ export async function writePage(
 async function tokenizerOf(file: string): Promise<Decode> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new BadInput(
-      `the tokenizer ${file} cannot be read (${error.code}); --tokenizer takes a tokenizer.json or a vocabulary`,
+      told(
+        `the tokenizer ${file} cannot be read (${error.code}); --tokenizer takes a tokenizer.json or a vocabulary`,
+        `分词器 ${file} 无法读取（${error.code}）；--tokenizer 接受 tokenizer.json 或词表`,
+      ),
     );
   });
   return readTokenizer(text, file);

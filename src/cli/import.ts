@@ -1,5 +1,7 @@
 /** `trueline import`: a log as a recording, with the names it was recognised by. Only the table `scalars` comes of it. */
+
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { told } from '../language/language.ts';
 import { requireNoFolder, writeFolder } from '../recording/disk/node.ts';
 import { openLogStore } from '../recording/importers/node.ts';
 import { importLog, type LogOptions, writeLog } from '../recording/importers/open.ts';
@@ -32,7 +34,9 @@ export function addLogOptions(command: Command): Command {
         .argParser((item: string, settings: Record<string, number>) => {
           const [name, value] = item.split('=');
           if (!/^\w+$/.test(name) || value === undefined || value.trim() === '' || Number.isNaN(Number(value)))
-            throw new InvalidArgumentError('A name and a number, such as epochs=1, are expected.');
+            throw new InvalidArgumentError(
+              told('A name and a number, such as epochs=1, are expected.', '应给出名称和数字，例如 epochs=1。'),
+            );
           return { ...settings, [name]: Number(value) };
         })
         .default({}, 'none'),

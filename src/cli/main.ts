@@ -1,10 +1,11 @@
 /** The command line: one file per command, one sentence and exit status 2 for bad input, no stack traces. */
 import { Command, CommanderError, Option } from 'commander';
-import { languages, localeLanguage, speak, told } from '../language/language.ts';
+import { languages, localeLanguage, speak, spokenLanguage, told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { version } from '../recording/version.ts';
 import { printable } from '../report/safe-text.ts';
 import { style, wantsColour } from '../report/style.ts';
+import { translate } from './common/help.ts';
 import { isAtWork } from './common/interrupt.ts';
 import { exitStatus } from './common/options.ts';
 
@@ -31,23 +32,23 @@ const commands: Record<string, () => Promise<Command>> = {
 };
 
 /** The program with the one command that is called, or with all where none is: for help, and to say what was meant. */
-async function program(called: string | undefined): Promise<Command> {
+export async function program(called: string | undefined): Promise<Command> {
   const made = new Command('trueline')
     .description('Trains agents together, and names the cause when training does not learn.')
     .version(version)
-    .showHelpAfterError('(trueline --help lists the commands)')
+    .showHelpAfterError(told('(trueline --help lists the commands)', '（trueline --help 列出各命令）'))
     .addHelpText('after', '\nExample:\n  $ trueline inspect run/\n');
   const wanted = called !== undefined && Object.hasOwn(commands, called) ? [called] : Object.keys(commands);
   if (called !== '--version' && called !== '-V') for (const name of wanted) made.addCommand(await commands[name]());
   const quietly = (command: Command) => {
     command.exitOverride();
-    if (command.commands.length === 0 && command !== made)
-      command.addOption(
-        new Option(
-          '--language <language>',
-          told('the language of sentences (default: that of the locale)', '句子所用的语言（默认：随系统区域设置）'),
-        ).choices(languages),
-      );
+    command.addOption(
+      new Option(
+        '--language <language>',
+        told('the language of sentences (default: that of the locale)', '句子所用的语言（默认：随系统区域设置）'),
+      ).choices(languages),
+    );
+    translate(command);
     command.commands.forEach(quietly);
   };
   quietly(made);
@@ -72,6 +73,7 @@ export async function main(args: readonly string[]): Promise<void> {
     args.some((arg, i) => arg === `--language=${one}` || (arg === one && args[i - 1] === '--language')),
   );
   speak(asked ?? localeLanguage(process.env));
+  if (spokenLanguage() === 'zh') await speakOfSettings();
   try {
     await (await program(args[0])).parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -90,6 +92,12 @@ export async function main(args: readonly string[]): Promise<void> {
     }
     process.exitCode = expected ? exitStatus.badInput : exitStatus.crashed;
   }
+}
+
+/** What the schemas say of a wrong setting has its Chinese with them. */
+async function speakOfSettings(): Promise<void> {
+  const [{ config }, { default: chinese }] = await Promise.all([import('zod'), import('zod/v4/locales/zh-CN.js')]);
+  config(chinese());
 }
 
 /** No room, no permission, no such folder: the operating system's sentence names the path. */

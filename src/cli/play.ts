@@ -1,4 +1,5 @@
 /** `trueline play`: games between scripted players and learnt policies, with returns per seat and name, and pictures of an episode. */
+
 import { Command } from 'commander';
 import type { Table } from '../algorithms/play.ts';
 import { policyPlayer } from '../algorithms/policy-player.ts';
@@ -9,6 +10,7 @@ import { type Game, gameEntry, makeGame } from '../games/index.ts';
 import { animation, filmStrip, framePicture, hasPictures, type Picture, textFrame } from '../games/picture.ts';
 import { type Mean, meanByPlayer, meanBySeat, playEpisodes } from '../games/play.ts';
 import { makePlayer, type Player, playerNames } from '../games/players.ts';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
@@ -63,7 +65,7 @@ export function playCommand(): Command {
 
 async function play(name: string, flags: Flags): Promise<void> {
   const settings = Object.assign({}, ...flags.set.map(parseSet)) as Record<string, unknown>;
-  if (flags.episodes < 1) throw new BadInput('--episodes must be at least 1');
+  if (flags.episodes < 1) throw new BadInput(told('--episodes must be at least 1', '--episodes 至少为 1'));
   const loaded = flags.policy === undefined ? undefined : await loadTrainer(flags.policy);
   const make = (worlds: number) => makeGame(name, settings, worlds);
   const game = make(64);
@@ -112,7 +114,10 @@ function makeSeatPlayer(
   }
   if (!trainer)
     throw new BadInput(
-      `the player ${name} needs a learnt policy: --policy RUN; scripted players are ${playerNames(game).join(', ')}`,
+      told(
+        `the player ${name} needs a learnt policy: --policy RUN; scripted players are ${playerNames(game).join(', ')}`,
+        `玩家 ${name} 需要学得的策略：--policy RUN；脚本玩家有 ${playerNames(game).join(', ')}`,
+      ),
     );
   const { shape } = trainer.game;
   const fits =
@@ -121,7 +126,10 @@ function makeSeatPlayer(
     shape.features === game.shape.features;
   if (!fits)
     throw new BadInput(
-      `the run was trained on ${trainer.settings.game} with other settings; its policies do not fit this game`,
+      told(
+        `the run was trained on ${trainer.settings.game} with other settings; its policies do not fit this game`,
+        `该训练是在 ${trainer.settings.game} 的其他设置下进行的；它的策略不适用于此游戏`,
+      ),
     );
   const learner = trainer.learners.find((item) => item.agents.includes(seat)) ?? trainer.learners[0];
   return table ? table.player(learner) : policyPlayer(learner);
@@ -185,7 +193,10 @@ async function pictures(
   const game = make(1);
   if (!hasPictures(game))
     throw new BadInput(
-      `${gameEntry(name).name} has no pictures; stag-hunt, snowdrift, coin-game, cleanup and city have`,
+      told(
+        `${gameEntry(name).name} has no pictures; stag-hunt, snowdrift, coin-game, cleanup and city have`,
+        `${gameEntry(name).name} 没有图像；stag-hunt、snowdrift、coin-game、cleanup 和 city 有`,
+      ),
     );
   const frames: Picture[] = [];
   const texts: string[] = [];

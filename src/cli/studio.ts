@@ -1,10 +1,12 @@
 /** `trueline studio`: serves the web app and the runs below a folder, on loopback unless told otherwise. */
+
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { needing } from '../recording/optional.ts';
 import type { RedisAddress } from '../sweep/redis/connection.ts';
@@ -43,7 +45,11 @@ export async function serveStudio(folder: string, options: ServeOptions = {}): P
   const { Library } = await import('./studio/library.ts');
   const { Shelf } = await import('./studio/shelf.ts');
   const assets = fileURLToPath(new URL('../studio', import.meta.url));
-  if (!existsSync(assets)) throw new BadInput('the studio is not built; run npm run build first', { file: assets });
+  if (!existsSync(assets))
+    throw new BadInput(
+      told('the studio is not built; run npm run build first', '工作室尚未构建；请先运行 npm run build'),
+      { file: assets },
+    );
   const host = options.host ?? '127.0.0.1';
   const token = options.token ?? (isLoopback(host) ? undefined : newToken());
   const library = new Library(folder, join(folder, '.studio', 'kept'));
@@ -121,7 +127,9 @@ export function studioCommand(): Command {
     )
     .action(async (folder: string, flags: Flags) => {
       if (flags.port !== undefined && flags.port > 65535)
-        throw new BadInput(`--port ${flags.port}: ports go from 0 to 65535`);
+        throw new BadInput(
+          told(`--port ${flags.port}: ports go from 0 to 65535`, `--port ${flags.port}：端口范围是 0 到 65535`),
+        );
       await mkdir(folder, { recursive: true });
       const server = await serveWhereFree(folder, flags);
       print(`The studio shows ${folder} at ${server.address}\nCtrl-C ends it.`);
@@ -148,7 +156,10 @@ async function serveWhereFree(folder: string, flags: Flags): Promise<StudioServe
     return await serveStudio(folder, { ...options, port: port ?? usualPort });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    if (port !== undefined) throw new BadInput(`port ${port} is taken; choose another with --port`);
+    if (port !== undefined)
+      throw new BadInput(
+        told(`port ${port} is taken; choose another with --port`, `端口 ${port} 已被占用；请用 --port 另选`),
+      );
     return serveStudio(folder, options);
   }
 }

@@ -124,11 +124,22 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
   try {
     if (flags.resume !== undefined) {
       if (game !== undefined || flags.out !== undefined || flags.fault !== undefined)
-        throw new BadInput('--resume goes on with a run as it is; give no game, no --out and no --fault');
+        throw new BadInput(
+          told(
+            '--resume goes on with a run as it is; give no game, no --out and no --fault',
+            '--resume 按原样继续训练；不要给出游戏、--out 或 --fault',
+          ),
+        );
       folder = flags.resume;
       const changed = await givenSettings(flags);
       const fault = await begunFault(folder);
-      if (fault) hooks.onNotice?.(`the run was begun with the fault ${fault.name}, and goes on with it`);
+      if (fault)
+        hooks.onNotice?.(
+          told(
+            `the run was begun with the fault ${fault.name}, and goes on with it`,
+            `训练开始时带有故障 ${fault.name}，并带着它继续`,
+          ),
+        );
       const stages =
         fault && applyFault(findFault(fault.name), fault.settings.seed, cleanStages, fault.settings).stages;
       result = await resumeFrom(folder, changed, { ...hooks, ...(fault ? { fault, stages } : {}), onStart: started });

@@ -55,7 +55,12 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const agent = options.agent === undefined ? -1 : agentIndex(run, options.agent);
   for (const id of options.ignore ?? [])
     if (!causeById(id))
-      throw new BadInput(`there is no cause ${JSON.stringify(id)} to ignore; \`trueline explain\` lists them all`);
+      throw new BadInput(
+        told(
+          `there is no cause ${JSON.stringify(id)} to ignore; \`trueline explain\` lists them all`,
+          `没有可忽略的原因 ${JSON.stringify(id)}；\`trueline explain\` 列出全部`,
+        ),
+      );
   const passes = chosen.map((check) => ({ check, pass: check.start(run) }));
   const readings = new RunReadings(run);
   await measureInputs(recording, run);
@@ -169,7 +174,10 @@ function choose(only: readonly string[] | undefined): readonly Check[] {
   for (const id of only)
     if (!allChecks.some((check) => check.id === id))
       throw new BadInput(
-        `there is no check ${JSON.stringify(id)}; the checks are ${allChecks.map((check) => check.id).join(', ')}`,
+        told(
+          `there is no check ${JSON.stringify(id)}; the checks are ${allChecks.map((check) => check.id).join(', ')}`,
+          `没有检查 ${JSON.stringify(id)}；检查有 ${allChecks.map((check) => check.id).join(', ')}`,
+        ),
       );
   return allChecks.filter(({ id }) => only.includes(id));
 }
@@ -178,7 +186,10 @@ function agentIndex(run: Run, name: string): number {
   const index = run.agents.indexOf(name);
   if (index < 0)
     throw new BadInput(
-      `there is no agent ${JSON.stringify(name)} in this recording; it has ${run.agents.join(', ') || 'no named agents'}`,
+      told(
+        `there is no agent ${JSON.stringify(name)} in this recording; it has ${run.agents.join(', ') || 'no named agents'}`,
+        `这份记录里没有智能体 ${JSON.stringify(name)}；其中有 ${run.agents.join('、') || '未命名的智能体'}`,
+      ),
     );
   return index;
 }

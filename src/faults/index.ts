@@ -1,5 +1,7 @@
 /** The zoo: every fault by its name, and how a run is given one. Faults may be applied one after the other; each wraps what is there. */
+
 import type { GameMaker } from '../games/game.ts';
+import { told } from '../language/language.ts';
 import { RandomStream } from '../math/random.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { readSettings, type Settings, type SettingsInput } from '../training/settings.ts';
@@ -69,7 +71,10 @@ export function findFault(id: string): Fault {
     .slice(0, offered)
     .map((fault) => fault.id);
   throw new BadInput(
-    `there is no fault ${JSON.stringify(id)}; near names are ${near.join(', ')}, and the zoo has ${all.length} in all`,
+    told(
+      `there is no fault ${JSON.stringify(id)}; near names are ${near.join(', ')}, and the zoo has ${all.length} in all`,
+      `没有故障 ${JSON.stringify(id)}；相近的名称有 ${near.join(', ')}，故障库共有 ${all.length} 个`,
+    ),
   );
 }
 
@@ -96,7 +101,9 @@ export function whyNot(fault: Fault, input: SettingsInput, game?: GameMaker): st
   const settings = readSettings(input);
   const traits = findTraits(settings, game);
   const unmet = unmetNeeds(fault.needs ?? [], traits, expectedIterations(settings, traits));
-  return unmet.length > 0 ? `the fault ${fault.id} needs ${unmet.join(', and ')}` : null;
+  return unmet.length > 0
+    ? told(`the fault ${fault.id} needs ${unmet.join(', and ')}`, `故障 ${fault.id} 需要${unmet.join('、')}`)
+    : null;
 }
 
 export interface AppliedFault {
@@ -125,7 +132,10 @@ export function applyFault(
   const unmet = unmetNeeds(fault.needs ?? [], traits, iterations);
   if (unmet.length > 0)
     throw new BadInput(
-      `the fault ${fault.id} needs ${unmet.join(', and ')}, which ${settings.game} with these settings does not give; choose another game, other settings or another fault`,
+      told(
+        `the fault ${fault.id} needs ${unmet.join(', and ')}, which ${settings.game} with these settings does not give; choose another game, other settings or another fault`,
+        `故障 ${fault.id} 需要${unmet.join('、')}，而 ${settings.game} 在这些设置下不具备；请换游戏、设置或故障`,
+      ),
     );
   const made = fault.make(RandomStream.of(seed, 'fault', fault.id), { settings, traits, iterations });
   return {

@@ -1,7 +1,9 @@
 /** What a run offers to be broken: lists that differ, masks, truncations and so on. Found by playing a little at random, so it holds for games not known here. */
+
 import type { GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import { randomPlayer } from '../games/players.ts';
+import { type Pair, told } from '../language/language.ts';
 import { RandomStream } from '../math/random.ts';
 import { agentNames } from '../training/collect/seating.ts';
 import { asksToLearn } from '../training/lineup/entry.ts';
@@ -42,26 +44,53 @@ export interface Traits {
 }
 
 const meanings = {
-  'stag-hunt': ['the stag hunt', (t: Traits) => t.game === 'stag-hunt'],
-  agents: ['at least two learning agents', (t: Traits) => t.learning.length > 1],
+  'stag-hunt': [['the stag hunt', '猎鹿游戏'], (t: Traits) => t.game === 'stag-hunt'],
+  agents: [['at least two learning agents', '至少两个学习的智能体'], (t: Traits) => t.learning.length > 1],
   separate: [
-    'at least two policies (sharing separate, two learning agents)',
+    [
+      'at least two policies (sharing separate, two learning agents)',
+      '至少两个策略（sharing separate，两个学习的智能体）',
+    ],
     (t: Traits) => t.separate && t.learning.length > 1,
   ],
-  modules: ['every module of HOP+ (--algorithm hop --without none)', (t: Traits) => t.modules],
-  together: ['two learning agents that decide in the same step', (t: Traits) => t.together],
-  'fixed-head': ['a fixed head (network.head fixed)', (t: Traits) => t.fixedHead],
-  masks: ['candidates that are sometimes illegal', (t: Traits) => t.masks],
-  lists: ['candidate lists that differ from 0, 1, 2 and so on', (t: Traits) => t.lists],
-  counts: ['decisions with different numbers of candidates', (t: Traits) => t.counts],
-  'five-candidates': ['decisions with up to five candidates or more', (t: Traits) => t.candidates >= 5],
-  truncation: ['episodes that are truncated', (t: Traits) => t.truncation],
-  termination: ['episodes that terminate', (t: Traits) => t.termination],
-  'several-steps': ['episodes of several decisions', (t: Traits) => t.horizon > 1],
-  ends: ['episodes that end and are followed by others within a rollout', (t: Traits, n: number) => followedEnds(t, n)],
-  'several-updates': ['more than one optimiser step per update', (t: Traits) => t.updateSteps > 1],
-  'several-iterations': ['at least 3 iterations', (_: Traits, iterations: number) => iterations >= 3],
-} as const satisfies Record<string, [string, (traits: Traits, iterations: number) => boolean]>;
+  modules: [
+    ['every module of HOP+ (--algorithm hop --without none)', 'HOP+ 的每个模块（--algorithm hop --without none）'],
+    (t: Traits) => t.modules,
+  ],
+  together: [
+    ['two learning agents that decide in the same step', '两个在同一步决策的学习智能体'],
+    (t: Traits) => t.together,
+  ],
+  'fixed-head': [
+    ['a fixed head (network.head fixed)', '固定的输出头（network.head fixed）'],
+    (t: Traits) => t.fixedHead,
+  ],
+  masks: [['candidates that are sometimes illegal', '有时非法的候选'], (t: Traits) => t.masks],
+  lists: [
+    ['candidate lists that differ from 0, 1, 2 and so on', '不同于 0、1、2…… 的候选列表'],
+    (t: Traits) => t.lists,
+  ],
+  counts: [['decisions with different numbers of candidates', '候选数不同的决策'], (t: Traits) => t.counts],
+  'five-candidates': [
+    ['decisions with up to five candidates or more', '有五个或更多候选的决策'],
+    (t: Traits) => t.candidates >= 5,
+  ],
+  truncation: [['episodes that are truncated', '会被截断的局'], (t: Traits) => t.truncation],
+  termination: [['episodes that terminate', '会终止的局'], (t: Traits) => t.termination],
+  'several-steps': [['episodes of several decisions', '含多次决策的局'], (t: Traits) => t.horizon > 1],
+  ends: [
+    ['episodes that end and are followed by others within a rollout', '在一次 rollout 内结束并接着新的局'],
+    (t: Traits, n: number) => followedEnds(t, n),
+  ],
+  'several-updates': [
+    ['more than one optimiser step per update', '每次更新不止一步优化'],
+    (t: Traits) => t.updateSteps > 1,
+  ],
+  'several-iterations': [
+    ['at least 3 iterations', '至少 3 次迭代'],
+    (_: Traits, iterations: number) => iterations >= 3,
+  ],
+} as const satisfies Record<string, [Pair, (traits: Traits, iterations: number) => boolean]>;
 
 export type Need = keyof typeof meanings;
 
@@ -76,7 +105,7 @@ export function unmetNeeds(needs: readonly Need[], traits: Traits, iterations: n
   const unmet: string[] = [];
   for (const need of needs) {
     const [words, holds] = meanings[need];
-    if (!holds(traits, iterations)) unmet.push(words);
+    if (!holds(traits, iterations)) unmet.push(told(words[0], words[1]));
   }
   return unmet;
 }

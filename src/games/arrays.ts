@@ -1,4 +1,5 @@
 /** The output arrays of a game, laid out as the interface asks. A place that is not acting has no candidates: its count is 0. */
+import { told } from '../language/language.ts';
 import { RandomStream } from '../math/random.ts';
 import type { GameShape } from './game.ts';
 import { GameRefusal } from './refusal.ts';
@@ -21,7 +22,12 @@ export class GameArrays {
     readonly worlds: number,
   ) {
     if (!Number.isInteger(worlds) || worlds < 1) {
-      throw new GameRefusal(`A game was asked for with ${worlds} worlds; give a whole number of at least 1.`);
+      throw new GameRefusal(
+        told(
+          `A game was asked for with ${worlds} worlds; give a whole number of at least 1.`,
+          `要求的世界数为 ${worlds}；请给出至少为 1 的整数。`,
+        ),
+      );
     }
     const places = worlds * shape.seats;
     this.acting = new Uint8Array(places);

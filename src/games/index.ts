@@ -1,5 +1,7 @@
 /** The games by name, with their settings. `stag-hunt/8x8-4h1s` is short for stag-hunt with that preset; settings given besides override it. */
+
 import { z } from 'zod';
+import { told } from '../language/language.ts';
 import { CartPole, cartpoleSettings } from './cartpole.ts';
 import { City } from './city/game.ts';
 import { citySettings, dilemmaSettings } from './city/rules.ts';
@@ -147,7 +149,8 @@ export function gameSettings(name: string, given: Readonly<Record<string, unknow
   const chosen = known ? entry.presets[named.preset as string] : undefined;
   const result = entry.schema.safeParse({ ...chosen, ...named });
   if (result.success) return result.data;
-  throw new GameRefusal(`${entry.name}: ${result.error.issues.map((issue) => explain(entry, issue)).join('; ')}.`);
+  const problems = result.error.issues.map((issue) => explain(entry, issue)).join(told('; ', '；'));
+  throw new GameRefusal(`${entry.name}: ${problems}${told('.', '。')}`);
 }
 
 /**
@@ -177,11 +180,22 @@ function find(name: string): { entry: GameEntry; preset: string | undefined } {
   const base = slash < 0 ? name : name.slice(0, slash);
   const preset = slash < 0 ? undefined : name.slice(slash + 1);
   const entry = entries.find((e) => e.name === base);
-  if (!entry) throw new GameRefusal(`There is no game "${base}"; the games are ${gameNames().join(', ')}.`);
+  if (!entry)
+    throw new GameRefusal(
+      told(
+        `There is no game "${base}"; the games are ${gameNames().join(', ')}.`,
+        `没有游戏 "${base}"；游戏有 ${gameNames().join(', ')}。`,
+      ),
+    );
   if (preset !== undefined && !Object.hasOwn(entry.presets, preset)) {
     const known = Object.keys(entry.presets);
-    const remedy = known.length > 0 ? `its presets are ${known.join(', ')}` : 'it has no presets';
-    throw new GameRefusal(`The game ${base} has no preset "${preset}"; ${remedy}.`);
+    const remedy =
+      known.length > 0
+        ? told(`its presets are ${known.join(', ')}`, `它的预设有 ${known.join('、')}`)
+        : told('it has no presets', '它没有预设');
+    throw new GameRefusal(
+      told(`The game ${base} has no preset "${preset}"; ${remedy}.`, `游戏 ${base} 没有预设 "${preset}"；${remedy}。`),
+    );
   }
   return { entry, preset };
 }
@@ -198,7 +212,11 @@ export function describeGame(name: string): { setting: string; default: unknown;
 function explain(entry: GameEntry, issue: z.core.$ZodIssue): string {
   if (issue.code === 'unrecognized_keys') {
     const known = describeGame(entry.name).map((setting) => setting.setting);
-    return `there is no setting ${issue.keys.map((key) => `"${key}"`).join(', ')}; the settings are ${known.join(', ')}`;
+    const keys = issue.keys.map((key) => `"${key}"`).join(', ');
+    return told(
+      `there is no setting ${keys}; the settings are ${known.join(', ')}`,
+      `没有设置 ${keys}；设置有 ${known.join('、')}`,
+    );
   }
   return issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message;
 }

@@ -1,5 +1,6 @@
 /** One frame of a game's world, as SVG or as text for a terminal. It shows the world as it stands, so ask after every reset and step. */
 
+import { told } from '../language/language.ts';
 import { City } from './city/game.ts';
 import { cityPicture, cityText } from './city/picture.ts';
 import type { Game } from './game.ts';
@@ -19,7 +20,12 @@ export function hasPictures(game: Game): boolean {
 export function framePicture(game: Game, world: number): Picture {
   if (game instanceof GridGame) return gridPicture(game, world);
   if (game instanceof City) return cityPicture(game, world);
-  throw new GameRefusal(`${game.name} has no pictures; stag-hunt, snowdrift, coin-game, cleanup and city have.`);
+  throw new GameRefusal(
+    told(
+      `${game.name} has no pictures; stag-hunt, snowdrift, coin-game, cleanup and city have.`,
+      `${game.name} 没有图像；stag-hunt、snowdrift、coin-game、cleanup 和 city 有。`,
+    ),
+  );
 }
 
 /** The picture of a world as SVG text. */
@@ -31,5 +37,10 @@ export function frame(game: Game, world: number): string {
 export function textFrame(game: Game, world: number): string {
   if (game instanceof GridGame) return gridText(game, world);
   if (game instanceof City) return cityText(game, world);
-  throw new GameRefusal(`${game.name} has no pictures; stag-hunt, snowdrift, coin-game, cleanup and city have.`);
+  throw new GameRefusal(
+    told(
+      `${game.name} has no pictures; stag-hunt, snowdrift, coin-game, cleanup and city have.`,
+      `${game.name} 没有图像；stag-hunt、snowdrift、coin-game、cleanup 和 city 有。`,
+    ),
+  );
 }

@@ -1,4 +1,5 @@
 /** Plays episodes with scripted or other players and gives every return. Results do not depend on how many worlds the game has. */
+import { told } from '../language/language.ts';
 import { RandomStream } from '../math/random.ts';
 import { dealSeats, seatedNames } from './dealt.ts';
 import type { Game } from './game.ts';
@@ -40,7 +41,12 @@ export function playEpisodes(
 ): Played {
   const { seats } = game.shape;
   if (players.length !== seats) {
-    throw new GameRefusal(`${game.name} has ${seats} seats and got ${players.length} players; give one for each seat.`);
+    throw new GameRefusal(
+      told(
+        `${game.name} has ${seats} seats and got ${players.length} players; give one for each seat.`,
+        `${game.name} 有 ${seats} 个位置，却给了 ${players.length} 个玩家；请每个位置给一个。`,
+      ),
+    );
   }
   const returns = new Float64Array(episodes * seats);
   const decisions = new Int32Array(episodes * seats);

@@ -1,4 +1,5 @@
 /** Scripted players. A player answers with a local index into the place's candidates, and draws only from the stream it is handed. */
+import { told } from '../language/language.ts';
 import type { RandomStream } from '../math/random.ts';
 import { City } from './city/game.ts';
 import { cityPlayers } from './city/players.ts';
@@ -61,7 +62,10 @@ export function makePlayer(name: string, game: Game): Player {
   const known = makers(game);
   if (!Object.hasOwn(known, name)) {
     throw new GameRefusal(
-      `${game.name} has no player "${name}"; its scripted players are ${Object.keys(known).join(', ')}.`,
+      told(
+        `${game.name} has no player "${name}"; its scripted players are ${Object.keys(known).join(', ')}.`,
+        `${game.name} 没有玩家 "${name}"；它的脚本玩家有 ${Object.keys(known).join(', ')}。`,
+      ),
     );
   }
   return known[name](game);

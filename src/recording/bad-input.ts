@@ -1,5 +1,7 @@
 /** The one error for input that cannot be used: what is wrong, where, and what to do, in one sentence. It is not for evidence, such as NaN in a measured column. */
 
+import { told } from '../language/language.ts';
+
 export interface Place {
   file?: string;
   table?: string;
@@ -33,7 +35,7 @@ function where(place: Place): string {
   if (place.file !== undefined) parts.push(place.file);
   const column = [place.table, place.column].filter((part) => part !== undefined).join('.');
   if (column) parts.push(column);
-  if (place.row !== undefined) parts.push(`row ${place.row}`);
+  if (place.row !== undefined) parts.push(told(`row ${place.row}`, `第 ${place.row} 行`));
   return parts.join(', ');
 }
 

@@ -1,5 +1,7 @@
 /** manifest.json: what a run declared. Everything but the format is optional, and what is not known here is kept. */
+
 import { z } from 'zod';
+import { told } from '../language/language.ts';
 import { BadInput } from './bad-input.ts';
 import { parseJson } from './files/json.ts';
 
@@ -54,23 +56,41 @@ export function parseManifest(bytes: Uint8Array, file: string): Manifest {
   } catch (error) {
     if (error instanceof BadInput) throw error.within({ file });
     const why = bytes.length === 0 ? 'it is empty' : (error as Error).message;
-    throw new BadInput(`is not valid JSON (${why}); write it again, or take it from another copy of the run`, { file });
+    throw new BadInput(
+      told(
+        `is not valid JSON (${why}); write it again, or take it from another copy of the run`,
+        `不是有效的 JSON（${why}）；请重写，或从该训练的另一份副本取得`,
+      ),
+      { file },
+    );
   }
   if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new BadInput('must hold one JSON object', { file });
+    throw new BadInput(told('must hold one JSON object', '应是一个 JSON 对象'), { file });
   const declared = (data as { format?: unknown }).format;
   if (declared !== format) {
     throw new BadInput(
       declared === undefined
-        ? `has no "format"; a recording says "format": "${format}"`
-        : `has the format ${JSON.stringify(declared)}; this program reads "${format}"`,
+        ? told(
+            `has no "format"; a recording says "format": "${format}"`,
+            `没有 "format"；记录应写 "format": "${format}"`,
+          )
+        : told(
+            `has the format ${JSON.stringify(declared)}; this program reads "${format}"`,
+            `的格式是 ${JSON.stringify(declared)}；本程序读取 "${format}"`,
+          ),
       { file },
     );
   }
   const parsed = manifestSchema.safeParse(data);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new BadInput(`${issue.path.join('.') || 'the manifest'}: ${issue.message}`, { file });
+    throw new BadInput(
+      told(
+        `${issue.path.join('.') || 'the manifest'}: ${issue.message}`,
+        `${issue.path.join('.') || '清单'}：${issue.message}`,
+      ),
+      { file },
+    );
   }
   return parsed.data;
 }

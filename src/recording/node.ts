@@ -5,6 +5,7 @@ import { readdir, realpath, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import * as zlib from 'node:zlib';
+import { told } from '../language/language.ts';
 import { BadInput } from './bad-input.ts';
 import { makeFolder, removeFile, writeStream, writeWhole } from './disk/node.ts';
 import { useCodec } from './files/codec.ts';
@@ -35,10 +36,18 @@ useCodec({
       out = zlib.inflateRawSync(bytes, { chunkSize: Math.max(64, size + 1), maxOutputLength: size + 1 });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
-        throw new BadInput('unpacks to more bytes than its directory declares');
-      throw new BadInput('the compressed data is damaged or cut off');
+        throw new BadInput(
+          told('unpacks to more bytes than its directory declares', '解压后的字节数超过其目录所声明的'),
+        );
+      throw new BadInput(told('the compressed data is damaged or cut off', '压缩数据已损坏或被截断'));
     }
-    if (out.length !== size) throw new BadInput(`unpacks to ${out.length} bytes where its directory declares ${size}`);
+    if (out.length !== size)
+      throw new BadInput(
+        told(
+          `unpacks to ${out.length} bytes where its directory declares ${size}`,
+          `解压后有 ${out.length} 字节，而其目录声明的是 ${size}`,
+        ),
+      );
     return own(out);
   },
   gunzipWhole: (bytes, size) => zlib.gunzipSync(bytes, { maxOutputLength: size + 1 }),
@@ -50,7 +59,7 @@ useCodec({
       for await (const piece of Readable.from(pieces).pipe(zlib.createGunzip())) yield piece as Uint8Array;
     } catch (error) {
       if (error instanceof BadInput) throw error;
-      throw new BadInput('the compressed data is damaged or cut off');
+      throw new BadInput(told('the compressed data is damaged or cut off', '压缩数据已损坏或被截断'));
     }
   },
 });
@@ -63,7 +72,10 @@ function own(buffer: Buffer): Uint8Array<ArrayBuffer> {
 
 export async function fileSource(path: string): Promise<ByteSource> {
   const found = await stat(path);
-  if (!found.isFile()) throw new BadInput('is no file, but a device, a pipe or a folder', { file: path });
+  if (!found.isFile())
+    throw new BadInput(told('is no file, but a device, a pipe or a folder', '不是文件，而是设备、管道或文件夹'), {
+      file: path,
+    });
   const { size } = found;
   return {
     name: path,
@@ -75,7 +87,11 @@ export async function fileSource(path: string): Promise<ByteSource> {
         let at = 0;
         while (at < buffer.length) {
           const got = readSync(file, buffer, at, buffer.length - at, start + at);
-          if (got === 0) throw new BadInput('the file ended early; it was cut off while it was read', { file: path });
+          if (got === 0)
+            throw new BadInput(
+              told('the file ended early; it was cut off while it was read', '文件提前结束；在读取时被截断'),
+              { file: path },
+            );
           at += got;
         }
       } finally {
@@ -119,11 +135,20 @@ export { writeWhole };
 async function within(folder: string, path: string): Promise<string> {
   const file = join(folder, path);
   if (path.split('/').some((part) => part === '' || part.startsWith('.')))
-    throw new BadInput(`${JSON.stringify(path)} is no path of a recording`, { file: folder });
+    throw new BadInput(
+      told(`${JSON.stringify(path)} is no path of a recording`, `${JSON.stringify(path)} 不是记录里的路径`),
+      { file: folder },
+    );
   await makeFolder(dirname(file));
   const [top, place] = await Promise.all([realpath(folder), realpath(dirname(file))]);
   if (relative(top, place) !== dirname(path).replace(/^\.$/, ''))
-    throw new BadInput('leads out of its folder; a recording is written only inside its own', { file: dirname(file) });
+    throw new BadInput(
+      told(
+        'leads out of its folder; a recording is written only inside its own',
+        '指到了文件夹之外；记录只写在自己的文件夹里',
+      ),
+      { file: dirname(file) },
+    );
   return file;
 }
 
@@ -140,7 +165,7 @@ export async function removeRun(folder: string): Promise<void> {
 
 export async function openStore(path: string, options: OpenOptions = {}): Promise<Store> {
   const found = await stat(path).catch(() => undefined);
-  if (!found) throw new BadInput('there is no such file or folder', { file: path });
+  if (!found) throw new BadInput(told('there is no such file or folder', '没有这个文件或文件夹'), { file: path });
   if (found.isDirectory()) return folderStore(path.endsWith(sep) ? path.slice(0, -1) : path);
   const source = await fileSource(path);
   return zipStore(source, new Budget(options.maxSize));

@@ -1,4 +1,5 @@
 /** Packages that only some commands need, and that are not installed with the program: one sentence says which is missing, what for, and how to get it. */
+import { told } from '../language/language.ts';
 import { BadInput } from './bad-input.ts';
 
 /**
@@ -11,8 +12,13 @@ export async function needing<T>(packages: string, what: string, load: () => Pro
     return await load();
   } catch (error) {
     if (!isMissing(error, packages.split(' '))) throw error;
-    const names = packages.replaceAll(' ', ' and ');
-    throw new BadInput(`${what} needs ${names}, not installed yet; install with: npm install ${packages}`);
+    const names = packages.replaceAll(' ', told(' and ', ' 和 '));
+    throw new BadInput(
+      told(
+        `${what} needs ${names}, not installed yet; install with: npm install ${packages}`,
+        `${what}需要 ${names}，尚未安装；请执行：npm install ${packages}`,
+      ),
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 /** A recording opened for reading: its manifest and its tables, chunk by chunk, only the columns asked for. */
+import { told } from '../language/language.ts';
 import { BadInput } from './bad-input.ts';
 import { checkRequired, conform } from './check/conform.ts';
 import { withoutCovered } from './chunks/names.ts';
@@ -50,15 +51,24 @@ export class Recording {
     const paths = await store.list();
     if (!paths.includes('manifest.json')) {
       throw new BadInput(
-        'is no recording: it has no manifest.json; name the folder (or the zip of it) that holds one',
+        told(
+          'is no recording: it has no manifest.json; name the folder (or the zip of it) that holds one',
+          '不是记录：没有 manifest.json；请给出含有它的文件夹（或其 zip）',
+        ),
         { file: store.name },
       );
     }
     const source = await store.open('manifest.json');
     if (source.size > largestManifest)
-      throw new BadInput(`has ${formatBytes(source.size)}; at most ${formatBytes(largestManifest)} are read`, {
-        file: source.name,
-      });
+      throw new BadInput(
+        told(
+          `has ${formatBytes(source.size)}; at most ${formatBytes(largestManifest)} are read`,
+          `有 ${formatBytes(source.size)}；最多读取 ${formatBytes(largestManifest)}`,
+        ),
+        {
+          file: source.name,
+        },
+      );
     const manifest = parseManifest(await source.read(0, source.size), source.name);
     const files = new Map<string, string[]>();
     for (const path of withoutCovered(paths)) {
@@ -74,9 +84,15 @@ export class Recording {
       const folder = `rank-${number}/`;
       const own = paths.filter((path) => path.startsWith(folder)).map((path) => path.slice(folder.length));
       if (own.some((path) => rankFolder.test(path)))
-        throw new BadInput('holds ranks within a rank; put every rank-<number> folder beside manifest.json', {
-          file: `${store.name}/${folder}`,
-        });
+        throw new BadInput(
+          told(
+            'holds ranks within a rank; put every rank-<number> folder beside manifest.json',
+            '的 rank 里还有 rank；请把每个 rank-<number> 文件夹放在 manifest.json 旁边',
+          ),
+          {
+            file: `${store.name}/${folder}`,
+          },
+        );
       ranks.push(
         await Recording.open({
           name: `${store.name}/rank-${number}`,

@@ -1,4 +1,5 @@
 /** Where bytes come from and go to, in Node and in a page alike: a source is one file read by ranges, a store is a folder of them. */
+import { told } from '../language/language.ts';
 import { BadInput } from './bad-input.ts';
 
 export interface ByteSource {
@@ -53,7 +54,10 @@ export class Budget {
     this.claims.set(name, bytes);
     if (!(this.total <= this.limit)) {
       throw new BadInput(
-        `expands to more than ${formatBytes(this.limit)}, the limit for ${this.asked === undefined ? 'files of this size' : 'one recording'}; raise it with --max-size if the file is trusted`,
+        told(
+          `expands to more than ${formatBytes(this.limit)}, the limit for ${this.asked === undefined ? 'files of this size' : 'one recording'}; raise it with --max-size if the file is trusted`,
+          `展开后超过 ${formatBytes(this.limit)}，即${this.asked === undefined ? '这种大小的文件' : '一份记录'}的上限；如果信任该文件，请用 --max-size 提高`,
+        ),
         { file: name },
       );
     }
@@ -95,7 +99,7 @@ export function blobStore(name: string, files: Iterable<{ path: string; blob: Bl
     list: async () => [...byPath.keys()].sort(),
     open: async (path) => {
       const blob = byPath.get(path);
-      if (!blob) throw new BadInput('there is no such file', { file: `${name}/${path}` });
+      if (!blob) throw new BadInput(told('there is no such file', '没有这个文件'), { file: `${name}/${path}` });
       return blobSource(`${name}/${path}`, blob);
     },
   };
@@ -109,7 +113,7 @@ export function memoryStore(name: string): WritableStore {
     list: async () => [...files.keys()].sort(),
     open: async (path) => {
       const bytes = files.get(path);
-      if (!bytes) throw new BadInput('there is no such file', { file: `${name}/${path}` });
+      if (!bytes) throw new BadInput(told('there is no such file', '没有这个文件'), { file: `${name}/${path}` });
       return bytesSource(`${name}/${path}`, bytes);
     },
     write: async (path, parts) => void files.set(path, join(parts)),

@@ -2,6 +2,7 @@
  * Writes a recording chunk by chunk. A chunk appears under its name only when it is whole, and the manifest is there from the start, so a killed run leaves
  * a recording that opens. A writer that goes on from a position removes nothing until it has written what takes its place.
  */
+import { told } from '../language/language.ts';
 import { BadInput } from './bad-input.ts';
 import { checkRequired, conform, unknownBool } from './check/conform.ts';
 import { mergeChunks, removeCovered } from './chunks/merge.ts';
@@ -66,9 +67,15 @@ export class RecordingWriter {
       const chunk = chunkNumbers(path);
       const from = chunk && (position[chunk.table] ?? 0);
       if (chunk && from !== undefined && chunk.first < from && chunk.last >= from)
-        throw new BadInput(`holds rows before and after where the run goes on; go on from a newer checkpoint`, {
-          file: `${this.store.name}/${path}`,
-        });
+        throw new BadInput(
+          told(
+            `holds rows before and after where the run goes on; go on from a newer checkpoint`,
+            '同时含有继续点之前和之后的行；请从更新的检查点继续',
+          ),
+          {
+            file: `${this.store.name}/${path}`,
+          },
+        );
     }
     for (const [table, chunks] of Object.entries(position)) this.written.set(table, chunks);
     for (const table of new Set([...tables.map(({ name }) => name), ...this.written.keys()])) {
@@ -94,7 +101,12 @@ export class RecordingWriter {
   /** Takes a chunk whose columns are handed over, not copied. */
   async appendChunk(table: string, chunk: Chunk): Promise<void> {
     if (!/^[A-Za-z][\w-]*$/.test(table))
-      throw new BadInput(`the table name ${JSON.stringify(table)} is not a plain word`);
+      throw new BadInput(
+        told(
+          `the table name ${JSON.stringify(table)} is not a plain word`,
+          `表名 ${JSON.stringify(table)} 不是普通的单词`,
+        ),
+      );
     const whole = chunk.rows > 0 ? chunk : withRequired(table, chunk);
     checkRequired(table, [...whole.columns.keys()], this.store.name);
     const conformed = conform(table, whole, this.store.name);
@@ -174,7 +186,12 @@ export class RecordingWriter {
 /** The file of a policy. Names of policies come from settings, and some would lead elsewhere. */
 export function snapshotName(policy: string, iteration: number): string {
   if (!/^[^./\\\0][^/\\\0]{0,199}$/.test(policy))
-    throw new BadInput(`the policy ${JSON.stringify(policy)} cannot be kept in a file of its name; name it otherwise`);
+    throw new BadInput(
+      told(
+        `the policy ${JSON.stringify(policy)} cannot be kept in a file of its name; name it otherwise`,
+        `策略 ${JSON.stringify(policy)} 不能保存为同名文件；请改名`,
+      ),
+    );
   return `${policy}-${iteration}.onnx`;
 }
 
@@ -198,11 +215,20 @@ export async function requireEmpty(store: Store): Promise<void> {
     const bytes = source && (await source.read(0, source.size));
     const ours = bytes !== null && isManifest(bytes);
     if (ours && other !== undefined)
-      throw new BadInput('already holds a run; resume it, or give another folder', { file: store.name });
+      throw new BadInput(
+        told('already holds a run; resume it, or give another folder', '已经有一次训练；请继续它，或换一个文件夹'),
+        { file: store.name },
+      );
     if (!ours)
-      throw new BadInput(`is not empty, and what it holds (${present[0]}) is no run; give another folder`, {
-        file: store.name,
-      });
+      throw new BadInput(
+        told(
+          `is not empty, and what it holds (${present[0]}) is no run; give another folder`,
+          `不是空的，而其中的 ${present[0]} 不是训练；请换一个文件夹`,
+        ),
+        {
+          file: store.name,
+        },
+      );
   }
 }
 

@@ -1,5 +1,7 @@
 /** A sweep file: settings that all runs share, lists of what varies, and seeds. Every combination of the lists is run with every seed. */
+
 import { z } from 'zod';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { jsonText } from '../recording/files/json.ts';
 import { mergeSettings, recommendedSettings } from '../training/recommended.ts';
@@ -30,17 +32,31 @@ export function readSweep(data: unknown, { portable = false } = {}): { name: str
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new BadInput(
-      `${issue.path.join('.') || 'the file'}: ${issue.message}; a sweep has name, base, vary and seeds, such as {"base": {"game": "echo"}, "vary": {"ppo.gamma": [0.9, 0.99]}, "seeds": 5}`,
+      told(
+        `${issue.path.join('.') || 'the file'}: ${issue.message}; a sweep has name, base, vary and seeds, such as {"base": {"game": "echo"}, "vary": {"ppo.gamma": [0.9, 0.99]}, "seeds": 5}`,
+        `${issue.path.join('.') || '文件'}：${issue.message}；扫描有 name、base、vary 和 seeds，例如 {"base": {"game": "echo"}, "vary": {"ppo.gamma": [0.9, 0.99]}, "seeds": 5}`,
+      ),
     );
   }
   const { name, base, vary, seeds } = parsed.data;
-  if ('seed' in base) throw new BadInput('base.seed: seeds are given once, as "seeds", outside of base');
+  if ('seed' in base)
+    throw new BadInput(
+      told(
+        'base.seed: seeds are given once, as "seeds", outside of base',
+        'base.seed：种子只给一次，写作 base 之外的 "seeds"',
+      ),
+    );
   const list = typeof seeds === 'number' ? Array.from({ length: seeds }, (_, i) => i + 1) : seeds;
   const jobs: SweepJob[] = [];
   for (const choice of combinations(vary)) {
     const given = mergeSettings(base, ...choice.map(({ path, value }) => nested(path, value)));
     if (typeof given.game !== 'string')
-      throw new BadInput('no game is named; give base.game, or vary game, such as "base": {"game": "stag-hunt"}');
+      throw new BadInput(
+        told(
+          'no game is named; give base.game, or vary game, such as "base": {"game": "stag-hunt"}',
+          '没有指定游戏；请给出 base.game，或在 vary 里写 game，例如 "base": {"game": "stag-hunt"}',
+        ),
+      );
     const settings = mergeSettings(
       recommendedSettings(given.game) as Record<string, unknown>,
       portable ? { kernel: 'simd' } : {},

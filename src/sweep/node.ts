@@ -1,6 +1,8 @@
 /** Reads runs back from folders: those of a sweep, or any recording. */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { openRecording } from '../recording/node.ts';
 import type { ComparedRun } from './compare.ts';
@@ -21,9 +23,15 @@ export async function readRuns(
     }
   }
   if (found.length === 0)
-    throw new BadInput('no run has finished there yet; trueline sweep FILE --out FOLDER --status tells how far it is', {
-      file: folders.join(', '),
-    });
+    throw new BadInput(
+      told(
+        'no run has finished there yet; trueline sweep FILE --out FOLDER --status tells how far it is',
+        '那里还没有完成的训练；trueline sweep FILE --out FOLDER --status 会说明进度',
+      ),
+      {
+        file: folders.join(', '),
+      },
+    );
   const runs: ComparedRun[] = [];
   for (const folder of found) {
     runs.push(await readRun(folder));
@@ -36,9 +44,15 @@ async function readRun(folder: string): Promise<ComparedRun> {
   const recording = await openRecording(folder);
   const { manifest } = recording;
   if (!recording.tables.includes('episodes'))
-    throw new BadInput('holds no episodes, so there are no returns to compare; record the table episodes', {
-      file: folder,
-    });
+    throw new BadInput(
+      told(
+        'holds no episodes, so there are no returns to compare; record the table episodes',
+        '没有 episodes，因此没有可比较的回报；请记录 episodes 表',
+      ),
+      {
+        file: folder,
+      },
+    );
   const curve = await readCurve(recording);
   const environment = manifest.environment as { name?: string } | undefined;
   const run = manifest.run as Record<string, unknown> | undefined;

@@ -1,7 +1,9 @@
 /** Runs a list of jobs into one folder, each under its id. What is finished there is never repeated, so calling it again goes on where it stopped. */
+
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { claimFolder } from '../recording/claim/node.ts';
 import { removeFile, writeWhole } from '../recording/disk/node.ts';
@@ -129,9 +131,15 @@ async function requireSweep(folder: string): Promise<void> {
   const others = present.filter((name) => !name.startsWith('.'));
   if (others.includes(listFile)) await readList(folder);
   else if (others.length > 0)
-    throw new BadInput(`is not empty, and what it holds (${others[0]}) is no sweep; give another folder`, {
-      file: folder,
-    });
+    throw new BadInput(
+      told(
+        `is not empty, and what it holds (${others[0]}) is no sweep; give another folder`,
+        `不是空的，而其中的 ${others[0]} 不是扫描；请换一个文件夹`,
+      ),
+      {
+        file: folder,
+      },
+    );
 }
 
 /** Adds to the list that is there, so that a folder may grow by further sweeps. */
@@ -146,9 +154,15 @@ async function keepList(folder: string, name: string, jobs: ReadonlyMap<string, 
 export async function readList(folder: string): Promise<SweepList> {
   const file = join(folder, listFile);
   const text = await readFile(file, 'utf8').catch(() => {
-    throw new BadInput('is no sweep: it holds no sweep.json; trueline sweep FILE --out FOLDER makes one', {
-      file: folder,
-    });
+    throw new BadInput(
+      told(
+        'is no sweep: it holds no sweep.json; trueline sweep FILE --out FOLDER makes one',
+        '不是扫描：没有 sweep.json；trueline sweep FILE --out FOLDER 会生成',
+      ),
+      {
+        file: folder,
+      },
+    );
   });
   try {
     const list = JSON.parse(text) as SweepList;
@@ -157,7 +171,10 @@ export async function readList(folder: string): Promise<SweepList> {
     // Said below, in the same words.
   }
   throw new BadInput(
-    'is no list of a sweep, or a damaged one; give another folder, or move the file away: finished runs are kept',
+    told(
+      'is no list of a sweep, or a damaged one; give another folder, or move the file away: finished runs are kept',
+      '不是扫描的列表，或已损坏；请换一个文件夹，或把该文件移走：已完成的训练会保留',
+    ),
     { file },
   );
 }

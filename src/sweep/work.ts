@@ -1,10 +1,12 @@
 /** Does one job, wherever it runs: trains into a folder, goes on from a checkpoint that is there, and writes the result last. A job that has a result is never done again. */
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Bench, type Outcome as BenchOutcome } from '../faults/bench/outcome.ts';
 import { iterations } from '../faults/bench/setups.ts';
 import { applyFault, findFault } from '../faults/index.ts';
 import { gameMaker } from '../games/index.ts';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
 import { version } from '../recording/version.ts';
@@ -58,7 +60,10 @@ export async function runJob(job: Job, folder: string, hooks: WorkHooks = {}): P
   if (finished?.id === id) return finished;
   if (job.version !== version)
     throw new BadInput(
-      `the job ${id} was made by version ${job.version} and this is ${version}; results of two versions are not to be mixed, so make the list anew`,
+      told(
+        `the job ${id} was made by version ${job.version} and this is ${version}; results of two versions are not to be mixed, so make the list anew`,
+        `任务 ${id} 由版本 ${job.version} 生成，而这里是 ${version}；两个版本的结果不能混用，请重新生成列表`,
+      ),
     );
   const begun = performance.now();
   if (job.bench) return benched(job, id, folder);

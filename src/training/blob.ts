@@ -1,4 +1,5 @@
 /** Plain data with typed arrays as one block of bytes, and back bit for bit. Numbers outside typed arrays go through JSON, so NaN belongs in an array. */
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { codec } from '../recording/files/codec.ts';
 
@@ -50,10 +51,18 @@ export function fromBytes(given: Uint8Array): unknown {
   const head = new TextDecoder().decode(bytes.subarray(0, sumEnd + 24));
   if (!head.startsWith(magic))
     throw new BadInput(
-      `the checkpoint does not begin with ${JSON.stringify(magic.trim())}; give the file that a run of this version saved`,
+      told(
+        `the checkpoint does not begin with ${JSON.stringify(magic.trim())}; give the file that a run of this version saved`,
+        `检查点不以 ${JSON.stringify(magic.trim())} 开头；请给出本版本的训练所保存的文件`,
+      ),
     );
   if (head.slice(magic.length, sumEnd) !== `${sumOf(bytes)}\n`)
-    throw new BadInput('the checkpoint is cut off or damaged: its bytes do not give the checksum that it carries');
+    throw new BadInput(
+      told(
+        'the checkpoint is cut off or damaged: its bytes do not give the checksum that it carries',
+        '检查点被截断或已损坏：其字节与所带的校验和不符',
+      ),
+    );
   // Text before the arrays may hold any character, so lengths are counted in characters and bytes apart.
   const newline = head.indexOf('\n', sumEnd);
   const characters = Number(head.slice(sumEnd, newline));
@@ -72,6 +81,11 @@ export function fromBytes(given: Uint8Array): unknown {
       return new kind(slice.buffer, 0, place.length);
     });
   } catch (error) {
-    throw new BadInput(`the checkpoint cannot be read (${(error as Error).message})`);
+    throw new BadInput(
+      told(
+        `the checkpoint cannot be read (${(error as Error).message})`,
+        `检查点无法读取（${(error as Error).message}）`,
+      ),
+    );
   }
 }

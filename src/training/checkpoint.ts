@@ -1,5 +1,7 @@
 /** Everything that a run needs to go on as if it had never stopped, as one block of bytes. Between iterations no row is open, so none is kept. */
+
 import type { Learner } from '../algorithms/learner.ts';
+import { told } from '../language/language.ts';
 import type { PolicySave } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { fromBytes, toBytes } from './blob.ts';
@@ -40,7 +42,12 @@ export function saveLearner(learner: Learner): Checkpoint['learners'][number] {
 
 export function loadLearner(learner: Learner, saved: Checkpoint['learners'][number]): void {
   if (learner.name !== saved.name)
-    throw new BadInput(`the checkpoint holds the policy ${saved.name} where the run has ${learner.name}`);
+    throw new BadInput(
+      told(
+        `the checkpoint holds the policy ${saved.name} where the run has ${learner.name}`,
+        `检查点里的策略是 ${saved.name}，而训练的是 ${learner.name}`,
+      ),
+    );
   adoptLearner(learner, saved);
 }
 
@@ -69,7 +76,29 @@ export function requireSameSettings(saved: Settings, given: Settings): void {
   const path = difference(saved, given, '');
   if (path)
     throw new BadInput(
-      `the checkpoint was made with other settings: ${path}; resume with the same, or begin a new run`,
+      told(
+        `the checkpoint was made with other settings: ${path}; resume with the same, or begin a new run`,
+        `检查点是用其他设置生成的：${path}；请用相同设置继续，或重新开始训练`,
+      ),
+    );
+}
+
+/** Neither the fault nor the kernel that it was begun with may change on the way. */
+export function requireSameMaker(checkpoint: Checkpoint, fault: string | undefined, kernel: string): void {
+  const was = checkpoint.fault?.name;
+  if (was !== fault)
+    throw new BadInput(
+      told(
+        `the run was begun with ${was ? `the fault ${was}` : 'no fault'}, and is to go on with ${fault ?? 'none'}; it would be neither`,
+        `训练开始时${was ? `带有故障 ${was}` : '没有故障'}，而现在要${fault ? `带着故障 ${fault}` : '不带故障'}继续；那样两者都不是`,
+      ),
+    );
+  if (checkpoint.kernel !== kernel)
+    throw new BadInput(
+      told(
+        `the checkpoint was made with the ${checkpoint.kernel} kernel and this machine runs ${kernel}; bits are promised per kernel, so resume with kernel ${checkpoint.kernel}`,
+        `检查点是用 ${checkpoint.kernel} 内核生成的，而这台机器运行 ${kernel}；逐位一致只按内核保证，请用内核 ${checkpoint.kernel} 继续`,
+      ),
     );
 }
 
@@ -83,5 +112,10 @@ function difference(saved: unknown, given: unknown, path: string): string | unde
     }
     return undefined;
   }
-  return saved === given ? undefined : `${path} was ${JSON.stringify(saved)} and is now ${JSON.stringify(given)}`;
+  return saved === given
+    ? undefined
+    : told(
+        `${path} was ${JSON.stringify(saved)} and is now ${JSON.stringify(given)}`,
+        `${path} 原来是 ${JSON.stringify(saved)}，现在是 ${JSON.stringify(given)}`,
+      );
 }

@@ -1,7 +1,9 @@
 /** Training into a folder: the recording and its checkpoints. A checkpoint is on disk before an older one goes, and two are kept, so a run that was killed at any moment can be resumed. */
+
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gameMaker } from '../games/index.ts';
+import { told } from '../language/language.ts';
 import { createEngine } from '../net/engine.ts';
 import type { KernelName } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
@@ -111,17 +113,36 @@ export async function latestCheckpoint(folder: string, onNotice?: (sentence: str
     const bytes = await readFile(file);
     try {
       decodeCheckpoint(bytes);
-      if (damage) onNotice?.(`${damage.message}; ${name}, the one before, is whole and used`);
+      if (damage)
+        onNotice?.(
+          told(
+            `${damage.message}; ${name}, the one before, is whole and used`,
+            `${damage.message}；前一个 ${name} 是完整的，采用它`,
+          ),
+        );
       return bytes;
     } catch (error) {
       if (!(error instanceof BadInput)) throw error;
       damage ??= error.within({ file });
     }
   }
-  if (damage) throw new BadInput(`${damage.what}, and no other is whole; train it anew`, damage.place);
-  throw new BadInput('holds no checkpoint to resume from: the run is empty; train it anew', {
-    file: join(folder, checkpoints),
-  });
+  if (damage)
+    throw new BadInput(
+      told(
+        `${damage.what}, and no other is whole; train it anew`,
+        `${damage.what}，而且没有其他完整的检查点；请重新训练`,
+      ),
+      damage.place,
+    );
+  throw new BadInput(
+    told(
+      'holds no checkpoint to resume from: the run is empty; train it anew',
+      '没有可继续的检查点：训练是空的；请重新训练',
+    ),
+    {
+      file: join(folder, checkpoints),
+    },
+  );
 }
 
 /** The trainer of a folder as its newest checkpoint left it, to play or to export; nothing is written. */

@@ -1,4 +1,5 @@
 /** Settings that fit a game better than the general defaults. What a user sets himself always wins. */
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { SettingsInput } from './settings.ts';
 
@@ -47,7 +48,8 @@ export function mergeSettings(...layers: readonly Record<string, unknown>[]): Re
   const merged: Record<string, unknown> = {};
   for (const layer of layers) {
     for (const [key, value] of Object.entries(layer)) {
-      if (key === '__proto__') throw new BadInput('there is no setting "__proto__"; remove it');
+      if (key === '__proto__')
+        throw new BadInput(told('there is no setting "__proto__"; remove it', '没有设置 "__proto__"；请删除它'));
       if (value === undefined) continue;
       const before = merged[key];
       merged[key] = isObject(before) && isObject(value) ? mergeSettings(before, value) : value;

@@ -1,8 +1,10 @@
 /** Trains from settings to the end, with reports on the way. Stopping finishes the iteration and saves, so a stopped run goes on as if it had not stopped. */
+
 import { policyPlayer } from '../algorithms/policy-player.ts';
 import type { Game, GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import type { Player } from '../games/players.ts';
+import { told } from '../language/language.ts';
 import { createEngine } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
@@ -104,7 +106,12 @@ const hookNames = {
 function refuseUnknown(what: string, given: object, known: object): void {
   for (const name of Object.keys(given))
     if (!(name in known))
-      throw new BadInput(`there is no ${what} ${JSON.stringify(name)}; there are ${Object.keys(known).join(', ')}`);
+      throw new BadInput(
+        told(
+          `there is no ${what} ${JSON.stringify(name)}; there are ${Object.keys(known).join(', ')}`,
+          `没有${what} ${JSON.stringify(name)}；可用的有 ${Object.keys(known).join(', ')}`,
+        ),
+      );
 }
 
 /** How long ago the iterations that the speed is measured over began, in milliseconds. */
@@ -119,8 +126,8 @@ const speedWindow = 10_000;
  * run.dispose();
  */
 export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promise<TrainResult> {
-  refuseUnknown('hook', hooks, hookNames);
-  refuseUnknown('stage', hooks.stages ?? {}, cleanStages);
+  refuseUnknown(told('hook', '钩子'), hooks, hookNames);
+  refuseUnknown(told('stage', '阶段'), hooks.stages ?? {}, cleanStages);
   const settings = readSettings(input);
   const engine =
     hooks.engine ??

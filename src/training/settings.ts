@@ -1,7 +1,9 @@
 /** Every setting of a training run, with its default and one sentence. The schema is the only list: help text, JSON Schema and checks read it. */
+
 import { z } from 'zod';
 import { algorithmNames, algorithmSchemas, algorithms } from '../algorithms/index.ts';
 import { networkSchema } from '../algorithms/ppo/settings.ts';
+import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { excerpt } from '../recording/files/json.ts';
 import { formatBytes } from '../recording/source.ts';
@@ -136,9 +138,17 @@ export function readSettings(input: SettingsInput | Record<string, unknown> = {}
     const path = issue.path.join('.');
     let got: unknown = input;
     for (const part of issue.path) got = (got as Record<PropertyKey, unknown> | undefined)?.[part];
-    return `setting ${path || '(top level)'}: got ${got === undefined ? 'nothing' : excerpt(got)}; ${issue.message}`;
+    return told(
+      `setting ${path || '(top level)'}: got ${got === undefined ? 'nothing' : excerpt(got)}; ${issue.message}`,
+      `设置 ${path || '（最上层）'}：收到${got === undefined ? '空' : ` ${excerpt(got)}`}；${issue.message}`,
+    );
   });
-  throw new BadInput(`${sentences.join('. ')}. Run with --describe to see every setting.`);
+  throw new BadInput(
+    told(
+      `${sentences.join('. ')}. Run with --describe to see every setting.`,
+      `${sentences.join('。')}。用 --describe 可查看每个设置。`,
+    ),
+  );
 }
 
 export interface SettingDescription {
@@ -200,41 +210,79 @@ export function checkSettings(
   const { ppo } = settings;
   if (settings.names && settings.names.length !== seats)
     throw new BadInput(
-      `names lists ${settings.names.length} agents but ${settings.game} has ${seats} seats; give ${seats} names`,
+      told(
+        `names lists ${settings.names.length} agents but ${settings.game} has ${seats} seats; give ${seats} names`,
+        `names 列出 ${settings.names.length} 个智能体，而 ${settings.game} 有 ${seats} 个位置；请给出 ${seats} 个名称`,
+      ),
     );
   if (settings.names && new Set(settings.names).size !== settings.names.length)
     throw new BadInput(
-      `names are ${settings.names.join(', ')}; every agent needs a name of its own, because names choose the random streams`,
+      told(
+        `names are ${settings.names.join(', ')}; every agent needs a name of its own, because names choose the random streams`,
+        `names 是 ${settings.names.join(', ')}；每个智能体都要有自己的名称，因为名称决定随机流`,
+      ),
     );
   if (settings.players && settings.players.length !== seats)
     throw new BadInput(
-      `players lists ${settings.players.length} but ${settings.game} has ${seats} seats; give one per seat, such as ${Array.from({ length: seats }, () => 'learn').join(',')}`,
+      told(
+        `players lists ${settings.players.length} but ${settings.game} has ${seats} seats; give one per seat, such as ${Array.from({ length: seats }, () => 'learn').join(',')}`,
+        `players 列出 ${settings.players.length} 个，而 ${settings.game} 有 ${seats} 个位置；请每个位置给一个，例如 ${Array.from({ length: seats }, () => 'learn').join(',')}`,
+      ),
     );
   if (learningAgents === 0)
-    throw new BadInput('no agent learns: every entry of players is scripted; make at least one of them learn');
+    throw new BadInput(
+      told(
+        'no agent learns: every entry of players is scripted; make at least one of them learn',
+        '没有智能体在学习：players 的每一项都是脚本；请至少让其中一个学习',
+      ),
+    );
   if (settings.network.head === 'pointer' && !hasFeatures)
-    throw new BadInput(`network.head is pointer but ${settings.game} gives its candidates no features; use fixed`);
+    throw new BadInput(
+      told(
+        `network.head is pointer but ${settings.game} gives its candidates no features; use fixed`,
+        `network.head 是 pointer，但 ${settings.game} 的候选没有特征；请用 fixed`,
+      ),
+    );
   if (settings.collect === 'steps') {
     const rows = settings.worlds * settings.rollout * (settings.sharing === 'shared' ? learningAgents : 1);
     if (ppo.minibatches > rows)
       throw new BadInput(
-        `ppo.minibatches is ${ppo.minibatches} but a policy collects at most ${rows} rows per iteration; use at most ${rows}, or more worlds or a longer rollout`,
+        told(
+          `ppo.minibatches is ${ppo.minibatches} but a policy collects at most ${rows} rows per iteration; use at most ${rows}, or more worlds or a longer rollout`,
+          `ppo.minibatches 是 ${ppo.minibatches}，而一个策略每次迭代最多收集 ${rows} 行；请最多用 ${rows}，或增加世界数、加长 rollout`,
+        ),
       );
     if (rows % ppo.minibatches !== 0) {
       const others = nearbyDivisors(rows, ppo.minibatches);
       notices.push(
-        `ppo.minibatches ${ppo.minibatches} does not divide ${rows} rows evenly, so minibatches differ by one row; ${others} would divide it`,
+        told(
+          `ppo.minibatches ${ppo.minibatches} does not divide ${rows} rows evenly, so minibatches differ by one row; ${others} would divide it`,
+          `ppo.minibatches ${ppo.minibatches} 不能整除 ${rows} 行，小批量会相差一行；${others} 可以整除`,
+        ),
       );
     }
   }
   if (ppo.adaptiveBounds[0] > ppo.adaptiveBounds[1])
-    throw new BadInput(`ppo.adaptiveBounds are ${ppo.adaptiveBounds.join(' and ')}; the first must be the smaller`);
+    throw new BadInput(
+      told(
+        `ppo.adaptiveBounds are ${ppo.adaptiveBounds.join(' and ')}; the first must be the smaller`,
+        `ppo.adaptiveBounds 是 ${ppo.adaptiveBounds.join(' 和 ')}；第一个必须较小`,
+      ),
+    );
   if (ppo.entropyCoefficient < 0)
-    notices.push(`ppo.entropyCoefficient is ${ppo.entropyCoefficient}: a negative one punishes exploration`);
+    notices.push(
+      told(
+        `ppo.entropyCoefficient is ${ppo.entropyCoefficient}: a negative one punishes exploration`,
+        `ppo.entropyCoefficient 是 ${ppo.entropyCoefficient}：负值会惩罚探索`,
+      ),
+    );
   const decay = Math.max(ppo.weightDecay, ppo.headWeightDecay ?? 0);
   if (decay > 0)
     notices.push(
-      `${decay === ppo.weightDecay ? 'ppo.weightDecay' : 'ppo.headWeightDecay'} is ${decay}: decay pulls the policy towards uniform choice whatever the rewards say`,
+      told(
+        `${decay === ppo.weightDecay ? 'ppo.weightDecay' : 'ppo.headWeightDecay'} is ${decay}: decay pulls the policy towards uniform choice whatever the rewards say`,
+        `${decay === ppo.weightDecay ? 'ppo.weightDecay' : 'ppo.headWeightDecay'} 是 ${decay}：不管奖励如何，衰减都把策略拉向均匀选择`,
+      ),
     );
   return notices;
 }
@@ -248,7 +296,10 @@ export function requireRoom({ worlds, rollout }: Settings, learningAgents: numbe
   if (rows * bytes <= mostBytes) return;
   const most = Math.floor(mostBytes / (bytes * learningAgents));
   throw new BadInput(
-    `worlds ${worlds} x rollout ${rollout} are ${rows} rows of ${bytes} bytes, ${formatBytes(rows * bytes)} for one iteration; at most ${formatBytes(mostBytes)} fit, so keep worlds x rollout to ${most} or less`,
+    told(
+      `worlds ${worlds} x rollout ${rollout} are ${rows} rows of ${bytes} bytes, ${formatBytes(rows * bytes)} for one iteration; at most ${formatBytes(mostBytes)} fit, so keep worlds x rollout to ${most} or less`,
+      `worlds ${worlds} x rollout ${rollout} 共 ${rows} 行，每行 ${bytes} 字节，一次迭代 ${formatBytes(rows * bytes)}；最多容纳 ${formatBytes(mostBytes)}，请让 worlds x rollout 不超过 ${most}`,
+    ),
   );
 }
 

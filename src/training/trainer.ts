@@ -6,6 +6,7 @@ import type { LearnerRows, UpdatePart, UpdatePlan } from '../algorithms/ppo/upda
 import { batchShape, rowBytes } from '../batch/batch.ts';
 import type { Game, GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
+import { told } from '../language/language.ts';
 import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { Manifest } from '../recording/manifest.ts';
@@ -16,6 +17,7 @@ import {
   decodeCheckpoint,
   encodeCheckpoint,
   loadLearner,
+  requireSameMaker,
   requireSameSettings,
   saveLearner,
 } from './checkpoint.ts';
@@ -259,22 +261,17 @@ export class Trainer {
   load(bytes: Uint8Array): Checkpoint {
     const checkpoint = decodeCheckpoint(bytes);
     requireSameSettings(checkpoint.settings, this.settings);
-    const [was, is] = [checkpoint.fault?.name, this.fault?.name];
-    if (was !== is)
-      throw new BadInput(
-        `the run was begun with ${was ? `the fault ${was}` : 'no fault'}, and is to go on with ${is ?? 'none'}; it would be neither`,
-      );
-    if (checkpoint.kernel !== this.engine.kernel)
-      throw new BadInput(
-        `the checkpoint was made with the ${checkpoint.kernel} kernel and this machine runs ${this.engine.kernel}; bits are promised per kernel, so resume with kernel ${checkpoint.kernel}`,
-      );
+    requireSameMaker(checkpoint, this.fault?.name, this.engine.kernel);
     this.iteration = checkpoint.iteration;
     this.steps = checkpoint.steps;
     for (const [i, learner] of this.learners.entries()) loadLearner(learner, checkpoint.learners[i]);
     this.collector.load(checkpoint.worlds);
     if (this.crew && !checkpoint.crew)
       throw new BadInput(
-        `the checkpoint holds no models of ${this.settings.algorithm}: an earlier version made it; begin a new run`,
+        told(
+          `the checkpoint holds no models of ${this.settings.algorithm}: an earlier version made it; begin a new run`,
+          `检查点里没有 ${this.settings.algorithm} 的模型：它由更早的版本生成；请重新开始训练`,
+        ),
       );
     this.crew?.load(checkpoint.crew);
     for (const [kind, count] of checkpoint.guard) this.guard.counts.set(kind as GuardKind, count);

@@ -16,6 +16,7 @@ mustHold([
     holds: 'event files are read exactly, damage is told, healthy logs are silent, and no log proves anything',
     figures: 8,
   },
+  { name: 'check', holds: 'it says what diagnose says, of faulty runs and of healthy ones', figures: 4 },
   {
     name: 'logs',
     holds:

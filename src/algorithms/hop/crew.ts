@@ -3,7 +3,6 @@
 import type { Batch, ReadonlyBatch } from '../../batch/batch.ts';
 import type { Game } from '../../games/game.ts';
 import { RandomStream } from '../../math/random.ts';
-import { BadInput } from '../../recording/bad-input.ts';
 import type { Crew, CrewRun } from '../algorithm.ts';
 import type { Learner } from '../learner.ts';
 import type { PlayStages, Table } from '../play.ts';
@@ -12,7 +11,7 @@ import { HopCompanion, type HopPlayers } from './companion.ts';
 import { Diary, type DiaryWidths } from './modules/diary.ts';
 import { allowedLength, Imagination, type ImaginedPlay, nextLength } from './modules/imagination.ts';
 import { Planes } from './modules/planes.ts';
-import { hopModules } from './settings.ts';
+import { cannotModel } from './settings.ts';
 import { HopTable } from './table.ts';
 
 /** Imagined episodes are numbered from here, and imagined environments after the real ones, so that neither can be taken for a real one. */
@@ -54,9 +53,7 @@ export class HopCrew implements Crew, HopPlayers {
     const { engine, game, settings, names, plans, stages } = run;
     const { shape, planes } = game;
     if (!planes || shape.features > 0 || shape.candidates !== shape.actions || shape.actions > 31)
-      throw new BadInput(
-        `hop models games whose observation is made of planes, such as stag-hunt and snowdrift; ${game.name} is none of them. Use --algorithm ppo, or --without ${hopModules.join(',')}`,
-      );
+      throw cannotModel(game.name);
     this.planes = new Planes(planes, shape.actions);
     this.agents = plans.map(
       (plan) => new HopAgent(engine, this.planes, settings.hop, settings.seed, plan.name, plan.agents.length),

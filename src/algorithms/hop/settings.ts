@@ -1,5 +1,8 @@
 /** The settings of HOP+ beyond those of PPO. Every module can be left out by itself; without all of them HOP+ is PPO, bit for bit. */
+
 import { z } from 'zod';
+import { told } from '../../language/language.ts';
+import { BadInput } from '../../recording/bad-input.ts';
 
 const positive = () => z.number().positive();
 const share = () => z.number().min(0).max(1);
@@ -79,3 +82,12 @@ export const hopSchema = z.strictObject({
 });
 
 export type HopSettings = z.output<typeof hopSchema>;
+
+/** The models see planes, and nothing else. */
+export const cannotModel = (game: string): BadInput =>
+  new BadInput(
+    told(
+      `hop models games whose observation is made of planes, such as stag-hunt and snowdrift; ${game} is none of them. Use --algorithm ppo, or --without ${hopModules.join(',')}`,
+      `hop 只会为由平面组成的观测建模，例如 stag-hunt 和 snowdrift；${game} 不属于此类。请用 --algorithm ppo，或 --without ${hopModules.join(',')}`,
+    ),
+  );

@@ -79,7 +79,10 @@ export function checkCommand(): Command {
 function parseVerdicts(text: string): (typeof verdicts)[number][] {
   return words(text).map((word) => {
     const verdict = verdicts.find((name) => name === word);
-    if (!verdict) throw new InvalidArgumentError(`The verdicts are ${verdicts.join(', ')}.`);
+    if (!verdict)
+      throw new InvalidArgumentError(
+        told(`The verdicts are ${verdicts.join(', ')}.`, `结论有：${verdicts.join(', ')}。`),
+      );
     return verdict;
   });
 }

@@ -1,7 +1,9 @@
 /** `trueline diagnose RUN --follow`: diagnoses a run again whenever it has grown, and says so when the verdict changes. It ends when the run does. */
+
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Diagnosis } from '../../doctor/diagnosis.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { folderStore, openRecording } from '../../recording/node.ts';
 import { chunkFile } from '../../recording/recording.ts';
@@ -19,22 +21,28 @@ const pause = 1000;
 export async function follow(path: string, flags: DiagnoseFlags, project: Project): Promise<Diagnosis> {
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isDirectory())
-    throw new BadInput('is no folder; only a run that is written into a folder can be followed', { file: path });
+    throw new BadInput(
+      told(
+        'is no folder; only a run that is written into a folder can be followed',
+        '不是文件夹；只有写入文件夹的训练才能跟随',
+      ),
+      { file: path },
+    );
   const paint = style(wantsColour(process.stdout, process.env));
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort();
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
   let seen = '';
-  let told = '';
+  let shown = '';
   let latest: Examined | undefined;
   let grown = performance.now();
   const patience = flags.patience * 1000;
   const say = (examined: Examined) => {
     const { diagnosis } = examined;
     const key = [diagnosis.verdict, ...[...diagnosis.causes, ...diagnosis.remarks].map(({ id }) => id)].join(' ');
-    if (key === told) return;
-    told = key;
+    if (key === shown) return;
+    shown = key;
     if (flags.json) print(JSON.stringify({ iteration: examined.iteration, ...diagnosis }));
     else print(`iteration ${number(examined.iteration)}: ${paint.bold(verdictSentence(diagnosis))}`);
   };

@@ -1,6 +1,8 @@
 /** Options, exit statuses and small helpers that several commands share. */
+
 import { InvalidArgumentError, Option } from 'commander';
 import { GameRefusal } from '../../games/index.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 
 export const exitStatus = { good: 0, faulty: 1, badInput: 2, notEnough: 3, crashed: 70 } as const;
@@ -8,7 +10,8 @@ export const exitStatus = { good: 0, faulty: 1, badInput: 2, notEnough: 3, crash
 /** 500, 20k, 64M or 8GiB: a size in bytes. */
 export function parseSize(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim());
-  if (!match) throw new InvalidArgumentError('A size such as 500M or 8GiB is expected.');
+  if (!match)
+    throw new InvalidArgumentError(told('A size such as 500M or 8GiB is expected.', '应给出大小，例如 500M 或 8GiB。'));
   return Number(match[1]) * 1024 ** ' kmgt'.indexOf(match[2].toLowerCase() || ' ');
 }
 
@@ -35,11 +38,11 @@ export const words = (list: string) => list.split(',').map((word) => word.trim()
 export function wholeNumber(text: string): number {
   const value = Number(text.replaceAll('_', ''));
   if (text.trim() === '' || !Number.isSafeInteger(value) || value < 0)
-    throw new InvalidArgumentError('A whole number is expected.');
+    throw new InvalidArgumentError(told('A whole number is expected.', '应给出整数。'));
   return value;
 }
 
 /** What a game or a player says about a wrong name or setting is the user's to mend. */
 export function asBadInput(error: unknown): unknown {
-  return error instanceof GameRefusal ? new BadInput(error.message.replace(/\.$/, '')) : error;
+  return error instanceof GameRefusal ? new BadInput(error.message.replace(/[.。]$/, '')) : error;
 }

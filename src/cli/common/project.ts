@@ -1,9 +1,11 @@
 /** What a project says of its runs: causes that it has accepted, the settings that it means, and when a check fails. From the flags, and from trueline.yaml (or .json) beside the run or in the current folder. Nothing is silenced unseen: reports show what was ignored, and why. */
+
 import { access, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseDocument, YAMLSeq } from 'yaml';
 import { z } from 'zod';
 import { causeById } from '../../doctor/causes.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { writeWhole } from '../../recording/node.ts';
 import { readConfig } from './settings.ts';
@@ -73,7 +75,10 @@ export async function readProject(path: string, flags: { ignore: string[]; confi
     const { cause, reason } = typeof item === 'string' ? { cause: item, reason: undefined } : item;
     if (!causeById(cause))
       throw new BadInput(
-        `diagnose.ignore names ${JSON.stringify(cause)}, but there is no such cause; \`trueline explain\` lists them all`,
+        told(
+          `diagnose.ignore names ${JSON.stringify(cause)}, but there is no such cause; \`trueline explain\` lists them all`,
+          `diagnose.ignore 写了 ${JSON.stringify(cause)}，但没有这个原因；\`trueline explain\` 列出全部`,
+        ),
         { file },
       );
     found.ids.push(cause);
@@ -86,7 +91,12 @@ export async function readProject(path: string, flags: { ignore: string[]; confi
 /** Keeps a cause as accepted, with the reason, in the project's file; what else stands there, comments too, stays as it is. Returns the file. */
 export async function acceptCause(project: Project, cause: string, reason: string): Promise<string> {
   if (!causeById(cause))
-    throw new BadInput(`there is no cause ${JSON.stringify(cause)} to ignore; \`trueline explain\` lists them all`);
+    throw new BadInput(
+      told(
+        `there is no cause ${JSON.stringify(cause)} to ignore; \`trueline explain\` lists them all`,
+        `没有可忽略的原因 ${JSON.stringify(cause)}；\`trueline explain\` 列出全部`,
+      ),
+    );
   const file = project.file ?? 'trueline.yaml';
   const text = project.file === undefined ? '' : await readFile(file, 'utf8');
   // JSON is YAML too, and is written back as JSON.

@@ -1,5 +1,7 @@
 /** Where a list of jobs runs: on threads of this machine, or, with `--redis`, on every machine that works on a queue. */
+
 import type { Command } from 'commander';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { needing } from '../../recording/optional.ts';
 import type { RedisAddress } from '../../sweep/redis/connection.ts';
@@ -25,7 +27,7 @@ export function addRunnerOptions(command: Command): Command {
 }
 
 export async function runnerOf(flags: RunnerFlags): Promise<Runner> {
-  if (flags.threads === 0) throw new BadInput('--threads must be at least 1');
+  if (flags.threads === 0) throw new BadInput(told('--threads must be at least 1', '--threads 至少为 1'));
   if (flags.redis === undefined) return new ThreadRunner(flags.threads === undefined ? {} : { threads: flags.threads });
   // Loaded here, so that whoever stays on one machine does not wait for the queue's libraries.
   const { RedisRunner } = await needingQueue(() => import('../../sweep/redis/runner.ts'));
@@ -34,7 +36,7 @@ export async function runnerOf(flags: RunnerFlags): Promise<Runner> {
 
 /** Loads what talks to Redis, which is not installed with the program. */
 export function needingQueue<T>(load: () => Promise<T>): Promise<T> {
-  return needing('bullmq ioredis', 'a queue in Redis', load);
+  return needing('bullmq ioredis', told('a queue in Redis', 'Redis 队列'), load);
 }
 
 export function addressOf(flags: RunnerFlags): RedisAddress {

@@ -1,7 +1,9 @@
 /** From the command line to the settings of a run: a game's recommended ones, then the file, then --set, then the flags; the last one wins. */
+
 import { readFile } from 'node:fs/promises';
 import { parse as parseYaml } from 'yaml';
 import { gameSettings } from '../../games/index.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { parseJson } from '../../recording/files/json.ts';
 import { number, table } from '../../report/table.ts';
@@ -26,7 +28,9 @@ export interface SettingFlags {
 
 export async function readConfig(path: string): Promise<Record<string, unknown>> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new BadInput(error.code === 'ENOENT' ? 'there is no such file' : error.message, { file: path });
+    throw new BadInput(error.code === 'ENOENT' ? told('there is no such file', '没有这个文件') : error.message, {
+      file: path,
+    });
   });
   let data: unknown;
   try {
@@ -34,12 +38,15 @@ export async function readConfig(path: string): Promise<Record<string, unknown>>
   } catch (error) {
     if (error instanceof BadInput) throw error.within({ file: path });
     throw new BadInput(
-      `is not valid ${/\.ya?ml$/.test(path) ? 'YAML' : 'JSON'} (${(error as Error).message.split('\n')[0]})`,
+      told(
+        `is not valid ${/\.ya?ml$/.test(path) ? 'YAML' : 'JSON'} (${(error as Error).message.split('\n')[0]})`,
+        `不是有效的 ${/\.ya?ml$/.test(path) ? 'YAML' : 'JSON'}（${(error as Error).message.split('\n')[0]}）`,
+      ),
       { file: path },
     );
   }
   if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new BadInput('must hold one object of settings', { file: path });
+    throw new BadInput(told('must hold one object of settings', '应含一个设置对象'), { file: path });
   const { $schema: _, ...settings } = data as Record<string, unknown>;
   return settings;
 }
@@ -49,7 +56,10 @@ export function parseSet(assignment: string): Record<string, unknown> {
   const at = assignment.indexOf('=');
   if (at < 1)
     throw new BadInput(
-      `--set ${assignment}: a name, an equals sign and a value are expected, such as --set ppo.clip=0.1`,
+      told(
+        `--set ${assignment}: a name, an equals sign and a value are expected, such as --set ppo.clip=0.1`,
+        `--set ${assignment}：应写名称、等号和值，例如 --set ppo.clip=0.1`,
+      ),
     );
   const text = assignment.slice(at + 1);
   let value: unknown = text;
@@ -86,7 +96,12 @@ export async function runSettings(game: string | undefined, flags: SettingFlags)
   const given = await givenSettings(flags);
   const name = game ?? (typeof given.game === 'string' ? given.game : undefined);
   if (name === undefined)
-    throw new BadInput('no game is named; trueline train stag-hunt, for example, or "game" in the --config file');
+    throw new BadInput(
+      told(
+        'no game is named; trueline train stag-hunt, for example, or "game" in the --config file',
+        '没有指定游戏；例如 trueline train stag-hunt，或在 --config 文件里写 "game"',
+      ),
+    );
   const merged = mergeSettings(recommendedSettings(name) as Record<string, unknown>, given, { game: name });
   const settings = readSettings(merged);
   requireGame(settings);

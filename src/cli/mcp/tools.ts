@@ -1,8 +1,10 @@
 /** What the tools answer: small first, detail on request. Every path is below one folder, whoever asks; what is not there, or is bad, comes back as one sentence. */
+
 import { realpath } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { causeById, causes } from '../../doctor/causes.ts';
 import { faults } from '../../faults/index.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { openRecordingOrLog } from '../../recording/importers/node.ts';
 import type { Recording } from '../../recording/recording.ts';
@@ -51,7 +53,13 @@ export class Tools {
   explain(id: string | undefined): string {
     if (id === undefined) return causes.map((cause) => `${cause.id}: ${cause.meaning}`).join('\n');
     const cause = causeById(id);
-    if (!cause) throw new BadInput(`there is no cause ${JSON.stringify(id)}; ask without a cause for the list`);
+    if (!cause)
+      throw new BadInput(
+        told(
+          `there is no cause ${JSON.stringify(id)}; ask without a cause for the list`,
+          `没有原因 ${JSON.stringify(id)}；不带原因询问可得到列表`,
+        ),
+      );
     return causePage(
       cause,
       faults.filter((fault) => fault.cause === id),
@@ -105,7 +113,10 @@ export class Tools {
   }
 
   async stop(name: string): Promise<object> {
-    if (!(await this.jobs.stop(name))) throw new BadInput(`no training called ${JSON.stringify(name)} is running`);
+    if (!(await this.jobs.stop(name)))
+      throw new BadInput(
+        told(`no training called ${JSON.stringify(name)} is running`, `没有名为 ${JSON.stringify(name)} 的训练在运行`),
+      );
     return { id: name, state: 'stopped' };
   }
 
@@ -116,7 +127,10 @@ export class Tools {
   private async inside(path: string): Promise<string> {
     const place = await confine(this.folder, path);
     if (place === undefined)
-      throw new BadInput('there is nothing of that name below the folder that is served', { file: path });
+      throw new BadInput(
+        told('there is nothing of that name below the folder that is served', '所服务的文件夹里没有这个名称'),
+        { file: path },
+      );
     const top = await realpath(this.folder);
     return relative(top, place) === '' ? this.folder : `${this.folder}/${relative(top, place)}`;
   }

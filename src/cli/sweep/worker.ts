@@ -1,7 +1,9 @@
 /** `trueline worker`: works on a queue until it is told to end; SIGTERM and Ctrl-C save what is under way and give it back. */
+
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { interruptible } from '../common/interrupt.ts';
 import { print, wholeNumber } from '../common/options.ts';
@@ -27,7 +29,8 @@ export function workerCommand(): Command {
     .option('--lease <seconds>', 'a job whose worker is silent for this long is given to another', wholeNumber, 30)
     .addHelpText('after', '\nExample:\n  $ trueline worker --redis redis://10.0.0.1:6379 --queue gamma\n')
     .action(async (flags: Flags) => {
-      if (flags.threads === 0 || flags.lease === 0) throw new BadInput('--threads and --lease must be at least 1');
+      if (flags.threads === 0 || flags.lease === 0)
+        throw new BadInput(told('--threads and --lease must be at least 1', '--threads 和 --lease 至少为 1'));
       // Loaded here, so that no other command waits for the queue's libraries.
       const { QueueWorker } = await needingQueue(() => import('../../sweep/redis/worker.ts'));
       const worker = await QueueWorker.start({

@@ -1,10 +1,12 @@
 /** `trueline zoo bench`: whether the doctor finds the faults of the zoo, and keeps silent on healthy runs. Exit status 1 where a goal is missed. */
+
 import { Command } from 'commander';
 import type { Outcome } from '../../faults/bench/outcome.ts';
 import { benchGames, makePlan, reserveGames } from '../../faults/bench/plan.ts';
 import { score } from '../../faults/bench/score.ts';
 import { type Head, heads, requireGames } from '../../faults/bench/setups.ts';
 import { faults, findFault } from '../../faults/index.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { writeWhole } from '../../recording/node.ts';
 import { style, wantsColour } from '../../report/style.ts';
@@ -50,7 +52,12 @@ export function benchCommand(): Command {
       requireGames(flags.games);
       for (const head of flags.heads)
         if (!(heads as readonly string[]).includes(head))
-          throw new BadInput(`there is no head ${JSON.stringify(head)}; the heads are ${heads.join(' and ')}`);
+          throw new BadInput(
+            told(
+              `there is no head ${JSON.stringify(head)}; the heads are ${heads.join(' and ')}`,
+              `没有输出头 ${JSON.stringify(head)}；可用的有 ${heads.join(' and ')}`,
+            ),
+          );
       const chosen = flags.faults[0] === 'none' ? [] : flags.faults.map((id) => findFault(id).id);
       const plan = makePlan({
         faults: flags.faults.length > 0 ? chosen : faults.map(({ id }) => id),
@@ -62,9 +69,19 @@ export function benchCommand(): Command {
         healthy: flags.healthy,
       });
       if (plan.jobs.length === 0)
-        throw new BadInput('no run is left: the faults fit none of these games and heads; choose others');
+        throw new BadInput(
+          told(
+            'no run is left: the faults fit none of these games and heads; choose others',
+            '没有剩下任何训练：这些故障不适用于这些游戏和输出头；请另选',
+          ),
+        );
       if (flags.shared && flags.out === undefined)
-        throw new BadInput('--shared needs --out, a folder on the disk that every machine reaches');
+        throw new BadInput(
+          told(
+            '--shared needs --out, a folder on the disk that every machine reaches',
+            '--shared 需要 --out，即每台机器都能访问的磁盘上的文件夹',
+          ),
+        );
       const interrupt = interruptible('Finishing the runs under way; once more ends at once.');
       const bar = progress(`${plan.jobs.length} runs`);
       const outcomes = await runJobs(plan.jobs, {

@@ -1,8 +1,10 @@
 /** Runs the jobs of a bench. A finished run is in the folder before it counts, and is read from there the next time. */
+
 import { readdir, readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Outcome } from '../../faults/bench/outcome.ts';
 import { type Job, runSettings } from '../../faults/bench/plan.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { scratchFolder } from '../../recording/disk/node.ts';
 import { removeRun, writeWhole } from '../../recording/node.ts';
@@ -69,9 +71,15 @@ async function finished(folder: string): Promise<Map<string, Outcome>> {
       const outcome = JSON.parse(await readFile(file, 'utf8')) as Outcome;
       if (fileOf(outcome.job.id) === name) found.set(outcome.job.id, outcome);
     } catch (error) {
-      throw new BadInput(`is no outcome of a bench (${(error as Error).message}); give another folder, or remove it`, {
-        file,
-      });
+      throw new BadInput(
+        told(
+          `is no outcome of a bench (${(error as Error).message}); give another folder, or remove it`,
+          `不是基准的结果（${(error as Error).message}）；请换一个文件夹，或删除它`,
+        ),
+        {
+          file,
+        },
+      );
     }
   }
   return found;

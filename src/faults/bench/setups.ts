@@ -61,7 +61,7 @@ export function requireGames(games: readonly string[]): void {
     try {
       gameEntry(game);
     } catch (error) {
-      throw new BadInput((error as Error).message.replace(/\.$/, ''));
+      throw new BadInput((error as Error).message.replace(/[.。]$/, ''));
     }
   }
 }

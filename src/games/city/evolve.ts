@@ -1,4 +1,5 @@
 /** Evolves the linear player of the city. Both companies evolve at once, each for its own return, so that neither learns against a stranger. */
+import { told } from '../../language/language.ts';
 import { RandomStream } from '../../math/random.ts';
 import { playEpisodes } from '../play.ts';
 import { GameRefusal } from '../refusal.ts';
@@ -43,7 +44,10 @@ export function evolve(game: City, options: EvolveOptions): Evolved {
   const perGeneration = members * episodes * game.settings.months;
   if (perGeneration > options.months) {
     throw new GameRefusal(
-      `One generation of ${members} members and ${episodes} episodes takes ${perGeneration} months, and the budget is ${options.months}; give at least one generation's worth.`,
+      told(
+        `One generation of ${members} members and ${episodes} episodes takes ${perGeneration} months, and the budget is ${options.months}; give at least one generation's worth.`,
+        `一代 ${members} 个成员、${episodes} 局需要 ${perGeneration} 个月，而预算是 ${options.months}；请至少给够一代。`,
+      ),
     );
   }
   const fitness = [new Float64Array(members), new Float64Array(members)];

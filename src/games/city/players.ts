@@ -1,4 +1,5 @@
 /** Scripted players of the city. All choose among the candidates of the pick at hand; none knows what the next list will offer. */
+import { told } from '../../language/language.ts';
 import { RandomStream } from '../../math/random.ts';
 import type { Game } from '../game.ts';
 import type { Player } from '../players.ts';
@@ -9,7 +10,12 @@ import { linearWeights } from './weights.ts';
 
 function asCity(game: Game, player: string): City {
   if (game instanceof City) return game;
-  throw new GameRefusal(`The player ${player} plays the city and cannot play ${game.name}.`);
+  throw new GameRefusal(
+    told(
+      `The player ${player} plays the city and cannot play ${game.name}.`,
+      `玩家 ${player} 只玩 city，不能玩 ${game.name}。`,
+    ),
+  );
 }
 
 /** STOP is always the last candidate. */

@@ -1,4 +1,5 @@
 /** Scripted players of the grid games, each a walker towards what it wants. Among equally short ways, and equally near things, every first move is equally likely. */
+import { told } from '../../language/language.ts';
 import type { Game } from '../game.ts';
 import type { Player } from '../players.ts';
 import { GameRefusal } from '../refusal.ts';
@@ -22,7 +23,10 @@ export function walker<G extends GridGame>(name: string, wants: readonly Wanted<
   return {
     name,
     act(game, place, stream) {
-      if (!(game instanceof GridGame)) throw new GameRefusal(`The player ${name} cannot play ${game.name}.`);
+      if (!(game instanceof GridGame))
+        throw new GameRefusal(
+          told(`The player ${name} cannot play ${game.name}.`, `玩家 ${name} 不能玩 ${game.name}。`),
+        );
       const { cells, thing, moves } = game;
       const world = Math.floor(place / game.players);
       const seat = place - world * game.players;

@@ -1,4 +1,5 @@
 /** Whether rows that can be read belong together: what they point to is declared and there, lists of one row agree, no file is there twice. Samples of an iteration must be shown before its replays. */
+import { told } from '../../language/language.ts';
 import { BadInput, type Place } from '../bad-input.ts';
 import type { Chunk, NumberColumn } from '../column.ts';
 import { codec } from '../files/codec.ts';
@@ -48,17 +49,31 @@ export class RowJudge {
       const values = own === table && declared ? numbers(chunk, column) : undefined;
       const row = values ? firstFrom(values, declared?.length ?? 0) : -1;
       if (values && row >= 0)
-        problem(`holds ${values[row]}, but manifest.${list} has ${declared?.length} entries`, column, row);
+        problem(
+          told(
+            `holds ${values[row]}, but manifest.${list} has ${declared?.length} entries`,
+            `含 ${values[row]}，但 manifest.${list} 只有 ${declared?.length} 项`,
+          ),
+          column,
+          row,
+        );
     }
     for (const column of ['iteration', 'source_iteration']) {
       const values = numbers(chunk, column);
       const row = values ? firstFrom(values, mostIterations) : -1;
       if (values && row >= 0)
-        problem(`holds ${values[row]}, more cycles than a run can have; iterations are counted from 0`, column, row);
+        problem(
+          told(
+            `holds ${values[row]}, more cycles than a run can have; iterations are counted from 0`,
+            `含 ${values[row]}，超过一次训练可能有的轮数；迭代从 0 数起`,
+          ),
+          column,
+          row,
+        );
     }
     const several = (this.manifest.policies?.length ?? 1) > 1;
     if ((table === 'replays' || table === 'steps') && several && !chunk.columns.has('policy'))
-      problem('is missing, and there is more than one policy', 'policy', 0);
+      problem(told('is missing, and there is more than one policy', '缺失，而策略不止一个'), 'policy', 0);
     if (table === 'samples') {
       this.count(chunk);
       judgeLists(chunk, problem);
@@ -110,7 +125,16 @@ export class RowJudge {
       const print = `${rows} ${prints.join(' ')}`;
       const first = seen.get(print);
       if (first === undefined) seen.set(print, file);
-      else this.tell(new BadInput(`holds the same ${rows} rows as ${first}; remove the copy`, { file, table }));
+      else
+        this.tell(
+          new BadInput(
+            told(
+              `holds the same ${rows} rows as ${first}; remove the copy`,
+              `与 ${first} 是同样的 ${rows} 行；请删除副本`,
+            ),
+            { file, table },
+          ),
+        );
     }
     this.files.delete(table);
   }
@@ -140,7 +164,14 @@ export class RowJudge {
       const from = Number(source && !Number.isNaN(Number(source[row])) ? source[row] : iteration[row]);
       const count = this.samples.get(from) ?? 0;
       if (sample[row] < count) continue;
-      problem(`points to sample ${sample[row]} of iteration ${from}, which has ${count} samples`, 'sample', row);
+      problem(
+        told(
+          `points to sample ${sample[row]} of iteration ${from}, which has ${count} samples`,
+          `指向迭代 ${from} 的样本 ${sample[row]}，而该迭代只有 ${count} 个样本`,
+        ),
+        'sample',
+        row,
+      );
       return;
     }
   }
@@ -172,13 +203,24 @@ function judgeLists(chunk: Chunk, problem: Tell): void {
       const own = offsets[row + 1] - offsets[row];
       if (own === 0) continue;
       if (own !== length && !Number.isNaN(length)) {
-        problem(`has ${own} entries where the row has ${length} candidates`, name, row);
+        problem(
+          told(`has ${own} entries where the row has ${length} candidates`, `有 ${own} 项，而该行有 ${length} 个候选`),
+          name,
+          row,
+        );
         return;
       }
       length = own;
     }
     if (action && action[row] >= length && action[row] > 0) {
-      problem(`holds ${action[row]} where the row has ${length} candidates`, 'action', row);
+      problem(
+        told(
+          `holds ${action[row]} where the row has ${length} candidates`,
+          `含 ${action[row]}，而该行有 ${length} 个候选`,
+        ),
+        'action',
+        row,
+      );
       return;
     }
   }

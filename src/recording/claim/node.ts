@@ -2,6 +2,7 @@
  * One writer at a time: a folder belongs to the process that claimed it until it lets go or is gone. Whether a process of this machine is gone is known at
  * once; one of another machine touches its lock as long as it lives, so its silence is waited for. Whoever lost a folder finds out before the next write.
  */
+
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { stat, unlink, utimes } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { failedAt, isAlive, makeFolder, writeWhole } from '../disk/node.ts';
 import { folderStore } from '../node.ts';
@@ -54,7 +56,10 @@ export async function claimFolder(folder: string, options: ClaimOptions = {}): P
     const gone = owner === null || (await isGone(owner, file, silence, onWait));
     if (!gone)
       throw new BadInput(
-        `process ${owner.process} on ${owner.host} is writing there; wait until it has ended, or give another folder`,
+        told(
+          `process ${owner.process} on ${owner.host} is writing there; wait until it has ended, or give another folder`,
+          `${owner.host} 上的进程 ${owner.process} 正在写入；请等它结束，或换一个文件夹`,
+        ),
         { file: folder },
       );
     await writeWhole(file, [new TextEncoder().encode(text)]);
@@ -66,8 +71,16 @@ export async function claimFolder(folder: string, options: ClaimOptions = {}): P
   const requireOwn = () => {
     const owner = read(file);
     if (owner?.token === own.token) return;
-    const by = owner ? `process ${owner.process} on ${owner.host} took it over` : 'its lock was removed';
-    throw new BadInput(`is no longer ours to write: ${by}; what was saved until then is whole`, { file: folder });
+    const by = owner
+      ? told(`process ${owner.process} on ${owner.host} took it over`, `${owner.host} 上的进程 ${owner.process} 已接管`)
+      : told('its lock was removed', '它的锁被移除');
+    throw new BadInput(
+      told(
+        `is no longer ours to write: ${by}; what was saved until then is whole`,
+        `已不归我们写入：${by}；在此之前保存的内容是完整的`,
+      ),
+      { file: folder },
+    );
   };
   const store = folderStore(folder);
   return {
@@ -130,7 +143,12 @@ function read(file: string): Owner | null {
 
 async function isGone(owner: Owner, file: string, silence: number, onWait?: ClaimOptions['onWait']): Promise<boolean> {
   if (owner.host === hostname()) return !isAlive(owner.process) || began(owner.process) !== owner.began;
-  onWait?.(`${owner.host}, where process ${owner.process} was writing there, is given time to show that it still is`);
+  onWait?.(
+    told(
+      `${owner.host}, where process ${owner.process} was writing there, is given time to show that it still is`,
+      `等待 ${owner.host} 表明其进程 ${owner.process} 仍在写入`,
+    ),
+  );
   const touched = async () => (await stat(file).catch(() => undefined))?.mtimeMs;
   const before = await touched();
   for (let waited = 0; waited < silence; waited += 500) {

@@ -2,11 +2,13 @@
  * Files that are there under their name either whole or not at all, whatever is killed and whenever the power goes: the one place that writes them.
  * A file is on disk when its folder is, too, so both are synced before anybody relies on it.
  */
+
 import { closeSync, fsync, openSync, writevSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { type Pair, told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 
 /** Not the synchronous one: several files that are synced at the same time cost hardly more than one. */
@@ -61,7 +63,13 @@ function writeAll(file: number, parts: readonly Uint8Array[]): void {
 export async function requireNoFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found && (!found.isDirectory() || (await readdir(path)).length > 0))
-    throw new BadInput('is there already and not an empty folder; name a new one, or remove it first', { file: path });
+    throw new BadInput(
+      told(
+        'is there already and not an empty folder; name a new one, or remove it first',
+        '已经存在且不是空文件夹；请换一个名称，或先删除它',
+      ),
+      { file: path },
+    );
 }
 
 /** Fills a folder beside its place and renames it there, so that one that was cut off never looks whole. */
@@ -124,7 +132,11 @@ export async function makeFolder(path: string): Promise<void> {
   const place = resolve(path);
   const found = await stat(place).catch(() => undefined);
   if (found?.isDirectory()) return;
-  if (found) throw new BadInput('is a file, where a folder is needed; give another path', { file: path });
+  if (found)
+    throw new BadInput(
+      told('is a file, where a folder is needed; give another path', '是文件，而这里需要文件夹；请换一个路径'),
+      { file: path },
+    );
   if (dirname(place) !== place) await makeFolder(dirname(place));
   await failingAt(path, async () => {
     await mkdir(place).catch((error: NodeJS.ErrnoException) => {
@@ -183,15 +195,24 @@ export function isAlive(process_: number): boolean {
   }
 }
 
-const reasons: Record<string, string> = {
-  ENOSPC: 'there is no room left on the disk; free some, then run the command again',
-  EDQUOT: 'there is no room left in your quota; free some, then run the command again',
-  EROFS: 'the disk can only be read; give another path',
-  EACCES: 'may not be written to; give another path, or change its permissions',
-  EPERM: 'may not be written to; give another path, or change its permissions',
-  ENOENT: 'nothing can be made there; give another path',
-  ENOTDIR: 'a part of its path is a file; give another path',
-  ENOTEMPTY: 'is no longer empty; give another path',
+const reasons: Record<string, Pair> = {
+  ENOSPC: ['there is no room left on the disk; free some, then run the command again', '磁盘已满；请腾出空间后再执行'],
+  EDQUOT: [
+    'there is no room left in your quota; free some, then run the command again',
+    '配额已满；请腾出空间后再执行',
+  ],
+  EROFS: ['the disk can only be read; give another path', '磁盘是只读的；请换一个路径'],
+  EACCES: [
+    'may not be written to; give another path, or change its permissions',
+    '没有写入权限；请换一个路径，或更改权限',
+  ],
+  EPERM: [
+    'may not be written to; give another path, or change its permissions',
+    '没有写入权限；请换一个路径，或更改权限',
+  ],
+  ENOENT: ['nothing can be made there; give another path', '无法在那里建立；请换一个路径'],
+  ENOTDIR: ['a part of its path is a file; give another path', '路径中有一部分是文件；请换一个路径'],
+  ENOTEMPTY: ['is no longer empty; give another path', '已不是空的；请换一个路径'],
 };
 
 /** What the system says of a file descriptor names no path; here it is known. */
@@ -207,5 +228,7 @@ async function failingAt<T>(path: string, work: () => Promise<T>): Promise<T> {
 export function failedAt(path: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof BadInput || code === undefined) return error;
-  return new BadInput(reasons[code] ?? `cannot be written (${message})`, { file: path });
+  return new BadInput(told(...(reasons[code] ?? [`cannot be written (${message})`, `无法写入（${message}）`])), {
+    file: path,
+  });
 }

@@ -1,4 +1,5 @@
 /** Inflating, deflating and checksums: the web's streams everywhere, and Node's own zlib where node.ts has put it in. Inflating never yields more than it was told to expect. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { join } from '../source.ts';
 
@@ -79,7 +80,7 @@ async function* through(
     }
   } catch (error) {
     if (error instanceof BadInput) throw error;
-    throw new BadInput('the compressed data is damaged or cut off');
+    throw new BadInput(told('the compressed data is damaged or cut off', '压缩数据已损坏或被截断'));
   } finally {
     // Whoever stops listening early must not leave the rest waiting.
     reader.cancel().catch(() => undefined);
@@ -102,11 +103,20 @@ const pageCodec: Codec = {
     const out = new Uint8Array(size);
     let at = 0;
     for await (const piece of through(new DecompressionStream('deflate-raw'), inPieces(bytes))) {
-      if (at + piece.length > size) throw new BadInput('unpacks to more bytes than its directory declares');
+      if (at + piece.length > size)
+        throw new BadInput(
+          told('unpacks to more bytes than its directory declares', '解压后的字节数超过其目录所声明的'),
+        );
       out.set(piece, at);
       at += piece.length;
     }
-    if (at !== size) throw new BadInput(`unpacks to ${at} bytes where its directory declares ${size}`);
+    if (at !== size)
+      throw new BadInput(
+        told(
+          `unpacks to ${at} bytes where its directory declares ${size}`,
+          `解压后有 ${at} 字节，而其目录声明的是 ${size}`,
+        ),
+      );
     return out;
   },
   deflateRaw: (bytes) => whole(through(new CompressionStream('deflate-raw'), inPieces(bytes))),

@@ -1,4 +1,5 @@
 /** JSON from strangers. The key `__proto__` is refused by name: copied as other keys are, it would change what an object inherits. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 
 /** JSON.parse, which throws a SyntaxError as ever, and BadInput where a key is `__proto__`. */
@@ -15,7 +16,8 @@ export function refuseProto(data: unknown): void {
   while (left.length > 0) {
     const item = left.pop();
     if (typeof item !== 'object' || item === null) continue;
-    if (Object.hasOwn(item, '__proto__')) throw new BadInput('the key "__proto__" is not accepted; remove it');
+    if (Object.hasOwn(item, '__proto__'))
+      throw new BadInput(told('the key "__proto__" is not accepted; remove it', '不接受键 "__proto__"；请删除它'));
     for (const value of Object.values(item)) if (typeof value === 'object') left.push(value);
   }
 }

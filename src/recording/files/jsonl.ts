@@ -1,4 +1,5 @@
 /** One chunk as JSON lines: one object per row, ragged columns as arrays. NaN is null; Python's bare NaN and Infinity are understood; a file of no bytes at all is a cut-off file, an empty table is one blank line. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { unknownBool } from '../check/conform.ts';
 import type { Chunk, Column, NumberColumn } from '../column.ts';
@@ -20,7 +21,10 @@ export async function* readJsonl(
   budget: Budget,
 ): AsyncGenerator<Chunk> {
   if (source.size === 0)
-    throw new BadInput('the file is empty; a table without rows is one blank line', { file: source.name });
+    throw new BadInput(
+      told('the file is empty; a table without rows is one blank line', '文件是空的；没有行的表应是一个空行'),
+      { file: source.name },
+    );
   const names = new Set<string>();
   let builder = new ChunkBuilder(table, columns, source.name, 0, names);
   let line = 0;
@@ -43,11 +47,21 @@ function parseLine(text: string, line: number, file: string, table: string): Rec
   try {
     value = parsePythonJson(text);
   } catch (error) {
-    if (error instanceof BadInput) throw new BadInput(`line ${line}: ${error.what}`, { file, table });
-    throw new BadInput(`line ${line} is not JSON (${(error as Error).message.slice(0, 120)})`, { file, table });
+    if (error instanceof BadInput)
+      throw new BadInput(told(`line ${line}: ${error.what}`, `第 ${line} 行：${error.what}`), { file, table });
+    throw new BadInput(
+      told(
+        `line ${line} is not JSON (${(error as Error).message.slice(0, 120)})`,
+        `第 ${line} 行不是 JSON（${(error as Error).message.slice(0, 120)}）`,
+      ),
+      { file, table },
+    );
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BadInput(`line ${line} must hold one JSON object`, { file, table });
+    throw new BadInput(told(`line ${line} must hold one JSON object`, `第 ${line} 行应是一个 JSON 对象`), {
+      file,
+      table,
+    });
   }
   return value as Record<string, unknown>;
 }
@@ -106,14 +120,20 @@ class ChunkBuilder {
     const columns = Object.keys(row);
     for (const name of columns) this.names.add(name);
     if (this.names.size > mostColumns)
-      throw new BadInput(`line ${line} brings the columns to more than ${mostColumns}; that is no table`, {
-        file: this.file,
-        table: this.table,
-      });
+      throw new BadInput(
+        told(
+          `line ${line} brings the columns to more than ${mostColumns}; that is no table`,
+          `到第 ${line} 行时列数超过 ${mostColumns}；这不是表`,
+        ),
+        {
+          file: this.file,
+          table: this.table,
+        },
+      );
     for (const spec of tableSpec(this.table)?.columns ?? []) {
       if (spec.unless && Object.hasOwn(row, spec.unless)) continue;
       if (spec.required && this.asked(spec.name) && !Object.hasOwn(row, spec.name)) {
-        throw new BadInput(`the required column is missing in line ${line}`, {
+        throw new BadInput(told(`the required column is missing in line ${line}`, `第 ${line} 行缺少必需的列`), {
           file: this.file,
           table: this.table,
           column: spec.name,
@@ -173,15 +193,21 @@ class ChunkBuilder {
 
   private push(builder: Builder, name: string, value: unknown, line: number): void {
     const bad = (got: unknown, expected: string) =>
-      new BadInput(`holds ${excerpt(got)} where ${expected} is expected (line ${line})`, {
-        file: this.file,
-        table: this.table,
-        column: name,
-        row: this.firstRow + this.rows,
-      });
+      new BadInput(
+        told(
+          `holds ${excerpt(got)} where ${expected} is expected (line ${line})`,
+          `含 ${excerpt(got)}，而应是${expected}（第 ${line} 行）`,
+        ),
+        {
+          file: this.file,
+          table: this.table,
+          column: name,
+          row: this.firstRow + this.rows,
+        },
+      );
     builder.rows++;
     if (builder.kind === 'text') {
-      if (typeof value !== 'string' && value !== null) throw bad(value, 'text');
+      if (typeof value !== 'string' && value !== null) throw bad(value, told('text', '文本'));
       builder.texts.push(value ?? '');
       return;
     }
@@ -191,11 +217,11 @@ class ChunkBuilder {
       if (typeof item === 'boolean') return item ? 1 : 0;
       if (item === 'Infinity') return Number.POSITIVE_INFINITY;
       if (item === '-Infinity') return Number.NEGATIVE_INFINITY;
-      throw bad(item, 'a number');
+      throw bad(item, told('a number', '数字'));
     };
     if (builder.ragged) {
       if (Array.isArray(value)) for (const item of value.flat(4)) builder.numbers.push(number(item));
-      else if (value !== null) throw bad(value, 'a list');
+      else if (value !== null) throw bad(value, told('a list', '列表'));
       builder.offsets.push(builder.numbers.length);
     } else if (Array.isArray(value) && value.length === 1) builder.numbers.push(number(value[0]));
     else builder.numbers.push(number(value));
@@ -248,9 +274,15 @@ export function encodeJsonl(chunk: Chunk): Uint8Array[] {
   if (chunk.rows === 0) return [encoder.encode('\n')];
   const columns = [...chunk.columns].map(([name, column]) => {
     if (column.kind !== 'text' && (column.values instanceof BigInt64Array || column.values instanceof BigUint64Array)) {
-      throw new BadInput('holds whole numbers beyond 2^53, which JSON lines cannot keep; choose npz or parquet', {
-        column: name,
-      });
+      throw new BadInput(
+        told(
+          'holds whole numbers beyond 2^53, which JSON lines cannot keep; choose npz or parquet',
+          '含超过 2^53 的整数，JSON 行无法保存；请选 npz 或 parquet',
+        ),
+        {
+          column: name,
+        },
+      );
     }
     return { label: `${JSON.stringify(name)}:`, column };
   });

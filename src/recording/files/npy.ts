@@ -1,4 +1,5 @@
 /** One numpy array file (.npy). 64-bit integers are narrowed where they fit; bytes in the other order are refused, never swapped in silence. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Values } from '../column.ts';
 
@@ -33,36 +34,67 @@ export function decodeNpy(
 ): NpyArray {
   const bad = (what: string) => new BadInput(what, { file });
   if (bytes.length < 10 || bytes[0] !== 0x93 || String.fromCharCode(...bytes.subarray(1, 6)) !== 'NUMPY') {
-    throw bad('is not a numpy array: its first bytes are not those of .npy');
+    throw bad(
+      told('is not a numpy array: its first bytes are not those of .npy', '不是 numpy 数组：开头的字节不是 .npy 的'),
+    );
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const wide = bytes[6] >= 2;
-  if (wide && bytes.length < 12) throw bad('the numpy header is cut off');
+  if (wide && bytes.length < 12) throw bad(told('the numpy header is cut off', 'numpy 头部被截断'));
   const start = (wide ? 12 : 10) + (wide ? view.getUint32(8, true) : view.getUint16(8, true));
-  if (start > bytes.length) throw bad('the numpy header is cut off');
-  if (start > longestHeader) throw bad(`the numpy header has ${start} bytes; at most ${longestHeader} are read`);
+  if (start > bytes.length) throw bad(told('the numpy header is cut off', 'numpy 头部被截断'));
+  if (start > longestHeader)
+    throw bad(
+      told(
+        `the numpy header has ${start} bytes; at most ${longestHeader} are read`,
+        `numpy 头部有 ${start} 字节；最多读取 ${longestHeader}`,
+      ),
+    );
   const header = new TextDecoder('latin1').decode(bytes.subarray(wide ? 12 : 10, start));
   const descr = /'descr'\s*:\s*'([<>|=]?)([a-zA-Z])(\d*)'/.exec(header);
   const shapeText = /'shape'\s*:\s*\(([\d,\s]*)\)/.exec(header);
   const fortran = /'fortran_order'\s*:\s*True/.test(header);
   if (!descr || !shapeText) {
-    throw bad('the numpy header is not understood; arrays of plain numbers, booleans or unicode text are expected');
+    throw bad(
+      told(
+        'the numpy header is not understood; arrays of plain numbers, booleans or unicode text are expected',
+        'numpy 头部无法理解；应是普通数字、布尔值或 unicode 文本的数组',
+      ),
+    );
   }
   const shape = shapeText[1].split(',').flatMap((part) => (part.trim() === '' ? [] : [Number(part)]));
-  if (shape.length > mostAxes) throw bad(`has ${shape.length} axes; at most ${mostAxes} are read`);
+  if (shape.length > mostAxes)
+    throw bad(
+      told(
+        `has ${shape.length} axes; at most ${mostAxes} are read`,
+        `有 ${shape.length} 个轴；最多读取 ${mostAxes} 个`,
+      ),
+    );
   const [, order, letter, width] = descr;
-  if (letter === 'O') throw bad('holds Python objects; save it with a plain dtype instead (for example float32)');
+  if (letter === 'O')
+    throw bad(
+      told(
+        'holds Python objects; save it with a plain dtype instead (for example float32)',
+        '含 Python 对象；请用普通的 dtype 保存（例如 float32）',
+      ),
+    );
   const item = Number(width || 1);
   const itemBytes = letter === 'U' ? 4 * item : item;
   if (order === '>' && (letter === 'U' || item > 1)) {
     throw bad(
-      `is big-endian (${descr[0].split("'")[3]}); save it little-endian, as array.astype('<${letter}${width}') does`,
+      told(
+        `is big-endian (${descr[0].split("'")[3]}); save it little-endian, as array.astype('<${letter}${width}') does`,
+        `是大端序（${descr[0].split("'")[3]}）；请存为小端序，例如 array.astype('<${letter}${width}')`,
+      ),
     );
   }
   const count = shape.reduce((product, length) => product * length, 1);
   if (count * itemBytes !== bytes.length - start) {
     throw bad(
-      `holds ${bytes.length - start} bytes where its shape (${shape.join(', ')}) needs ${count * itemBytes}; it is damaged or cut off`,
+      told(
+        `holds ${bytes.length - start} bytes where its shape (${shape.join(', ')}) needs ${count * itemBytes}; it is damaged or cut off`,
+        `有 ${bytes.length - start} 字节，而其形状（${shape.join(', ')}）需要 ${count * itemBytes}；已损坏或被截断`,
+      ),
     );
   }
   if (letter === 'U' || letter === 'S') {
@@ -82,7 +114,12 @@ export function decodeNpy(
   } else {
     const type = arrays[(letter + item) as keyof typeof arrays];
     if (!type)
-      throw bad(`has the dtype ${letter}${width}; integers, floats of 2 to 8 bytes, bool and unicode are expected`);
+      throw bad(
+        told(
+          `has the dtype ${letter}${width}; integers, floats of 2 to 8 bytes, bool and unicode are expected`,
+          `的 dtype 是 ${letter}${width}；应是整数、2 到 8 字节的浮点数、bool 或 unicode`,
+        ),
+      );
     kind = letter === 'f' ? 'float' : 'int';
     values = aligned(bytes, start, type as Float32ArrayConstructor) as Values;
     if (values instanceof BigInt64Array || values instanceof BigUint64Array) values = narrow(values);
@@ -173,7 +210,8 @@ function decodeText(
     let pending = '';
     for (let j = 0; j < width; j++) {
       const code = unicode ? view.getUint32(4 * (i * width + j), true) : bytes[i * width + j];
-      if (code > 0x10ffff) throw bad('holds a character that does not exist; it is damaged');
+      if (code > 0x10ffff)
+        throw bad(told('holds a character that does not exist; it is damaged', '含不存在的字符；已损坏'));
       const character = String.fromCodePoint(code);
       if (code === 0) pending += character;
       else {
@@ -239,7 +277,10 @@ export function encodeNpyText(values: readonly string[]): Uint8Array[] {
     if (encoded.has(text)) continue;
     if (text.endsWith('\0') || !text.isWellFormed()) {
       throw new BadInput(
-        `the text ${JSON.stringify(text)} cannot be kept in npz: it ends with a zero or is not well-formed`,
+        told(
+          `the text ${JSON.stringify(text)} cannot be kept in npz: it ends with a zero or is not well-formed`,
+          `文本 ${JSON.stringify(text)} 无法存入 npz：它以零结尾或格式不正确`,
+        ),
       );
     }
     const codes = Array.from(text, (character) => character.codePointAt(0) as number);

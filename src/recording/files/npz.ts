@@ -1,4 +1,5 @@
 /** One chunk as an .npz file: one array per column, a ragged column as `c.values` and `c.offsets`. Only the columns asked for are read. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Chunk, Column, Offsets } from '../column.ts';
 import type { Budget, ByteSource } from '../source.ts';
@@ -45,15 +46,26 @@ export async function openNpz(source: ByteSource, budget: Budget): Promise<NpzFi
     const { plain, values, offsets } = parts.get(name) as Parts;
     const bad = (what: string) => new BadInput(what, { file: source.name, column: name });
     if (plain && (values || offsets))
-      throw bad('is there both as one array and as values with offsets; keep one of them');
+      throw bad(
+        told(
+          'is there both as one array and as values with offsets; keep one of them',
+          '既有整个数组，又有值加 offsets；请只留其一',
+        ),
+      );
     if (plain) return flatOrRows(await array(plain), bad);
     if (!values || !offsets)
-      throw bad(`has ${values ? 'values without offsets' : 'offsets without values'}; a ragged column needs both`);
+      throw bad(
+        told(
+          `has ${values ? 'values without offsets' : 'offsets without values'}; a ragged column needs both`,
+          `只有 ${values ? '值而没有 offsets' : 'offsets 而没有值'}；不等长的列两者都要`,
+        ),
+      );
     const flat = await array(values);
     const bounds = await array(offsets);
-    if (flat.kind === 'text' || flat.shape.length !== 1) throw bad('its values must be one flat array of numbers');
+    if (flat.kind === 'text' || flat.shape.length !== 1)
+      throw bad(told('its values must be one flat array of numbers', '它的值必须是一维数字数组'));
     if (bounds.kind !== 'int' || bounds.shape.length !== 1 || bounds.values instanceof BigInt64Array) {
-      throw bad('its offsets must be one flat array of whole numbers');
+      throw bad(told('its offsets must be one flat array of whole numbers', '它的 offsets 必须是一维整数数组'));
     }
     const steps =
       bounds.values instanceof Float64Array || bounds.values instanceof Int32Array
@@ -74,9 +86,13 @@ export async function openNpz(source: ByteSource, budget: Budget): Promise<NpzFi
 
 function flatOrRows(array: NpyArray, bad: (what: string) => BadInput): Column {
   const [rows, ...rest] = array.shape;
-  if (rows === undefined) throw bad('is a single number; a column needs one entry per row');
+  if (rows === undefined)
+    throw bad(told('is a single number; a column needs one entry per row', '是单个数字；列应每行一项'));
   if (array.kind === 'text') {
-    if (rest.length > 0) throw bad('is text in more than one dimension; one text per row is expected');
+    if (rest.length > 0)
+      throw bad(
+        told('is text in more than one dimension; one text per row is expected', '是多维的文本；应每行一个文本'),
+      );
     return { kind: 'text', rows, values: array.values as string[] };
   }
   const values = array.values as Float32Array;

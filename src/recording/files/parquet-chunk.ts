@@ -1,4 +1,5 @@
 /** One chunk as a .parquet file; each row group is read as a chunk of its own. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Chunk, Column } from '../column.ts';
 import { openParquet, parquetParts } from '../parquet/index.ts';
@@ -32,7 +33,13 @@ export async function* readParquet(
 /** Snappy, or zstd where more compression is asked for and the platform has it. */
 export function encodeParquet(chunk: Chunk, compress: boolean): Uint8Array[] {
   const { zstd } = codec();
-  if (compress && !zstd) throw new BadInput('zstd needs Node 22.15 or later; leave --compress out for snappy');
+  if (compress && !zstd)
+    throw new BadInput(
+      told(
+        'zstd needs Node 22.15 or later; leave --compress out for snappy',
+        'zstd 需要 Node 22.15 或更新；去掉 --compress 即用 snappy',
+      ),
+    );
   const columns = [...chunk.columns].map(([name, column]) => ({ name, column }));
   return parquetParts(columns, compress ? { codec: 'zstd', compress: { zstd } } : { codec: 'snappy' });
 }

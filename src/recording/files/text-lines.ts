@@ -1,4 +1,5 @@
 /** Lines of a text file, plain or gzipped, read piece by piece. A byte order mark at the start is not part of the first line. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { type Budget, type ByteSource, formatBytes } from '../source.ts';
 import { codec } from './codec.ts';
@@ -23,9 +24,15 @@ export async function* blocksOfLines(source: ByteSource, budget: Budget): AsyncG
     try {
       return decoder.decode(piece, { stream: piece !== undefined });
     } catch {
-      throw new BadInput(`line ${line + 1} or one soon after it is not UTF-8 text; the file is damaged`, {
-        file: source.name,
-      });
+      throw new BadInput(
+        told(
+          `line ${line + 1} or one soon after it is not UTF-8 text; the file is damaged`,
+          `第 ${line + 1} 行或其后不久不是 UTF-8 文本；文件已损坏`,
+        ),
+        {
+          file: source.name,
+        },
+      );
     }
   };
   try {
@@ -44,7 +51,13 @@ export async function* blocksOfLines(source: ByteSource, budget: Budget): AsyncG
       open.push(last);
       length += last.length;
       if (length > longestLine)
-        throw new BadInput(`line ${line + 1} is longer than ${formatBytes(longestLine)}`, { file: source.name });
+        throw new BadInput(
+          told(
+            `line ${line + 1} is longer than ${formatBytes(longestLine)}`,
+            `第 ${line + 1} 行长于 ${formatBytes(longestLine)}`,
+          ),
+          { file: source.name },
+        );
     }
   } catch (error) {
     throw error instanceof BadInput ? error.within({ file: source.name }) : error;

@@ -1,4 +1,5 @@
 /** Zip archives, read by ranges and written entry by entry. The central directory is what counts; local headers only say where the data begins. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { type Budget, type ByteSource, join, type Store } from '../source.ts';
 import { codec } from './codec.ts';
@@ -18,39 +19,50 @@ const u64 = (b: Uint8Array, i: number) => u32(b, i) + u32(b, i + 4) * 2 ** 32;
 
 export async function zipDirectory(source: ByteSource): Promise<ZipEntry[]> {
   const bad = (what: string) =>
-    new BadInput(`${what}; the file is damaged, cut off, or not a zip archive`, { file: source.name });
-  if (source.size === 0) throw new BadInput('the file is empty; a zip archive was expected', { file: source.name });
+    new BadInput(
+      told(
+        `${what}; the file is damaged, cut off, or not a zip archive`,
+        `${what}；文件已损坏、被截断，或不是 zip 压缩包`,
+      ),
+      { file: source.name },
+    );
+  if (source.size === 0)
+    throw new BadInput(told('the file is empty; a zip archive was expected', '文件是空的；应是 zip 压缩包'), {
+      file: source.name,
+    });
   const tailStart = Math.max(0, source.size - 65557);
   const tail = await source.read(tailStart, source.size);
   let end = tail.length - 22;
   while (end >= 0 && u32(tail, end) !== 0x06054b50) end--;
-  if (end < 0) throw bad('no zip directory was found at its end');
+  if (end < 0) throw bad(told('no zip directory was found at its end', '末尾没有找到 zip 目录'));
   let count = u16(tail, end + 10);
   let size = u32(tail, end + 12);
   let at = u32(tail, end + 16);
   if (end >= 20 && u32(tail, end - 20) === 0x07064b50) {
     const position = u64(tail, end - 20 + 8);
-    if (position + 56 > source.size) throw bad('its 64-bit directory lies outside of the file');
+    if (position + 56 > source.size)
+      throw bad(told('its 64-bit directory lies outside of the file', '它的 64 位目录在文件之外'));
     const record = await source.read(position, position + 56);
-    if (u32(record, 0) !== 0x06064b50) throw bad('its 64-bit directory is missing');
+    if (u32(record, 0) !== 0x06064b50) throw bad(told('its 64-bit directory is missing', '缺少 64 位目录'));
     count = u64(record, 32);
     size = u64(record, 40);
     at = u64(record, 48);
   }
-  if (at + size > tailStart + end || count * 46 > size) throw bad('its directory lies outside of the file');
+  if (at + size > tailStart + end || count * 46 > size)
+    throw bad(told('its directory lies outside of the file', '它的目录在文件之外'));
   const directory = await source.read(at, at + size);
   const entries: ZipEntry[] = [];
   const seen = new Set<string>();
   let i = 0;
   for (let n = 0; n < count; n++) {
     if (i + 46 > directory.length || u32(directory, i) !== 0x02014b50)
-      throw bad(`entry ${n} of its directory is damaged`);
+      throw bad(told(`entry ${n} of its directory is damaged`, `目录的第 ${n} 项已损坏`));
     const flags = u16(directory, i + 8);
     const method = u16(directory, i + 10);
     const nameLength = u16(directory, i + 28);
     const extraLength = u16(directory, i + 30);
     const next = i + 46 + nameLength + extraLength + u16(directory, i + 32);
-    if (next > directory.length) throw bad(`entry ${n} of its directory is damaged`);
+    if (next > directory.length) throw bad(told(`entry ${n} of its directory is damaged`, `目录的第 ${n} 项已损坏`));
     const path = new TextDecoder().decode(directory.subarray(i + 46, i + 46 + nameLength));
     let packed = u32(directory, i + 20);
     let full = u32(directory, i + 24);
@@ -71,16 +83,35 @@ export async function zipDirectory(source: ByteSource): Promise<ZipEntry[]> {
       if (start === 0xffffffff && fits()) start = u64(directory, f);
     }
     const where = { file: `${source.name}/${path}` };
-    if (flags & 1) throw new BadInput('the zip entry is encrypted; unpack the archive first', where);
+    if (flags & 1)
+      throw new BadInput(
+        told('the zip entry is encrypted; unpack the archive first', '该 zip 条目已加密；请先解压'),
+        where,
+      );
     if (method !== 0 && method !== 8) {
-      throw new BadInput(`zip method ${method} is not supported; only stored and deflated entries are`, where);
+      throw new BadInput(
+        told(
+          `zip method ${method} is not supported; only stored and deflated entries are`,
+          `不支持 zip 方法 ${method}；只支持存储和 deflate`,
+        ),
+        where,
+      );
     }
     if (/^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\0/.test(path)) {
-      throw new BadInput('the zip entry escapes the folder it would be unpacked to; do not trust this archive', where);
+      throw new BadInput(
+        told(
+          'the zip entry escapes the folder it would be unpacked to; do not trust this archive',
+          '该 zip 条目会跑到解压的文件夹之外；不要信任这个压缩包',
+        ),
+        where,
+      );
     }
-    if (start + 30 + packed > source.size) throw new BadInput('the zip entry lies outside of the file', where);
-    if (method === 0 && packed !== full) throw bad(`entry ${path} is stored but its two sizes differ`);
-    if (seen.has(path)) throw new BadInput('the zip archive holds this entry twice', where);
+    if (start + 30 + packed > source.size)
+      throw new BadInput(told('the zip entry lies outside of the file', '该 zip 条目在文件之外'), where);
+    if (method === 0 && packed !== full)
+      throw bad(told(`entry ${path} is stored but its two sizes differ`, `条目 ${path} 未压缩，但两个大小不同`));
+    if (seen.has(path))
+      throw new BadInput(told('the zip archive holds this entry twice', 'zip 压缩包里这个条目出现了两次'), where);
     seen.add(path);
     if (!path.endsWith('/')) entries.push({ path, method, crc: u32(directory, i + 16), packed, size: full, at: start });
     i = next;
@@ -93,7 +124,9 @@ async function dataStart(source: ByteSource, entry: ZipEntry): Promise<number> {
   const header = await source.read(entry.at, entry.at + 30);
   const start = entry.at + 30 + u16(header, 26) + u16(header, 28);
   if (u32(header, 0) !== 0x04034b50 || start + entry.packed > source.size) {
-    throw new BadInput('the zip entry is damaged or cut off', { file: `${source.name}/${entry.path}` });
+    throw new BadInput(told('the zip entry is damaged or cut off', '该 zip 条目已损坏或被截断'), {
+      file: `${source.name}/${entry.path}`,
+    });
   }
   return start;
 }
@@ -108,11 +141,20 @@ export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Ui
       bytes = await codec().inflateRaw(bytes, entry.size);
     } catch (error) {
       if (error instanceof BadInput) throw error.within({ file });
-      throw new BadInput(`cannot be unpacked (${(error as Error).message})`, { file });
+      throw new BadInput(
+        told(`cannot be unpacked (${(error as Error).message})`, `无法解压（${(error as Error).message}）`),
+        { file },
+      );
     }
   }
   if (codec().crc32(bytes) !== entry.crc) {
-    throw new BadInput('its checksum does not match: the data is damaged; copy the file again', { file });
+    throw new BadInput(
+      told(
+        'its checksum does not match: the data is damaged; copy the file again',
+        '校验和不符：数据已损坏；请重新复制文件',
+      ),
+      { file },
+    );
   }
   return bytes;
 }
@@ -137,7 +179,10 @@ export async function zipStore(source: ByteSource, budget: Budget): Promise<Stor
     list: async () => [...byPath.keys()].sort(),
     open: async (path) => {
       const entry = byPath.get(path);
-      if (!entry) throw new BadInput('there is no such file in the archive', { file: `${source.name}/${path}` });
+      if (!entry)
+        throw new BadInput(told('there is no such file in the archive', '压缩包里没有这个文件'), {
+          file: `${source.name}/${path}`,
+        });
       const bytes = await readEntry(source, entry);
       return {
         name: `${source.name}/${path}`,

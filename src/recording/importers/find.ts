@@ -1,4 +1,5 @@
 /** Which logs a folder holds: one run per log, named by its path. Files of one run that say the same twice are one log, and the most exact of them is read. */
+import { type Pair, told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Store } from '../source.ts';
 import { maskedCrc32c } from './formats/crc32c.ts';
@@ -6,13 +7,13 @@ import { isWandb } from './formats/wandb.ts';
 
 export type Kind = 'events' | 'csv' | 'json' | 'console' | 'mlflow' | 'wandb';
 
-export const kindNames: Record<Kind, string> = {
-  events: 'TensorBoard event files',
-  csv: 'a table of text',
-  json: 'a log of JSON objects',
-  console: 'what a program printed',
-  mlflow: 'a run of MLflow',
-  wandb: 'a run of Weights & Biases',
+export const kindNames: Record<Kind, Pair> = {
+  events: ['TensorBoard event files', 'TensorBoard 事件文件'],
+  csv: ['a table of text', '文本表格'],
+  json: ['a log of JSON objects', 'JSON 对象的日志'],
+  console: ['what a program printed', '程序打印的文本'],
+  mlflow: ['a run of MLflow', 'MLflow 的训练'],
+  wandb: ['a run of Weights & Biases', 'Weights & Biases 的训练'],
 };
 
 export interface LogSource {
@@ -147,7 +148,7 @@ function eventRuns(paths: readonly string[]): LogSource[] {
 /** What a file is, by its first bytes and its name. */
 export async function kindOf(store: Store, path: string): Promise<Kind> {
   const source = await store.open(path);
-  if (source.size === 0) throw new BadInput('the file is empty', { file: source.name });
+  if (source.size === 0) throw new BadInput(told('the file is empty', '文件是空的'), { file: source.name });
   const head = await source.read(0, Math.min(source.size, 4096));
   const isEvent =
     head.length >= 12 &&
@@ -158,7 +159,10 @@ export async function kindOf(store: Store, path: string): Promise<Kind> {
   if (/\.(json|jsonl|ndjson)(\.gz)?$/i.test(path)) return 'json';
   if (head.includes(0))
     throw new BadInput(
-      'is neither a recording nor a log: it holds binary data and is no event file; a folder with manifest.json, event files, CSV or JSON lines were expected',
+      told(
+        'is neither a recording nor a log: it holds binary data and is no event file; a folder with manifest.json, event files, CSV or JSON lines were expected',
+        '既不是记录也不是日志：它是二进制数据，也不是事件文件；应是带 manifest.json 的文件夹、事件文件、CSV 或 JSON 行',
+      ),
       { file: source.name },
     );
   const start = new TextDecoder().decode(head).trimStart();

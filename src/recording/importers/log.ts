@@ -1,4 +1,5 @@
 /** Numbers read from a log, in the order of the log: what every importer fills. Names are kept as the log gives them; what they mean is decided later. Of a log that is larger than memory every second, fourth ... number of each name is kept, so `rows` is not how many there were: that is `read`. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 
 /** Numbers that are kept before a log is thinned: 14 MiB, and of thirty columns seventeen thousand numbers each. */
@@ -17,7 +18,13 @@ export class SeveralRuns extends BadInput {
     file: string,
   ) {
     const shown = `${runs.slice(0, 6).join(', ')}${runs.length > 6 ? ' ...' : ''}`;
-    super(`holds ${runs.length} runs (${shown}); choose one with --run`, { file });
+    super(
+      told(
+        `holds ${runs.length} runs (${shown}); choose one with --run`,
+        `有 ${runs.length} 次训练（${shown}）；请用 --run 选择其一`,
+      ),
+      { file },
+    );
   }
 }
 
@@ -88,7 +95,12 @@ export class Log {
     if (at === undefined) {
       at = this.names.length;
       if (at >= mostNames)
-        throw new BadInput(`holds more than ${mostNames.toLocaleString('en-US')} different names; it is no log`);
+        throw new BadInput(
+          told(
+            `holds more than ${mostNames.toLocaleString('en-US')} different names; it is no log`,
+            `有超过 ${mostNames.toLocaleString('en-US')} 个不同的名称；这不是日志`,
+          ),
+        );
       this.names.push(name);
       this.index.set(name, at);
       this.kept.push(0);
@@ -194,7 +206,12 @@ export class Log {
 
   private grow(): void {
     if (this.rows >= most)
-      throw new BadInput(`holds more than ${most.toLocaleString('en-US')} numbers; log less often, or import a part`);
+      throw new BadInput(
+        told(
+          `holds more than ${most.toLocaleString('en-US')} numbers; log less often, or import a part`,
+          `有超过 ${most.toLocaleString('en-US')} 个数字；请降低记录频率，或只导入一部分`,
+        ),
+      );
     const size = Math.min(most, this.thinAt > this.rows ? Math.min(this.thinAt, 2 * this.rows) : 2 * this.rows);
     const larger = <T extends Uint32Array | Float64Array>(from: T, to: T): T => {
       to.set(from);

@@ -1,6 +1,8 @@
 /** Opens whatever a user names: a recording, or a log that is read as one. */
+
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { fileSource, openStore } from '../node.ts';
 import { Recording } from '../recording.ts';
@@ -11,7 +13,8 @@ import { rolloutRecording } from './rollouts.ts';
 
 /** A folder, a zip or one file. */
 export async function openLogStore(path: string, options: LogOptions = {}): Promise<Store> {
-  if (!existsSync(path)) throw new BadInput('there is no such file or folder', { file: path });
+  if (!existsSync(path))
+    throw new BadInput(told('there is no such file or folder', '没有这个文件或文件夹'), { file: path });
   if (statSync(path).isDirectory()) return openStore(path, options);
   const source = await fileSource(path);
   const head = await source.read(0, Math.min(4, source.size));

@@ -1,4 +1,5 @@
 /** Opens a log as a recording that has only the table `scalars`. Which files are a log is decided in find.ts. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Manifest } from '../manifest.ts';
 import { Recording } from '../recording.ts';
@@ -52,7 +53,10 @@ export async function importLog(store: Store, options: LogOptions = {}): Promise
   const chosen = logs.length > 1 ? logs.filter(({ name }) => within(name)) : logs;
   if (logs.length === 0)
     throw new BadInput(
-      'holds neither a recording (manifest.json) nor a log: event files, progress.csv, progress.json, trainer_state.json, *.csv, *.json, *.jsonl, *.log, *.wandb or mlruns were looked for',
+      told(
+        'holds neither a recording (manifest.json) nor a log: event files, progress.csv, progress.json, trainer_state.json, *.csv, *.json, *.jsonl, *.log, *.wandb or mlruns were looked for',
+        '里既没有记录（manifest.json），也没有日志：找过事件文件、progress.csv、progress.json、trainer_state.json、*.csv、*.json、*.jsonl、*.log、*.wandb 和 mlruns',
+      ),
       { file: store.name },
     );
   const shown = (some: readonly LogSource[]) =>
@@ -61,7 +65,13 @@ export async function importLog(store: Store, options: LogOptions = {}): Promise
       .map(({ name }) => name)
       .join(', ')}${some.length > 6 ? ' ...' : ''}`;
   if (chosen.length === 0)
-    throw new BadInput(`there is no run ${JSON.stringify(run)}; it holds ${shown(logs)}`, { file: store.name });
+    throw new BadInput(
+      told(
+        `there is no run ${JSON.stringify(run)}; it holds ${shown(logs)}`,
+        `没有训练 ${JSON.stringify(run)}；其中有 ${shown(logs)}`,
+      ),
+      { file: store.name },
+    );
   if (chosen.length > 1)
     throw new SeveralRuns(
       chosen.map(({ name }) => name),
@@ -76,14 +86,25 @@ export async function readLog(store: Store, source: LogSource, options: LogOptio
   const log = new Log();
   await readFiles(store, source, log, options);
   if (left.length > 0)
-    log.notices.push(`${store.name}: ${left.join(', ')} beside it ${left.length > 1 ? 'are' : 'is'} not read`);
+    log.notices.push(
+      told(
+        `${store.name}: ${left.join(', ')} beside it ${left.length > 1 ? 'are' : 'is'} not read`,
+        `${store.name}：旁边的 ${left.join('、')} 未读取`,
+      ),
+    );
   if (log.rows === 0) {
-    const why = log.notices.length > 0 ? `: ${log.notices.join('; ')}` : '; was it written by another program?';
-    throw new BadInput(`holds no scalars${why}`, { file: store.name });
+    const why =
+      log.notices.length > 0
+        ? `: ${log.notices.join('; ')}`
+        : told('; was it written by another program?', '；它是别的程序写的吗？');
+    throw new BadInput(told(`holds no scalars${why}`, `没有标量${why}`), { file: store.name });
   }
   if (log.thinned)
     log.notices.push(
-      `${store.name}: of ${log.read.toLocaleString('en-US')} numbers ${log.rows.toLocaleString('en-US')} are looked at, evenly along every column, and every column's first that is not finite; \`trueline import\` keeps all`,
+      told(
+        `${store.name}: of ${log.read.toLocaleString('en-US')} numbers ${log.rows.toLocaleString('en-US')} are looked at, evenly along every column, and every column's first that is not finite; \`trueline import\` keeps all`,
+        `${store.name}：${log.read.toLocaleString('en-US')} 个数字中查看 ${log.rows.toLocaleString('en-US')} 个，沿每列均匀选取，并包括每列第一个非有限的数；\`trueline import\` 保留全部`,
+      ),
     );
   const mapped = parseMaps(options.map ?? [], log.names);
   const columns = recognise(log.names, (name) => log.valuesOf(name), mapped);
@@ -98,7 +119,7 @@ export async function readLog(store: Store, source: LogSource, options: LogOptio
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
     ...(mapped.size > 0 ? { metrics: Object.fromEntries(mapped) } : {}),
     log: {
-      kind: kindNames[kind],
+      kind: told(...kindNames[kind]),
       files,
       notices: log.notices,
       ...(log.rounding.size > 0 ? { rounding: Object.fromEntries(log.rounding) } : {}),
@@ -106,7 +127,7 @@ export async function readLog(store: Store, source: LogSource, options: LogOptio
   };
   return {
     name: source.name === '' ? store.name : `${store.name}/${source.name}`,
-    kind: kindNames[kind],
+    kind: told(...kindNames[kind]),
     files,
     rows: log.read,
     columns,
@@ -211,8 +232,8 @@ async function readFiles(
   for (const [i, path] of files.entries()) {
     const source = await store.open(path);
     if (source.size === 0) {
-      if (files.length === 1) throw new BadInput('the file is empty', { file: source.name });
-      log.notices.push(`${source.name}: the file is empty`);
+      if (files.length === 1) throw new BadInput(told('the file is empty', '文件是空的'), { file: source.name });
+      log.notices.push(told(`${source.name}: the file is empty`, `${source.name}：文件是空的`));
     } else if (kind === 'events') await readEvents(source, log, prefixes[i]);
     else if (kind === 'csv') await readCsv(source, log, budget, options.run);
     else if (kind === 'json') await readJsonLog(source, log, budget);

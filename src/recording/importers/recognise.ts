@@ -1,4 +1,5 @@
 /** From the names of a log to the metrics they are, by their words, whatever surrounds them. Where two columns are the same metric of the same agent, the better name wins and the other is kept beside it. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import {
   besideReference,
@@ -292,16 +293,29 @@ export function parseMaps(maps: readonly string[], names: readonly string[]): Ma
     const equals = text.indexOf('=');
     const metric = text.slice(0, Math.max(0, equals)).trim();
     if (equals < 1)
-      throw new BadInput(`--map ${text}: a metric and a column, such as kl=avg_kl_divergence, were expected`);
+      throw new BadInput(
+        told(
+          `--map ${text}: a metric and a column, such as kl=avg_kl_divergence, were expected`,
+          `--map ${text}：应写指标和列，例如 kl=avg_kl_divergence`,
+        ),
+      );
     if (!metrics.some(({ name }) => name === metric))
       throw new BadInput(
-        `--map ${text}: there is no metric ${JSON.stringify(metric)}; the metrics are ${metrics.map(({ name }) => name).join(', ')}`,
+        told(
+          `--map ${text}: there is no metric ${JSON.stringify(metric)}; the metrics are ${metrics.map(({ name }) => name).join(', ')}`,
+          `--map ${text}：没有指标 ${JSON.stringify(metric)}；指标有 ${metrics.map(({ name }) => name).join(', ')}`,
+        ),
       );
     const column = text.slice(equals + 1).trim();
     const negated = !names.includes(column) && column[0] === '-';
     const name = negated ? column.slice(1).trim() : column;
     if (!names.includes(name))
-      throw new BadInput(`--map ${text}: the log has no column ${JSON.stringify(name)}; it has ${some(names)}`);
+      throw new BadInput(
+        told(
+          `--map ${text}: the log has no column ${JSON.stringify(name)}; it has ${some(names)}`,
+          `--map ${text}：日志里没有列 ${JSON.stringify(name)}；其中有 ${some(names)}`,
+        ),
+      );
     out.set(name, negated ? `-${metric}` : metric);
   }
   return out;

@@ -2,8 +2,10 @@
  * Dumps of rollouts that people already make, as recordings of a language model: TRL's completions, verl's rollouts, slime's samples and token-level JSON lines.
  * What a dump does not say is left out and never guessed; a group is one prompt of one step where it has no name.
  */
+
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { Recording } from '../recording.ts';
 import { Budget, memoryStore, type Store } from '../source.ts';
@@ -43,7 +45,10 @@ async function readDump(store: Store, { maxSize }: { maxSize?: number }): Promis
   );
   if (saved)
     throw new BadInput(
-      `is a pickle of torch, which only Python reads safely; write its samples as JSON lines first: python3 -c "import json, sys, torch; [print(json.dumps(s, default=str)) for s in torch.load(sys.argv[1], weights_only=False)['samples']]" ${saved} > rollout.jsonl`,
+      told(
+        `is a pickle of torch, which only Python reads safely; write its samples as JSON lines first: python3 -c "import json, sys, torch; [print(json.dumps(s, default=str)) for s in torch.load(sys.argv[1], weights_only=False)['samples']]" ${saved} > rollout.jsonl`,
+        `是 torch 的 pickle，只有 Python 能安全读取；请先把样本写成 JSON 行：python3 -c "import json, sys, torch; [print(json.dumps(s, default=str)) for s in torch.load(sys.argv[1], weights_only=False)['samples']]" ${saved} > rollout.jsonl`,
+      ),
       { file: saved },
     );
   const budget = store.budget ?? new Budget(maxSize);
@@ -79,7 +84,13 @@ async function parquetRows(bytes: Uint8Array, path: string, budget: Budget): Pro
     return (await parquetReadObjects({ file, metadata, compressors })) as Row[];
   } catch (error) {
     if (error instanceof BadInput) throw error;
-    throw new BadInput(`cannot be read as Parquet: ${(error as Error).message}`, { file: path });
+    throw new BadInput(
+      told(
+        `cannot be read as Parquet: ${(error as Error).message}`,
+        `无法作为 Parquet 读取：${(error as Error).message}`,
+      ),
+      { file: path },
+    );
   }
 }
 
@@ -96,7 +107,10 @@ function jsonRows(bytes: Uint8Array, path: string, known: boolean): Row[] | null
     }
     if (!isRow(row) || !kindOf(row)) {
       if (rows.length === 0 && !known) return null;
-      throw new BadInput(`line ${i + 1} is not a response as those before it are`, { file: path });
+      throw new BadInput(
+        told(`line ${i + 1} is not a response as those before it are`, `第 ${i + 1} 行不像前面各行那样是一个回答`),
+        { file: path },
+      );
     }
     rows.push(row);
   }

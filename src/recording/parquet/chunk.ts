@@ -1,5 +1,6 @@
 /** One column of one row group, from its pages to typed arrays. A row of a list may run on from one page into the next. */
 
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import type { ChunkPlace } from './footer.ts';
 import { finish } from './narrow.ts';
@@ -40,7 +41,12 @@ export function readChunk(
 ): ReadColumn {
   const pages = findPages(bytes, place, leaf);
   if (leaf.ragged ? rows > place.entries : rows !== place.entries) {
-    throw new BadInput(`the column has ${place.entries} values for ${rows} rows, so the file is damaged`);
+    throw new BadInput(
+      told(
+        `the column has ${place.entries} values for ${rows} rows, so the file is damaged`,
+        `该列有 ${place.entries} 个值，而行数是 ${rows}，文件已损坏`,
+      ),
+    );
   }
   const column: Growing = { leaf, rows, store: makeStore(leaf.physical, place.entries), row: 0, filled: 0 };
   if (leaf.ragged) column.offsets = new Int32Array(rows + 1);
@@ -52,7 +58,12 @@ export function readChunk(
   }
   if (column.offsets) {
     if (column.row !== rows) {
-      throw new BadInput(`the pages hold ${column.row} rows where the footer says ${rows}, so the file is damaged`);
+      throw new BadInput(
+        told(
+          `the pages hold ${column.row} rows where the footer says ${rows}, so the file is damaged`,
+          `各页共有 ${column.row} 行，而页脚写的是 ${rows}，文件已损坏`,
+        ),
+      );
     }
     column.offsets[rows] = column.filled;
   }
@@ -61,12 +72,20 @@ export function readChunk(
 
 function readDictionary(header: PageHeader, page: Page, leaf: Leaf): Store {
   if (header.encoding !== 'PLAIN' && header.encoding !== 'PLAIN_DICTIONARY') {
-    throw new BadInput(`a dictionary in the encoding ${header.encoding} is not read; only PLAIN is`);
+    throw new BadInput(
+      told(
+        `a dictionary in the encoding ${header.encoding} is not read; only PLAIN is`,
+        `不读取编码为 ${header.encoding} 的字典；只读 PLAIN`,
+      ),
+    );
   }
   // Each entry takes at least a bit, so a false count cannot make the store large.
   if (header.count > page.values.length * 8) {
     throw new BadInput(
-      `a dictionary claims ${header.count} entries in ${page.values.length} bytes, so the file is damaged`,
+      told(
+        `a dictionary claims ${header.count} entries in ${page.values.length} bytes, so the file is damaged`,
+        `字典声称在 ${page.values.length} 字节里有 ${header.count} 项，文件已损坏`,
+      ),
     );
   }
   const dictionary = makeStore(leaf.physical, header.count);
@@ -104,7 +123,10 @@ function definitionLevels(leaf: Leaf, page: Page, count: number): number {
   }
   if (greatest > maxDefinition) {
     throw new BadInput(
-      `a definition level is ${greatest} where ${maxDefinition} is the highest, so the file is damaged`,
+      told(
+        `a definition level is ${greatest} where ${maxDefinition} is the highest, so the file is damaged`,
+        `定义层级是 ${greatest}，而最高是 ${maxDefinition}，文件已损坏`,
+      ),
     );
   }
   return constant;
@@ -116,10 +138,13 @@ function addRows(column: Growing, offsets: Int32Array, page: Page, count: number
   if (repetitions.length < count) repetitions = new Uint8Array(count);
   const levels = repetitions;
   if (readRuns(page.bytes, start, end, 1, levels, 0, count) > 1) {
-    throw new BadInput('a repetition level is above 1, so the file is damaged');
+    throw new BadInput(told('a repetition level is above 1, so the file is damaged', '重复层级大于 1，文件已损坏'));
   }
   let { row } = column;
-  if (row === 0 && levels[0] !== 0) throw new BadInput('the first row begins in its middle, so the file is damaged');
+  if (row === 0 && levels[0] !== 0)
+    throw new BadInput(
+      told('the first row begins in its middle, so the file is damaged', '第一行从中间开始，文件已损坏'),
+    );
   let element = column.filled;
   const { elementDefinition } = column.leaf;
   if (level >= 0) {
@@ -139,7 +164,12 @@ function addRows(column: Growing, offsets: Int32Array, page: Page, count: number
     }
   }
   if (row > column.rows) {
-    throw new BadInput(`the pages hold more than the ${column.rows} rows of the footer, so the file is damaged`);
+    throw new BadInput(
+      told(
+        `the pages hold more than the ${column.rows} rows of the footer, so the file is damaged`,
+        `各页的行数超过页脚的 ${column.rows}，文件已损坏`,
+      ),
+    );
   }
   column.row = row;
   return element - column.filled;
@@ -150,7 +180,10 @@ function spread(column: Growing, count: number, elements: number, present: numbe
   const { leaf, store, filled } = column;
   if (leaf.ragged && leaf.kind !== 'float') {
     throw new BadInput(
-      `a list of ${leaf.kind === 'bool' ? 'booleans' : 'integers'} has a null in it; give it values only`,
+      told(
+        `a list of ${leaf.kind === 'bool' ? 'booleans' : 'integers'} has a null in it; give it values only`,
+        `${leaf.kind === 'bool' ? '布尔值' : '整数'}的列表里有空值；请只放值`,
+      ),
     );
   }
   if (!leaf.ragged) column.nulls ??= new Uint8Array(column.rows);

@@ -3,6 +3,7 @@
 import { gunzipSync } from 'fflate';
 import { xxhash64 } from 'hyparquet/src/xxhash.js';
 import { compressors, decompressZstd } from 'hyparquet-compressors';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { codec } from '../files/codec.ts';
 import type { ReadOptions } from './types.ts';
@@ -14,17 +15,30 @@ const MAX_ZSTD_WINDOW = 2 ** 27;
 export function decompress(codec: string, bytes: Uint8Array, length: number, options: ReadOptions): Uint8Array {
   if (codec === 'UNCOMPRESSED') {
     if (bytes.length !== length) {
-      throw new BadInput(`an uncompressed page has ${bytes.length} bytes and claims ${length}, so the file is damaged`);
+      throw new BadInput(
+        told(
+          `an uncompressed page has ${bytes.length} bytes and claims ${length}, so the file is damaged`,
+          `未压缩的页有 ${bytes.length} 字节，却声称有 ${length}，文件已损坏`,
+        ),
+      );
     }
     return bytes;
   }
   const expansion = EXPANSION[codec];
   if (expansion === undefined) {
-    throw new BadInput(`the codec ${codec} is not read; write the table with snappy, gzip, zstd or no compression`);
+    throw new BadInput(
+      told(
+        `the codec ${codec} is not read; write the table with snappy, gzip, zstd or no compression`,
+        `不读取编码方式 ${codec}；请用 snappy、gzip、zstd 或不压缩写表`,
+      ),
+    );
   }
   if (length > 64 + expansion * bytes.length) {
     throw new BadInput(
-      `a ${codec} page of ${bytes.length} bytes claims to expand to ${length}, which cannot be, so the file is damaged`,
+      told(
+        `a ${codec} page of ${bytes.length} bytes claims to expand to ${length}, which cannot be, so the file is damaged`,
+        `${bytes.length} 字节的 ${codec} 页声称解压为 ${length} 字节，这不可能，文件已损坏`,
+      ),
     );
   }
   if (length === 0) return new Uint8Array(0);
@@ -36,10 +50,20 @@ export function decompress(codec: string, bytes: Uint8Array, length: number, opt
     else out = options.decompress?.zstd ? options.decompress.zstd(bytes, length) : unzstd(bytes, length);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new BadInput(`a page cannot be decompressed (${codec}: ${why}), so the file is damaged`);
+    throw new BadInput(
+      told(
+        `a page cannot be decompressed (${codec}: ${why}), so the file is damaged`,
+        `有一页无法解压（${codec}：${why}），文件已损坏`,
+      ),
+    );
   }
   if (out.length !== length) {
-    throw new BadInput(`a ${codec} page expands to ${out.length} bytes where ${length} belong, so the file is damaged`);
+    throw new BadInput(
+      told(
+        `a ${codec} page expands to ${out.length} bytes where ${length} belong, so the file is damaged`,
+        `${codec} 页解压为 ${out.length} 字节，而应是 ${length}，文件已损坏`,
+      ),
+    );
   }
   return out;
 }

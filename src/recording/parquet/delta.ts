@@ -2,6 +2,7 @@
 
 import { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
 import { readVarInt } from 'hyparquet/src/thrift.js';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 
 /** Writes `count` values to out[from ..) and returns the position after them. A page that ends too early is a RangeError. */
@@ -18,7 +19,10 @@ export function readDeltas(
   const isSound = miniblocks > 0 && perMiniblock > 0 && perMiniblock % 8 === 0 && blockSize <= 2 ** 20;
   if (total !== count || !isSound) {
     throw new BadInput(
-      `a page of differences has ${total} values in blocks of ${blockSize} where ${count} belong, so the file is damaged`,
+      told(
+        `a page of differences has ${total} values in blocks of ${blockSize} where ${count} belong, so the file is damaged`,
+        `差分页在大小为 ${blockSize} 的块里有 ${total} 个值，而应是 ${count}，文件已损坏`,
+      ),
     );
   }
   const first = firstOf(reader);

@@ -1,5 +1,6 @@
 /** From what Parquet stores to what a column is: small integers get small arrays, 64-bit ones the narrowest exact form, nulls NaN. */
 
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Values } from '../column.ts';
 import type { Leaf } from './schema.ts';
@@ -36,7 +37,10 @@ function narrowInteger(values: Int32Array, { bits, signed }: Leaf): Values {
   for (let index = 0; index < values.length; index++) {
     if (values[index]! < least || values[index]! > most) {
       throw new BadInput(
-        `a value is ${values[index]} where the type allows ${least} to ${most}, so the file is damaged`,
+        told(
+          `a value is ${values[index]} where the type allows ${least} to ${most}, so the file is damaged`,
+          `有一个值是 ${values[index]}，而类型允许 ${least} 到 ${most}，文件已损坏`,
+        ),
       );
     }
   }
@@ -76,7 +80,10 @@ function narrowWide(values: BigInt64Array, signed: boolean): Values {
 function floatsWithNulls(values: Values, nulls: Uint8Array): Float64Array {
   if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
     throw new BadInput(
-      'the column has nulls beside integers beyond 2^53, which no float holds exactly; write it without nulls',
+      told(
+        'the column has nulls beside integers beyond 2^53, which no float holds exactly; write it without nulls',
+        '该列既有空值又有超过 2^53 的整数，浮点数无法精确表示；请不带空值地写',
+      ),
     );
   }
   const floats = new Float64Array(values.length);

@@ -1,5 +1,6 @@
 /** Opens a Parquet file and reads the columns asked for, row group by row group. Only their bytes are fetched; a damaged file gives BadInput and never wrong rows where a checksum covers them. */
 
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { memoryOf, readChunk } from './chunk.ts';
 import { readExactly, readFooter } from './footer.ts';
@@ -10,7 +11,7 @@ import { makeStore } from './values.ts';
 
 export async function openParquet(source: ByteSource, options: ReadOptions = {}): Promise<ParquetTable> {
   const file = source.name;
-  const footer = await told({ file }, () => readFooter(source));
+  const footer = await placed({ file }, () => readFooter(source));
   const leaves = new Map(footer.schema.leaves.map((leaf) => [leaf.name, leaf]));
   const { unreadable } = footer.schema;
   const maxSize = options.maxSize ?? DEFAULT_MAX_SIZE;
@@ -22,11 +23,20 @@ export async function openParquet(source: ByteSource, options: ReadOptions = {})
     const memory = memoryOf(leaf, place.entries, group.rows);
     if (memory > budget || place.entries >= 2 ** 31) {
       throw new BadInput(
-        `the column expands to ${memory} bytes where ${budget} remain of the limit of ${maxSize}; raise --max-size if it is genuine`,
+        told(
+          `the column expands to ${memory} bytes where ${budget} remain of the limit of ${maxSize}; raise --max-size if it is genuine`,
+          `该列展开为 ${memory} 字节，而 ${maxSize} 的上限只剩 ${budget}；如果文件属实，请提高 --max-size`,
+        ),
       );
     }
     if (place.entries === 0) {
-      if (group.rows > 0) throw new BadInput(`the column has no values for ${group.rows} rows, so the file is damaged`);
+      if (group.rows > 0)
+        throw new BadInput(
+          told(
+            `the column has no values for ${group.rows} rows, so the file is damaged`,
+            `该列没有值，而行数是 ${group.rows}，文件已损坏`,
+          ),
+        );
       return emptyColumn(leaf);
     }
     const bytes = await readExactly(source, place.start, place.end);
@@ -53,7 +63,7 @@ export async function openParquet(source: ByteSource, options: ReadOptions = {})
           const why = unreadable.find((column) => column.name === name)?.why ?? 'the file has no such column';
           throw new BadInput(why, { file, column: name });
         }
-        const column = await told({ file, column: name }, () => readColumn(leaf, rowGroup, budget));
+        const column = await placed({ file, column: name }, () => readColumn(leaf, rowGroup, budget));
         budget -= column.kind === 'text' ? column.values.length * 8 : column.values.byteLength;
         columns.set(name, column);
       }
@@ -67,13 +77,19 @@ function emptyColumn(leaf: Leaf): ReadColumn {
 }
 
 /** Adds the place to a complaint. Damage may also show itself as an array that cannot be made or a number out of range. */
-async function told<Result>(place: { file: string; column?: string }, work: () => Promise<Result>): Promise<Result> {
+async function placed<Result>(place: { file: string; column?: string }, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof BadInput) throw error.within(place);
     if (error instanceof RangeError || error instanceof TypeError) {
-      throw new BadInput(`the file cannot be read (${error.message}), so it is damaged or too large`, place);
+      throw new BadInput(
+        told(
+          `the file cannot be read (${error.message}), so it is damaged or too large`,
+          `文件无法读取（${error.message}），已损坏或过大`,
+        ),
+        place,
+      );
     }
     throw error;
   }

@@ -1,11 +1,12 @@
 /** Parquet's mixed runs: a repeated value, or groups of eight bit-packed ones. They carry levels, dictionary indices and booleans; only the last group may be padded. */
 
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 
 export type Indices = Uint8Array | Int32Array;
 
 function damaged(what: string): BadInput {
-  return new BadInput(`${what}, so the file is damaged`);
+  return new BadInput(told(`${what}, so the file is damaged`, `${what}，文件已损坏`));
 }
 
 /** The one value of a page whose first run covers all, or -1: levels are nearly always so, and then need no expanding. */
@@ -19,17 +20,17 @@ export function constantRun(bytes: Uint8Array, start: number, end: number, width
 function runHeader(bytes: Uint8Array, at: number, end: number): { value: number; next: number } {
   let value = 0;
   for (let shift = 0; shift < 35; shift += 7) {
-    if (at >= end) throw damaged('a page ends before its runs do');
+    if (at >= end) throw damaged(told('a page ends before its runs do', '有一页在其游程之前结束'));
     const byte = bytes[at++]!;
     value += (byte & 127) * 2 ** shift;
     if (byte < 128) return { value: value >>> 0, next: at };
   }
-  throw damaged('a run has an impossible length');
+  throw damaged(told('a run has an impossible length', '有一个游程的长度不可能'));
 }
 
 function runValue(bytes: Uint8Array, at: number, end: number, width: number): number {
   const size = (width + 7) >> 3;
-  if (at + size > end) throw damaged('a page ends before its runs do');
+  if (at + size > end) throw damaged(told('a page ends before its runs do', '有一页在其游程之前结束'));
   let value = 0;
   for (let byte = size - 1; byte >= 0; byte--) value = value * 256 + bytes[at + byte]!;
   return value;
@@ -50,7 +51,7 @@ export function readRuns(
     out.fill(0, from, stop);
     return 0;
   }
-  if (width > 31) throw damaged(`a page has runs of ${width} bits`);
+  if (width > 31) throw damaged(told(`a page has runs of ${width} bits`, `有一页的游程宽 ${width} 位`));
   let greatest = 0;
   let at = start;
   while (from < stop) {
@@ -61,7 +62,12 @@ export function readRuns(
     if ((header & 1) === 0) {
       const length = header >>> 1;
       if (length === 0 || length > stop - from)
-        throw damaged(`a run of ${length} values stands where ${stop - from} remain`);
+        throw damaged(
+          told(
+            `a run of ${length} values stands where ${stop - from} remain`,
+            `有一个 ${length} 个值的游程，而只剩 ${stop - from} 个`,
+          ),
+        );
       const value = width <= 8 && at < end ? bytes[at]! : runValue(bytes, at, end, width);
       at += (width + 7) >> 3;
       if (value > greatest) greatest = value;
@@ -77,7 +83,12 @@ export function readRuns(
       // Some writers leave out the padding of the last group.
       const needed = Math.ceil((length * width) / 8);
       if (groups === 0 || at + needed > end) {
-        throw damaged(`a run of ${groups} groups of eight does not fit into its page`);
+        throw damaged(
+          told(
+            `a run of ${groups} groups of eight does not fit into its page`,
+            `${groups} 组八个一组的游程放不进它的页`,
+          ),
+        );
       }
       const most = unpack(bytes, at, width, out, from, length);
       if (most > greatest) greatest = most;

@@ -1,6 +1,7 @@
 /** Which columns a Parquet file has and how their levels are to be read. A definition level says how deep a value exists; for lists, an empty one has a level too. */
 
 import type { SchemaElement } from 'hyparquet';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import type { Column } from '../column.ts';
 
@@ -39,7 +40,12 @@ export function readSchema(elements: readonly SchemaElement[]): Schema {
   const take = (depth: number): Node => {
     const element = elements[at++];
     if (element === undefined || depth > 64 || typeof element.name !== 'string') {
-      throw new BadInput('the schema is damaged: it names fewer columns than it counts, or nests them too deep');
+      throw new BadInput(
+        told(
+          'the schema is damaged: it names fewer columns than it counts, or nests them too deep',
+          '模式已损坏：列名少于所计的列，或嵌套过深',
+        ),
+      );
     }
     const count = element.type === undefined ? (element.num_children ?? 0) : 0;
     const children: Node[] = [];
@@ -48,7 +54,12 @@ export function readSchema(elements: readonly SchemaElement[]): Schema {
   };
   const root = take(0);
   if (at !== elements.length) {
-    throw new BadInput(`the schema is damaged: it has ${elements.length} entries and uses ${at}`);
+    throw new BadInput(
+      told(
+        `the schema is damaged: it has ${elements.length} entries and uses ${at}`,
+        `模式已损坏：有 ${elements.length} 项，只用到 ${at}`,
+      ),
+    );
   }
 
   const schema: Schema = { leaves: [], unreadable: [], chunks: 0 };
@@ -56,7 +67,10 @@ export function readSchema(elements: readonly SchemaElement[]): Schema {
   for (const node of root.children) {
     const name = node.element.name;
     if (seen.has(name))
-      throw new BadInput('the column appears twice; give every column its own name', { column: name });
+      throw new BadInput(
+        told('the column appears twice; give every column its own name', '该列出现了两次；请让每列有自己的名称'),
+        { column: name },
+      );
     seen.add(name);
     const leaf = leafOf(node, schema.chunks);
     if (typeof leaf === 'string') schema.unreadable.push({ name, why: leaf });
@@ -93,7 +107,10 @@ function leafOf(node: Node, index: number): Leaf | string {
   const isList = element.converted_type === 'LIST' || element.logical_type?.type === 'LIST';
   const repeated = children[0];
   if (!isList || children.length !== 1 || repeated?.element.repetition_type !== 'REPEATED') {
-    return 'it is a struct or a map; only numbers, booleans, text and lists of numbers or booleans are read';
+    return told(
+      'it is a struct or a map; only numbers, booleans, text and lists of numbers or booleans are read',
+      '它是结构或映射；只读取数字、布尔值、文本，以及数字或布尔值的列表',
+    );
   }
   const path = [element.name, repeated.element.name];
   if (repeated.element.type !== undefined)
@@ -104,7 +121,10 @@ function leafOf(node: Node, index: number): Leaf | string {
     inner?.element.type === undefined ||
     inner.element.repetition_type === 'REPEATED'
   ) {
-    return 'it is a list of structs or of lists; only lists of numbers or booleans are read';
+    return told(
+      'it is a list of structs or of lists; only lists of numbers or booleans are read',
+      '它是结构或列表的列表；只读取数字或布尔值的列表',
+    );
   }
   const nullElement = inner.element.repetition_type === 'OPTIONAL' ? 1 : 0;
   path.push(inner.element.name);
@@ -121,7 +141,11 @@ function listLeaf(
 ): Leaf | string {
   const type = typeOf(element);
   if (typeof type === 'string') return type;
-  if (type.kind === 'text') return 'it is a list of texts; only lists of numbers or booleans are read';
+  if (type.kind === 'text')
+    return told(
+      'it is a list of texts; only lists of numbers or booleans are read',
+      '它是文本的列表；只读取数字或布尔值的列表',
+    );
   const maxDefinition = elementDefinition + nullElement;
   return { name: path[0]!, path, index, ...type, ragged: true, nullable, maxDefinition, elementDefinition };
 }
@@ -142,7 +166,10 @@ function typeOf({ type, type_length, converted_type, logical_type }: SchemaEleme
     const text =
       ['UTF8', 'ENUM', 'JSON'].includes(converted_type ?? '') || ['STRING', 'ENUM', 'JSON'].includes(logical ?? '');
     if (text) return { kind: 'text', physical: 'BYTE_ARRAY', bits: 8, signed: false };
-    return 'it holds raw bytes; only numbers, booleans, text and lists of numbers or booleans are read';
+    return told(
+      'it holds raw bytes; only numbers, booleans, text and lists of numbers or booleans are read',
+      '它是原始字节；只读取数字、布尔值、文本，以及数字或布尔值的列表',
+    );
   }
   if (type === 'INT32' || type === 'INT64') {
     const width = type === 'INT32' ? 32 : 64;
@@ -151,11 +178,15 @@ function typeOf({ type, type_length, converted_type, logical_type }: SchemaEleme
     if (logical_type?.type === 'INTEGER') return integer(type, logical_type.bitWidth, logical_type.isSigned, width);
     if (converted_type === undefined && logical === undefined) return integer(type, width, true, width);
   }
-  return `it is of type ${logical ?? converted_type ?? type}; only numbers, booleans, text and lists of numbers or booleans are read`;
+  return told(
+    `it is of type ${logical ?? converted_type ?? type}; only numbers, booleans, text and lists of numbers or booleans are read`,
+    `它的类型是 ${logical ?? converted_type ?? type}；只读取数字、布尔值、文本，以及数字或布尔值的列表`,
+  );
 }
 
 function integer(physical: 'INT32' | 'INT64', bits: number, signed: boolean, width: number): LeafType | string {
   const fits = physical === 'INT32' ? bits === 8 || bits === 16 || bits === 32 : bits === 64;
-  if (!fits) return `it claims integers of ${bits} bits stored in ${width}`;
+  if (!fits)
+    return told(`it claims integers of ${bits} bits stored in ${width}`, `它声称用 ${width} 位存 ${bits} 位整数`);
   return { kind: 'int', physical, bits: bits as Leaf['bits'], signed };
 }

@@ -1,6 +1,7 @@
 /** Thrift structs, walked before the library decodes them: the library believes every count and length that a file states. */
 
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
+import { type Pair, told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 
 const MAX_DEPTH = 32;
@@ -21,7 +22,9 @@ class Walk {
 
   byte(): number {
     if (this.at >= this.view.byteLength)
-      throw new BadInput('a Thrift struct runs past its end, so the file is damaged');
+      throw new BadInput(
+        told('a Thrift struct runs past its end, so the file is damaged', 'Thrift 结构越过了末尾，文件已损坏'),
+      );
     return this.view.getUint8(this.at++);
   }
 
@@ -35,12 +38,16 @@ class Walk {
       if (byte < 128) return value;
       scale *= 128;
     }
-    throw new BadInput('a Thrift number has more than ten bytes, so the file is damaged');
+    throw new BadInput(
+      told('a Thrift number has more than ten bytes, so the file is damaged', 'Thrift 数字超过十个字节，文件已损坏'),
+    );
   }
 
   skip(bytes: number): void {
     if (bytes > this.view.byteLength - this.at)
-      throw new BadInput('a Thrift value runs past its end, so the file is damaged');
+      throw new BadInput(
+        told('a Thrift value runs past its end, so the file is damaged', 'Thrift 值越过了末尾，文件已损坏'),
+      );
     this.at += bytes;
   }
 
@@ -55,7 +62,12 @@ class Walk {
 
   element(type: number, depth: number): void {
     if (depth > MAX_DEPTH || ++this.elements > MAX_ELEMENTS) {
-      throw new BadInput('a Thrift struct is nested too deep or holds too many values, so the file is damaged');
+      throw new BadInput(
+        told(
+          'a Thrift struct is nested too deep or holds too many values, so the file is damaged',
+          'Thrift 结构嵌套过深或值过多，文件已损坏',
+        ),
+      );
     }
     if (type === 1 || type === 2) return;
     if (type === 3) this.skip(1);
@@ -64,7 +76,13 @@ class Walk {
     else if (type === 8) this.skip(this.varint());
     else if (type === 9) this.list(depth);
     else if (type === 12) this.struct(depth);
-    else throw new BadInput(`a Thrift value has the unknown type ${type}, so the file is damaged`);
+    else
+      throw new BadInput(
+        told(
+          `a Thrift value has the unknown type ${type}, so the file is damaged`,
+          `Thrift 值的类型 ${type} 未知，文件已损坏`,
+        ),
+      );
   }
 
   list(depth: number): void {
@@ -72,7 +90,12 @@ class Walk {
     const type = header & 15;
     const count = header >> 4 === 15 ? this.varint() : header >> 4;
     if (count > this.view.byteLength - this.at) {
-      throw new BadInput(`a Thrift list claims ${count} values, more than its bytes can hold, so the file is damaged`);
+      throw new BadInput(
+        told(
+          `a Thrift list claims ${count} values, more than its bytes can hold, so the file is damaged`,
+          `Thrift 列表声称有 ${count} 个值，超过其字节所能容纳，文件已损坏`,
+        ),
+      );
     }
     if (type === 1 || type === 2) this.skip(count);
     else for (let index = 0; index < count; index++) this.element(type, depth + 1);
@@ -93,23 +116,32 @@ export function readStruct(bytes: Uint8Array, at: number): { fields: Fields; end
 }
 
 /** A field that must be a whole number from 0 to `most`. */
-export function countField(fields: Fields, id: number, what: string, most = 2 ** 31 - 1): number {
+export function countField(fields: Fields, id: number, what: Pair, most = 2 ** 31 - 1): number {
   const value = fields[`field_${id}`];
   const number = typeof value === 'bigint' ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > most) {
-    throw new BadInput(`${what} is ${shown(value)} where a number from 0 to ${most} belongs, so the file is damaged`);
+    throw new BadInput(
+      told(
+        `${what[0]} is ${shown(value)} where a number from 0 to ${most} belongs, so the file is damaged`,
+        `${what[1]}是 ${shown(value)}，而应是 0 到 ${most} 的数，文件已损坏`,
+      ),
+    );
   }
   return number;
 }
 
-export function structField(fields: Fields, id: number, what: string): Fields {
+export function structField(fields: Fields, id: number, what: Pair): Fields {
   const value = fields[`field_${id}`];
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) {
-    throw new BadInput(`${what} is missing, so the file is damaged`);
+    throw new BadInput(told(`${what[0]} is missing, so the file is damaged`, `缺少${what[1]}，文件已损坏`));
   }
   return value as Fields;
 }
 
 function shown(value: unknown): string {
-  return value === undefined ? 'missing' : typeof value === 'object' ? 'no number' : String(value);
+  return value === undefined
+    ? told('missing', '缺失')
+    : typeof value === 'object'
+      ? told('no number', '非数字')
+      : String(value);
 }

@@ -1,5 +1,6 @@
 /** The values of one page, straight into a typed array. Only values that exist are stored in a page: nulls and empty lists have levels alone. */
 
+import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { readDeltas } from './delta.ts';
 import { readRuns, unpack } from './runs.ts';
@@ -40,11 +41,20 @@ export function readValues(
   else if (encoding === 'PLAIN_DICTIONARY' || encoding === 'RLE_DICTIONARY') {
     readIndexed(bytes, dictionary, out, from, count);
   } else if (encoding === 'RLE' && physical === 'BOOLEAN') {
-    if (bytes.length < 4) throw new BadInput('a page of booleans ends too early, so the file is damaged');
+    if (bytes.length < 4)
+      throw new BadInput(
+        told('a page of booleans ends too early, so the file is damaged', '布尔值的页结束过早，文件已损坏'),
+      );
     const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
-    if (length > bytes.length - 4) throw new BadInput('a page of booleans ends too early, so the file is damaged');
+    if (length > bytes.length - 4)
+      throw new BadInput(
+        told('a page of booleans ends too early, so the file is damaged', '布尔值的页结束过早，文件已损坏'),
+      );
     const greatest = readRuns(bytes, 4, 4 + length, 1, out as Uint8Array, from, count);
-    if (greatest > 1) throw new BadInput('a boolean is neither 0 nor 1, so the file is damaged');
+    if (greatest > 1)
+      throw new BadInput(
+        told('a boolean is neither 0 nor 1, so the file is damaged', '有一个布尔值既不是 0 也不是 1，文件已损坏'),
+      );
   } else if (encoding === 'DELTA_BINARY_PACKED' && (physical === 'INT32' || physical === 'INT64')) {
     readDeltas(bytes, 0, out as Int32Array | BigInt64Array, from, count);
   } else if (encoding === 'DELTA_LENGTH_BYTE_ARRAY' && physical === 'BYTE_ARRAY') {
@@ -59,13 +69,21 @@ export function readValues(
     readPlain(physical, joined, out, from, count);
   } else {
     throw new BadInput(
-      `the encoding ${encoding} of ${physical} values is not read; write the table with plain or dictionary pages`,
+      told(
+        `the encoding ${encoding} of ${physical} values is not read; write the table with plain or dictionary pages`,
+        `不读取 ${physical} 值的编码 ${encoding}；请用 plain 或字典页写表`,
+      ),
     );
   }
 }
 
 function wrongSize(found: number, expected: number): BadInput {
-  return new BadInput(`a page has ${found} bytes of values where ${expected} belong, so the file is damaged`);
+  return new BadInput(
+    told(
+      `a page has ${found} bytes of values where ${expected} belong, so the file is damaged`,
+      `有一页的值占 ${found} 字节，而应是 ${expected}，文件已损坏`,
+    ),
+  );
 }
 
 function readPlain(physical: Physical, bytes: Uint8Array, out: Store, from: number, count: number): void {
@@ -106,14 +124,25 @@ let indices = new Int32Array(0);
 function readIndexed(bytes: Uint8Array, dictionary: Store | undefined, out: Store, from: number, count: number): void {
   if (count === 0) return;
   if (dictionary === undefined)
-    throw new BadInput('a page refers to a dictionary that is not there, so the file is damaged');
-  if (bytes.length === 0) throw new BadInput('a page of dictionary indices is empty, so the file is damaged');
+    throw new BadInput(
+      told(
+        'a page refers to a dictionary that is not there, so the file is damaged',
+        '有一页引用了不存在的字典，文件已损坏',
+      ),
+    );
+  if (bytes.length === 0)
+    throw new BadInput(
+      told('a page of dictionary indices is empty, so the file is damaged', '字典序号的页是空的，文件已损坏'),
+    );
   // One buffer serves all pages; it only grows, up to the largest page met.
   if (indices.length < count) indices = new Int32Array(count);
   const greatest = readRuns(bytes, 1, bytes.length, bytes[0]!, indices, 0, count);
   if (greatest >= dictionary.length) {
     throw new BadInput(
-      `a page refers to entry ${greatest} of a dictionary of ${dictionary.length}, so the file is damaged`,
+      told(
+        `a page refers to entry ${greatest} of a dictionary of ${dictionary.length}, so the file is damaged`,
+        `有一页引用第 ${greatest} 项，而字典只有 ${dictionary.length} 项，文件已损坏`,
+      ),
     );
   }
   gather(dictionary, indices, out, from, count);
@@ -155,7 +184,7 @@ function text(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new BadInput('a text is not UTF-8, so the file is damaged');
+    throw new BadInput(told('a text is not UTF-8, so the file is damaged', '有一个文本不是 UTF-8，文件已损坏'));
   }
 }
 
@@ -164,7 +193,8 @@ function readTexts(bytes: Uint8Array, out: string[], from: number, count: number
   let at = 0;
   for (let index = 0; index < count; index++) {
     const length = at + 4 <= bytes.length ? view.getUint32(at, true) : Number.POSITIVE_INFINITY;
-    if (length > bytes.length - at - 4) throw new BadInput('a page ends within a text, so the file is damaged');
+    if (length > bytes.length - at - 4)
+      throw new BadInput(told('a page ends within a text, so the file is damaged', '有一页在文本中间结束，文件已损坏'));
     out[from + index] = text(bytes.subarray(at + 4, at + 4 + length));
     at += 4 + length;
   }
@@ -178,7 +208,7 @@ function readDeltaTexts(bytes: Uint8Array, out: string[], from: number, count: n
   for (let index = 0; index < count; index++) {
     const length = lengths[index]!;
     if (length < 0 || at + length > bytes.length)
-      throw new BadInput('a page ends within a text, so the file is damaged');
+      throw new BadInput(told('a page ends within a text, so the file is damaged', '有一页在文本中间结束，文件已损坏'));
     out[from + index] = text(bytes.subarray(at, at + length));
     at += length;
   }

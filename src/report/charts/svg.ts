@@ -1,5 +1,7 @@
 /** Draws charts as SVG text with ECharts, without a browser. ECharts is loaded at the first drawing, so that commands which draw nothing start as fast as before. */
+
 import type { EChartsCoreOption } from 'echarts/core';
+import { told } from '../../language/language.ts';
 import { needing } from '../../recording/optional.ts';
 import { light } from '../pages/page-style.ts';
 import { safeText } from '../safe-text.ts';
@@ -10,7 +12,7 @@ export type Draw = (chart: Chart, title: string) => string;
 /** Distinct for colour-blind readers as well (Okabe and Ito). */
 const palette = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#b3a500', '#555555'];
 
-const load = () => needing('echarts', 'drawing charts', () => import('./echarts.ts'));
+const load = () => needing('echarts', told('drawing charts', '绘制图表'), () => import('./echarts.ts'));
 
 /** A function that draws; every drawing of one function has names of its own, and the same drawings in the same order are the same text. */
 export async function svgDrawer(): Promise<Draw> {

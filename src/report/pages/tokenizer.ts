@@ -1,4 +1,5 @@
 /** Ids as text, from a tokenizer's own file: `tokenizer.json`, a vocabulary (text to id) or a list of texts. Only for reading: nothing here turns text into ids. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 
 export type Decode = (id: number) => string | undefined;
@@ -19,12 +20,20 @@ export function readTokenizer(text: string, name: string): Decode {
   try {
     data = JSON.parse(text);
   } catch {
-    throw new BadInput(`${name} is no JSON; --tokenizer takes a tokenizer.json, a vocab.json or a list of texts`);
+    throw new BadInput(
+      told(
+        `${name} is no JSON; --tokenizer takes a tokenizer.json, a vocab.json or a list of texts`,
+        `${name} 不是 JSON；--tokenizer 接受 tokenizer.json、vocab.json 或文本列表`,
+      ),
+    );
   }
   const pieces = piecesOf(data);
   if (pieces.size === 0)
     throw new BadInput(
-      `${name} holds no vocabulary; --tokenizer takes a tokenizer.json, a vocab.json or a list of texts`,
+      told(
+        `${name} holds no vocabulary; --tokenizer takes a tokenizer.json, a vocab.json or a list of texts`,
+        `${name} 里没有词表；--tokenizer 接受 tokenizer.json、vocab.json 或文本列表`,
+      ),
     );
   const byteLevel = [...pieces.values()].some((piece) => piece.startsWith('Ġ'));
   return (id) => {

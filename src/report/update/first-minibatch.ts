@@ -1,4 +1,5 @@
 /** The first minibatch of a recording, as people print it when they debug: old and new log-probabilities side by side before any step. Old ones come from the update where it recorded them, else from the samples. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import type { Chunk } from '../../recording/column.ts';
 import type { Recording } from '../../recording/recording.ts';
@@ -33,9 +34,13 @@ interface Rows {
 
 export async function firstMinibatches(recording: Recording): Promise<FirstMinibatch[]> {
   if (!recording.tables.includes('replays'))
-    throw new BadInput('has no table replays, so there is no minibatch to show', { file: recording.name });
+    throw new BadInput(
+      told('has no table replays, so there is no minibatch to show', '没有 replays 表，因此没有小批量可显示'),
+      { file: recording.name },
+    );
   const found = await firstRows(recording);
-  if (found.length === 0) throw new BadInput('has no row in replays', { file: recording.name });
+  if (found.length === 0)
+    throw new BadInput(told('has no row in replays', '的 replays 里没有行'), { file: recording.name });
   const stored = found.some(({ old }) => old.some(Number.isNaN))
     ? await storedOld(recording, found[0].iteration)
     : null;

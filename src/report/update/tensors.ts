@@ -1,4 +1,5 @@
 /** What the optimiser held and moved: groups by rate and decay, and each parameter tensor with its gradient and its change per step. Medians are over the recorded steps. */
+import { told } from '../../language/language.ts';
 import { median } from '../../math/statistics.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import type { Recording } from '../../recording/recording.ts';
@@ -45,9 +46,15 @@ type Measured = (typeof measured)[number];
 
 export async function summariseTensors(recording: Recording): Promise<TensorsReport> {
   if (!recording.tables.includes('tensors'))
-    throw new BadInput("has no table tensors: record the optimiser's steps to see what it holds and moves", {
-      file: recording.name,
-    });
+    throw new BadInput(
+      told(
+        "has no table tensors: record the optimiser's steps to see what it holds and moves",
+        '没有 tensors 表：请记录优化器的各步，才能看到它持有和改变了什么',
+      ),
+      {
+        file: recording.name,
+      },
+    );
   const values = new Map<number, Record<Measured, number[]> & { steps: number }>();
   for await (const chunk of recording.chunks('tensors', ['tensor', ...measured])) {
     const column = (name: string) => {

@@ -1,6 +1,8 @@
 /** Connections to Redis from an address. Passwords are in the address and never in a message. */
+
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
+import { type Pair, told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 
 export interface RedisAddress {
@@ -16,13 +18,28 @@ export function redisOptions({ url, ca }: RedisAddress) {
   try {
     parsed = new URL(url);
   } catch {
-    throw new BadInput('--redis is no address; give one such as redis://127.0.0.1:6379');
+    throw new BadInput(
+      told(
+        '--redis is no address; give one such as redis://127.0.0.1:6379',
+        '--redis 不是地址；请给出例如 redis://127.0.0.1:6379',
+      ),
+    );
   }
   if (parsed.protocol !== 'redis:' && parsed.protocol !== 'rediss:')
-    throw new BadInput(`--redis begins with ${parsed.protocol}; give redis://HOST:PORT, or rediss://HOST:PORT for TLS`);
+    throw new BadInput(
+      told(
+        `--redis begins with ${parsed.protocol}; give redis://HOST:PORT, or rediss://HOST:PORT for TLS`,
+        `--redis 以 ${parsed.protocol} 开头；请给出 redis://HOST:PORT，或用 TLS 的 rediss://HOST:PORT`,
+      ),
+    );
   const db = Number(parsed.pathname.slice(1) || 0);
   if (!Number.isInteger(db))
-    throw new BadInput(`--redis names the database ${parsed.pathname.slice(1)}; give a number`);
+    throw new BadInput(
+      told(
+        `--redis names the database ${parsed.pathname.slice(1)}; give a number`,
+        `--redis 的数据库写作 ${parsed.pathname.slice(1)}；请给出数字`,
+      ),
+    );
   return {
     // Without the brackets that an IPv6 address has in a URL.
     host: parsed.hostname.replace(/^\[|\]$/g, ''),
@@ -53,23 +70,56 @@ export function typedAddress({ url }: RedisAddress): string {
 const usualPatience = 10_000;
 
 /** What Redis or the network says, and what it means to whoever gave the address. */
-const meanings: [RegExp, string][] = [
-  [/ECONNREFUSED/, 'nothing listens there; start redis-server, or give another address'],
-  [/ENOTFOUND|EAI_AGAIN/, 'there is no such host; give another address'],
-  [/WRONGPASS/, 'the password is wrong'],
-  [/NOAUTH/, 'it asks for a password; give it in the address, as in redis://:PASSWORD@HOST:PORT'],
-  [/ETIMEDOUT/, 'it does not answer; look at host and port, and whether both sides speak TLS (redis:// or rediss://)'],
-  [/certificate/i, 'its certificate is not trusted; give the one that signed it with --ca FILE'],
+const meanings: [RegExp, Pair][] = [
+  [
+    /ECONNREFUSED/,
+    [
+      'nothing listens there; start redis-server, or give another address',
+      '那里没有服务在监听；请启动 redis-server，或换一个地址',
+    ],
+  ],
+  [/ENOTFOUND|EAI_AGAIN/, ['there is no such host; give another address', '没有这个主机；请换一个地址']],
+  [/WRONGPASS/, ['the password is wrong', '密码错误']],
+  [
+    /NOAUTH/,
+    [
+      'it asks for a password; give it in the address, as in redis://:PASSWORD@HOST:PORT',
+      '它要求密码；请写在地址里，例如 redis://:PASSWORD@HOST:PORT',
+    ],
+  ],
+  [
+    /ETIMEDOUT/,
+    [
+      'it does not answer; look at host and port, and whether both sides speak TLS (redis:// or rediss://)',
+      '它没有回应；请检查主机和端口，以及两端是否都用 TLS（redis:// 或 rediss://）',
+    ],
+  ],
+  [
+    /certificate/i,
+    [
+      'its certificate is not trusted; give the one that signed it with --ca FILE',
+      '它的证书不受信任；请用 --ca FILE 给出签发者的证书',
+    ],
+  ],
   [
     /\bSSL\b|wrong version number|ECONNRESET/,
-    'one side speaks TLS and the other does not; try the other of redis:// and rediss://',
+    [
+      'one side speaks TLS and the other does not; try the other of redis:// and rediss://',
+      '一端用 TLS 而另一端不用；请改用 redis:// 或 rediss:// 中的另一个',
+    ],
   ],
 ];
 
 function cannotBeUsed(address: RedisAddress, error: unknown): BadInput {
   const { message, code = '' } = error as NodeJS.ErrnoException;
-  const meaning = meanings.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1];
-  return new BadInput(`Redis at ${shownAddress(address)} cannot be used: ${meaning ?? message}`);
+  const meaning =
+    meanings.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1] ?? ([message, message] as const);
+  return new BadInput(
+    told(
+      `Redis at ${shownAddress(address)} cannot be used: ${meaning[0]}`,
+      `位于 ${shownAddress(address)} 的 Redis 无法使用：${meaning[1]}`,
+    ),
+  );
 }
 
 /**

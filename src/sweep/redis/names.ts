@@ -1,4 +1,5 @@
 /** What is called how in Redis. A queue belongs to one version of the program, so that no worker of another ever gets its jobs. */
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { version } from '../../recording/version.ts';
 import type { Job } from '../job.ts';
@@ -26,7 +27,12 @@ export const mostStalls = 10;
 
 export function checkName(name: string): string {
   if (!/^[\w.-]{1,64}$/.test(name))
-    throw new BadInput(`--queue ${JSON.stringify(name)}: a queue's name is up to 64 letters, digits, dots and dashes`);
+    throw new BadInput(
+      told(
+        `--queue ${JSON.stringify(name)}: a queue's name is up to 64 letters, digits, dots and dashes`,
+        `--queue ${JSON.stringify(name)}：队列名最多 64 个字母、数字、点和短横`,
+      ),
+    );
   return name;
 }
 

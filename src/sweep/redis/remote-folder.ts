@@ -2,6 +2,7 @@
  * A run's folder kept in Redis, for machines that share no disk: a hash of gzipped pieces. Files of a recording never change once they are written, so
  * only what is new is sent; the list of what is whole is written last, and who reads it sees the folder as it was at one checkpoint.
  */
+
 import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { replaceFolder } from '../../recording/disk/node.ts';
 import { folderStore } from '../../recording/node.ts';
@@ -92,9 +94,15 @@ export class RemoteFolder {
     const present = await folderStore(folder).list();
     const foreign = present.find((path) => !isRunFile(path));
     if (foreign !== undefined)
-      throw new BadInput(`is no file of a run, and the run is to take the place of all that is there; move it away`, {
-        file: join(folder, foreign),
-      });
+      throw new BadInput(
+        told(
+          `is no file of a run, and the run is to take the place of all that is there; move it away`,
+          '不是训练的文件，而训练将取代那里的一切；请把它移走',
+        ),
+        {
+          file: join(folder, foreign),
+        },
+      );
     let whole = true;
     const budget = new Budget(largestRun);
     await replaceFolder(folder, async (incoming) => {
@@ -123,7 +131,11 @@ export class RemoteFolder {
 
   /** The pieces of a file; null where one is gone. */
   private async fetch(path: string, size: number, token: string): Promise<Uint8Array[] | null> {
-    const damaged = () => new BadInput('was damaged on its way through Redis; run the job again', { file: path });
+    const damaged = () =>
+      new BadInput(
+        told('was damaged on its way through Redis; run the job again', '在经过 Redis 时损坏；请重新运行该任务'),
+        { file: path },
+      );
     const parts: Uint8Array[] = [];
     for (let i = 0; i < piecesOf(size); i++) {
       const packed = await this.redis.hgetBuffer(this.key, pieceField(token, i));
@@ -160,6 +172,11 @@ function readIndex(text: string): Index {
     return indexSchema.parse(JSON.parse(text));
   } catch (error) {
     const why = error instanceof z.ZodError ? error.issues[0].message : (error as Error).message;
-    throw new BadInput(`a run that came through Redis is refused: its list of files is damaged or forged (${why})`);
+    throw new BadInput(
+      told(
+        `a run that came through Redis is refused: its list of files is damaged or forged (${why})`,
+        `拒绝一个经过 Redis 的训练：它的文件列表已损坏或是伪造的（${why}）`,
+      ),
+    );
   }
 }

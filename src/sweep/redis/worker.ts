@@ -1,9 +1,11 @@
 /** Works on a queue: takes a job, trains it on a thread, keeps its checkpoints where another machine can go on from them, and says how far it is. */
+
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DelayedError, type Job as QueueJob, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { scratchFolder } from '../../recording/disk/node.ts';
 import { version } from '../../recording/version.ts';
@@ -92,7 +94,10 @@ export class QueueWorker {
     if (wanted !== null && wanted !== version) {
       redis.disconnect();
       throw new BadInput(
-        `the queue ${name} has jobs of version ${wanted} and this is ${version}; results of two versions are not to be mixed, so install ${wanted} here or make the list anew`,
+        told(
+          `the queue ${name} has jobs of version ${wanted} and this is ${version}; results of two versions are not to be mixed, so install ${wanted} here or make the list anew`,
+          `队列 ${name} 里的任务属于版本 ${wanted}，而这里是 ${version}；两个版本的结果不能混用，请在这里安装 ${wanted}，或重新生成列表`,
+        ),
       );
     }
     const worker = new QueueWorker(redis, options, name);

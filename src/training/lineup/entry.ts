@@ -1,5 +1,7 @@
 /** One entry of `players`, in words: `learn`, `hop without subgoals`, `ppo with ppo.clip=0.1`, `from RUN`, `frozen RUN#player_2`, or a scripted player. Whether the words fit the game is seen later. */
+
 import { type AlgorithmName, algorithmNames } from '../../algorithms/index.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 
 export const learning = 'learn';
@@ -47,7 +49,10 @@ export function readEntry(text: string): Entry {
   if (!startsSeat(words[0])) {
     if (words.length > 1)
       throw new BadInput(
-        `player ${JSON.stringify(text)}: ${words[0]} is a scripted player, and nothing can follow it; only ${[learning, ...algorithmNames].join(', ')} take "without", "with" and "from"`,
+        told(
+          `player ${JSON.stringify(text)}: ${words[0]} is a scripted player, and nothing can follow it; only ${[learning, ...algorithmNames].join(', ')} take "without", "with" and "from"`,
+          `玩家 ${JSON.stringify(text)}：${words[0]} 是脚本玩家，后面不能再写；只有 ${[learning, ...algorithmNames].join(', ')} 可带 "without"、"with" 和 "from"`,
+        ),
       );
     return { ...entry, scripted: words[0] };
   }
@@ -65,7 +70,10 @@ function clauses(text: string, words: readonly string[], entry: Entry): Entry {
     if (clause === 'from') return { ...entry, algorithm, without, sets, origin: originOf(text, words.slice(i + 1)) };
     if (value === undefined || (clause !== 'with' && clause !== 'without'))
       throw new BadInput(
-        `player ${JSON.stringify(text)}: "${clause}" is not understood; after an algorithm come "without MODULE+MODULE", "with name=value" and, last, "from RUN"`,
+        told(
+          `player ${JSON.stringify(text)}: "${clause}" is not understood; after an algorithm come "without MODULE+MODULE", "with name=value" and, last, "from RUN"`,
+          `玩家 ${JSON.stringify(text)}：看不懂 "${clause}"；算法之后可写 "without MODULE+MODULE"、"with name=value"，最后是 "from RUN"`,
+        ),
       );
     if (clause === 'with') sets.push(value);
     else without = value === 'none' ? [] : value.split('+');
@@ -76,7 +84,12 @@ function clauses(text: string, words: readonly string[], entry: Entry): Entry {
 function originOf(text: string, words: readonly string[]): OriginWords {
   const path = words.join(' ');
   if (path === '')
-    throw new BadInput(`player ${JSON.stringify(text)}: the folder of a run is missing, such as frozen runs/echo-1`);
+    throw new BadInput(
+      told(
+        `player ${JSON.stringify(text)}: the folder of a run is missing, such as frozen runs/echo-1`,
+        `玩家 ${JSON.stringify(text)}：缺少训练的文件夹，例如 frozen runs/echo-1`,
+      ),
+    );
   const at = path.lastIndexOf('#');
   return at < 0 ? { run: path, agent: null } : { run: path.slice(0, at), agent: path.slice(at + 1) };
 }

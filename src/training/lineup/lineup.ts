@@ -1,7 +1,9 @@
 /** From `players` to the learners of a run: one for each learning agent, or one for all, then the frozen ones. Every agent may learn in its own way; what does not fit together is refused here. */
+
 import { type AlgorithmName, algorithmSchemas } from '../../algorithms/index.ts';
 import type { LearnerPlan, SeatSettings } from '../../algorithms/learner.ts';
 import { networkSchema } from '../../algorithms/ppo/settings.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { mergeSettings } from '../recommended.ts';
 import type { Settings } from '../settings.ts';
@@ -57,7 +59,10 @@ function requireAlike(learners: readonly number[], entries: readonly Entry[], na
   const other = rest.find((agent) => entries[agent].text !== entries[first].text);
   if (other !== undefined)
     throw new BadInput(
-      `sharing shared gives all learning agents one policy, but ${names[first]} is "${entries[first].text}" and ${names[other]} is "${entries[other].text}"; make them alike, or use sharing separate`,
+      told(
+        `sharing shared gives all learning agents one policy, but ${names[first]} is "${entries[first].text}" and ${names[other]} is "${entries[other].text}"; make them alike, or use sharing separate`,
+        `sharing shared 让所有学习的智能体共用一个策略，但 ${names[first]} 是 "${entries[first].text}" 而 ${names[other]} 是 "${entries[other].text}"；请让它们相同，或用 sharing separate`,
+      ),
     );
 }
 
@@ -72,13 +77,29 @@ function seatOf(entry: Entry, name: string, settings: LineupSettings, origins: O
   if (!entry.origin) return changed(where, given, entry);
   const key = originKey(entry.origin, name);
   const origin = origins[key];
-  if (!origin) throw new BadInput(`${where}: the run ${entry.origin.run} was not read; it is read from its folder`);
+  if (!origin)
+    throw new BadInput(
+      told(
+        `${where}: the run ${entry.origin.run} was not read; it is read from its folder`,
+        `${where}：没有读取训练 ${entry.origin.run}；它要从其文件夹读取`,
+      ),
+    );
   if (entry.frozen) return origin.seat;
   const { algorithm, hop, network } = origin.seat;
   if (entry.algorithm && entry.algorithm !== algorithm)
-    throw new BadInput(`${where}: ${key} was trained by ${algorithm} and cannot go on as ${entry.algorithm}`);
+    throw new BadInput(
+      told(
+        `${where}: ${key} was trained by ${algorithm} and cannot go on as ${entry.algorithm}`,
+        `${where}：${key} 由 ${algorithm} 训练，不能以 ${entry.algorithm} 继续`,
+      ),
+    );
   if (entry.without)
-    throw new BadInput(`${where}: an agent that comes from a run keeps the modules it has; leave "without" out`);
+    throw new BadInput(
+      told(
+        `${where}: an agent that comes from a run keeps the modules it has; leave "without" out`,
+        `${where}：来自训练的智能体保留它的模块；请去掉 "without"`,
+      ),
+    );
   return changed(where, { ...given, algorithm, hop, network }, entry);
 }
 
@@ -86,7 +107,12 @@ function changed(where: string, seat: SeatSettings, entry: Entry): SeatSettings 
   if (entry.without === null && entry.sets.length === 0) return seat;
   const without = entry.without === null ? {} : { hop: { without: entry.without } };
   if (entry.without && seat.algorithm !== 'hop')
-    throw new BadInput(`${where}: ${seat.algorithm} has no modules that could be left out; only hop has`);
+    throw new BadInput(
+      told(
+        `${where}: ${seat.algorithm} has no modules that could be left out; only hop has`,
+        `${where}：${seat.algorithm} 没有可去掉的模块；只有 hop 有`,
+      ),
+    );
   const sets = entry.sets.map((text) => readSet(where, text, entry.origin !== null));
   const { algorithm, ...rooms } = seat;
   const merged = mergeSettings(rooms as unknown as Record<string, unknown>, without, ...sets);
@@ -109,13 +135,24 @@ function readSet(where: string, text: string, trained: boolean): Record<string, 
   const path = text.slice(0, at).split('.');
   if (at < 1 || !(path[0] in ownRooms) || path.length < 2)
     throw new BadInput(
-      `${where}: "with ${text}" is not understood; a seat may have ${Object.keys(ownRooms).join('., ')}. settings of its own, such as with ppo.clip=0.1`,
+      told(
+        `${where}: "with ${text}" is not understood; a seat may have ${Object.keys(ownRooms).join('., ')}. settings of its own, such as with ppo.clip=0.1`,
+        `${where}：看不懂 "with ${text}"；位置可以有自己的 ${Object.keys(ownRooms).join('.、')}. 设置，例如 with ppo.clip=0.1`,
+      ),
     );
   if (shared.includes(path.join('.')))
-    throw new BadInput(`${where}: ${path.join('.')} is one for the whole run; set it with --set ${text}`);
+    throw new BadInput(
+      told(
+        `${where}: ${path.join('.')} is one for the whole run; set it with --set ${text}`,
+        `${where}：${path.join('.')} 对整个训练只有一个；请用 --set ${text}`,
+      ),
+    );
   if (trained && path[0] !== 'ppo')
     throw new BadInput(
-      `${where}: ${path.join('.')} belongs to the agent as it was trained; only ppo. settings can change`,
+      told(
+        `${where}: ${path.join('.')} belongs to the agent as it was trained; only ppo. settings can change`,
+        `${where}：${path.join('.')} 属于训练时的智能体；只能改 ppo. 设置`,
+      ),
     );
   const value = text.slice(at + 1);
   let parsed: unknown = value;

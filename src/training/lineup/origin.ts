@@ -1,7 +1,9 @@
 /** What goes from one run into another with an agent: its policy, the models that accompany it, and how it learnt. Everything else of a checkpoint stays behind. */
+
 import { algorithms } from '../../algorithms/index.ts';
 import type { LearnerPlan, SeatSettings } from '../../algorithms/learner.ts';
 import { gameMaker } from '../../games/index.ts';
+import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { type Checkpoint, decodeCheckpoint } from '../checkpoint.ts';
 import { agentNames } from '../collect/seating.ts';
@@ -36,7 +38,10 @@ export function readOrigin(bytes: Uint8Array, words: OriginWords, name: string):
   const plan = plans.find(({ agents }) => agents.includes(agent)) ?? (words.agent === null ? plans[0] : undefined);
   if (!plan)
     throw new BadInput(
-      `no policy of the run plays ${wanted}; its learning agents are ${plans.flatMap(({ agents }) => agents.map((one) => names[one])).join(', ')}`,
+      told(
+        `no policy of the run plays ${wanted}; its learning agents are ${plans.flatMap(({ agents }) => agents.map((one) => names[one])).join(', ')}`,
+        `训练里没有策略玩 ${wanted}；它的学习智能体有 ${plans.flatMap(({ agents }) => agents.map((one) => names[one])).join(', ')}`,
+      ),
     );
   const { seats, observation, actions, features } = game.shape;
   return {
@@ -61,6 +66,9 @@ export function requireFit(origin: Origin, key: string, shape: Origin['game']): 
   for (const what of ['seats', 'observation', 'actions', 'features'] as const)
     if (origin.game[what] !== shape[what])
       throw new BadInput(
-        `${key} was trained on ${origin.game.name}, which has ${origin.game[what]} ${what} where ${shape.name} has ${shape[what]}; it cannot play here`,
+        told(
+          `${key} was trained on ${origin.game.name}, which has ${origin.game[what]} ${what} where ${shape.name} has ${shape[what]}; it cannot play here`,
+          `${key} 是在 ${origin.game.name} 上训练的，那里 ${what} 是 ${origin.game[what]}，而 ${shape.name} 是 ${shape[what]}；它不能在这里玩`,
+        ),
       );
 }

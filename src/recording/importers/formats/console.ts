@@ -1,4 +1,5 @@
 /** What programs print while they train: Stable-Baselines3's tables, rsl_rl's blocks, verl's and TRL's lines, `name: number` in any prose. A name that comes again begins the next record. */
+import { told } from '../../../language/language.ts';
 import { BadInput } from '../../bad-input.ts';
 import { blocksOfLines } from '../../files/text-lines.ts';
 import type { Budget, ByteSource } from '../../source.ts';
@@ -92,7 +93,13 @@ export async function readConsole(source: ByteSource, log: Log, budget: Budget):
   }
   records.end();
   if (records.count === 0)
-    throw new BadInput('holds no line with a name and a number, such as "entropy: 0.69"', { file: source.name });
+    throw new BadInput(
+      told(
+        'holds no line with a name and a number, such as "entropy: 0.69"',
+        '没有带名称和数字的行，例如 "entropy: 0.69"',
+      ),
+      { file: source.name },
+    );
 }
 
 /** Gathers names and numbers until one of the names comes again. */

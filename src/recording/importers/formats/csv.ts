@@ -1,4 +1,5 @@
 /** Tables with a header: commas, tabs, semicolons, bars or blanks; quotes, CRLF, comments, a byte order mark, rows that are too short or too long; one column a figure or one row a figure. An empty cell is a number that was not logged, never zero or NaN. */
+import { told } from '../../../language/language.ts';
 import { BadInput } from '../../bad-input.ts';
 import { blocksOfLines } from '../../files/text-lines.ts';
 import type { Budget, ByteSource } from '../../source.ts';
@@ -78,7 +79,10 @@ class Rows {
 
   end(): void {
     if (this.open.length > 0)
-      throw new BadInput(`a quote that opens in line ${this.began} is never closed`, { file: this.file });
+      throw new BadInput(
+        told(`a quote that opens in line ${this.began} is never closed`, `第 ${this.began} 行打开的引号没有闭合`),
+        { file: this.file },
+      );
   }
 }
 
@@ -108,7 +112,10 @@ export async function readCsv(source: ByteSource, log: Log, budget: Budget, run?
     }
   }
   rows.end();
-  if (!table) throw new BadInput('is empty; a line of column names was expected', { file: source.name });
+  if (!table)
+    throw new BadInput(told('is empty; a line of column names was expected', '是空的；应有一行列名'), {
+      file: source.name,
+    });
   table.end();
 }
 
@@ -166,14 +173,29 @@ class Table {
 
   end(): void {
     const { run, runs, short, long, words, count, file } = this;
-    if (count === 0) throw new BadInput('has a line of column names and no rows', { file });
+    if (count === 0)
+      throw new BadInput(told('has a line of column names and no rows', '只有一行列名，没有数据行'), { file });
     if (run === undefined && runs.size > 1) throw new SeveralRuns([...runs], file);
     if (run !== undefined && this.columns.runs >= 0 && !runs.has(run)) throw noSuchRun(run, [...runs], file);
     const say = (what: string) => this.log.notices.push(`${file}: ${what}`);
     if (short > 0)
-      say(`${short} of ${count} rows are shorter than the header; their missing cells count as not logged`);
-    if (long > 0) say(`${long} of ${count} rows are longer than the header; their extra cells are left out`);
-    if (words > 0) say(`${words} cells hold words instead of numbers and are left out`);
+      say(
+        told(
+          `${short} of ${count} rows are shorter than the header; their missing cells count as not logged`,
+          `${count} 行中有 ${short} 行短于表头；缺少的格视为未记录`,
+        ),
+      );
+    if (long > 0)
+      say(
+        told(
+          `${long} of ${count} rows are longer than the header; their extra cells are left out`,
+          `${count} 行中有 ${long} 行长于表头；多出的格略去`,
+        ),
+      );
+    if (words > 0)
+      say(
+        told(`${words} cells hold words instead of numbers and are left out`, `有 ${words} 格是文字而不是数字，略去`),
+      );
   }
 
   private number(cell: string): number | undefined {
@@ -191,28 +213,58 @@ const decimalComma = (cell: string) => (/^\s*[-+]?\d*,\d+(e[-+]?\d+)?\s*$/i.test
 const ownerPrefix = (cell: string) => (cell === '' ? '' : /^\d+$/.test(cell) ? `agent_${cell}/` : `${cell}/`);
 
 function noSuchRun(run: string, runs: readonly string[], file: string): BadInput {
-  return new BadInput(`there is no run ${JSON.stringify(run)}; it holds ${runs.slice(0, 12).join(', ')}`, { file });
+  return new BadInput(
+    told(
+      `there is no run ${JSON.stringify(run)}; it holds ${runs.slice(0, 12).join(', ')}`,
+      `没有训练 ${JSON.stringify(run)}；其中有 ${runs.slice(0, 12).join(', ')}`,
+    ),
+    { file },
+  );
 }
 
 function checkedHeader(cells: string[], line: number, file: string): string[] {
   if (cells.length > mostColumns)
-    throw new BadInput(`line ${line} has ${cells.length} columns; at most ${mostColumns} are read`, { file });
+    throw new BadInput(
+      told(
+        `line ${line} has ${cells.length} columns; at most ${mostColumns} are read`,
+        `第 ${line} 行有 ${cells.length} 列；最多读取 ${mostColumns} 列`,
+      ),
+      { file },
+    );
   const header = cells.map((cell) => cell.trim());
   if (header.some((name) => /[\0\uFFFD]/.test(name)))
-    throw new BadInput('holds binary data; it is not a table of text', { file });
+    throw new BadInput(told('holds binary data; it is not a table of text', '含二进制数据；不是文本表格'), { file });
   const numbers = header.filter((name) => toNumber(name) !== undefined).length;
   if (numbers > header.length / 2)
-    throw new BadInput(`line ${line} holds numbers where column names were expected; put a line of names at the top`, {
-      file,
-    });
+    throw new BadInput(
+      told(
+        `line ${line} holds numbers where column names were expected; put a line of names at the top`,
+        `第 ${line} 行是数字，而应是列名；请在最上面加一行列名`,
+      ),
+      {
+        file,
+      },
+    );
   const seen = new Set<string>();
   for (const name of header) {
     if (name !== '' && seen.has(name))
-      throw new BadInput(`two columns are called ${JSON.stringify(name)}; rename one of them`, { file });
+      throw new BadInput(
+        told(
+          `two columns are called ${JSON.stringify(name)}; rename one of them`,
+          `有两列都叫 ${JSON.stringify(name)}；请改其中一个的名称`,
+        ),
+        { file },
+      );
     seen.add(name);
   }
   if (header.length < 2)
-    throw new BadInput('has one column only; names separated by commas, tabs or semicolons were expected', { file });
+    throw new BadInput(
+      told(
+        'has one column only; names separated by commas, tabs or semicolons were expected',
+        '只有一列；应是用逗号、制表符或分号隔开的名称',
+      ),
+      { file },
+    );
   return header;
 }
 

@@ -1,4 +1,5 @@
 /** Logs that are JSON: one object per line (or a Python dictionary as TRL prints it, or verl's console lines), or one value of any nesting: lists of records, records of lists, runs of updates of epochs. */
+import { told } from '../../../language/language.ts';
 import { BadInput } from '../../bad-input.ts';
 import { parsePythonJson } from '../../files/json.ts';
 import { blocksOfLines } from '../../files/text-lines.ts';
@@ -38,10 +39,28 @@ export async function readJsonLog(source: ByteSource, log: Log, budget: Budget):
     }
   }
   if (rows === 0)
-    throw new BadInput('holds no line that is a JSON object; one object per line was expected', { file: source.name });
+    throw new BadInput(
+      told(
+        'holds no line that is a JSON object; one object per line was expected',
+        '没有一行是 JSON 对象；应每行一个对象',
+      ),
+      { file: source.name },
+    );
   if (rows === 1) readValue(first, log, source.name, true);
-  if (others === 1 && last) say(`the last line is cut off and left out; the ${rows} lines before it are kept`);
-  else if (others > 0) say(`${others} lines are no objects and are left out; ${rows} were read`);
+  if (others === 1 && last)
+    say(
+      told(
+        `the last line is cut off and left out; the ${rows} lines before it are kept`,
+        `最后一行被截断，略去；之前的 ${rows} 行保留`,
+      ),
+    );
+  else if (others > 0)
+    say(
+      told(
+        `${others} lines are no objects and are left out; ${rows} were read`,
+        `有 ${others} 行不是对象，略去；读取了 ${rows} 行`,
+      ),
+    );
 }
 
 export function parseLogLine(text: string): Row | undefined {
@@ -106,12 +125,23 @@ function fromPython(text: string): string {
 
 async function readWhole(source: ByteSource): Promise<unknown> {
   const bad = (what: string) => new BadInput(what, { file: source.name });
-  if (source.size > largestWhole) throw bad('is one JSON value of more than 64 MiB; one object per line was expected');
+  if (source.size > largestWhole)
+    throw bad(
+      told(
+        'is one JSON value of more than 64 MiB; one object per line was expected',
+        '是一个超过 64 MiB 的 JSON 值；应每行一个对象',
+      ),
+    );
   try {
     return parsePythonJson(new TextDecoder('utf-8', { fatal: true }).decode(await source.read(0, source.size)));
   } catch (error) {
     if (error instanceof BadInput) throw error.within({ file: source.name });
-    throw bad(`is not JSON, nor one object per line (${(error as Error).message.slice(0, 120)})`);
+    throw bad(
+      told(
+        `is not JSON, nor one object per line (${(error as Error).message.slice(0, 120)})`,
+        `不是 JSON，也不是每行一个对象（${(error as Error).message.slice(0, 120)}）`,
+      ),
+    );
   }
 }
 
@@ -129,14 +159,20 @@ function readValue(value: unknown, log: Log, file: string, line: boolean): void 
   }
   if (log.rows === before)
     throw new BadInput(
-      'holds no logged numbers; a list of records (such as log_history of a trainer_state.json), lists of numbers by name, or one object per line was expected',
+      told(
+        'holds no logged numbers; a list of records (such as log_history of a trainer_state.json), lists of numbers by name, or one object per line was expected',
+        '没有记录的数字；应是记录的列表（例如 trainer_state.json 的 log_history）、按名称的数字列表，或每行一个对象',
+      ),
       { file },
     );
 }
 
 /** Lists of numbers are columns, lists of records and objects with numbers for keys are rows, whatever level they stand at. */
 function readObject(object: Row, prefix: string, log: Log, depth = 0): void {
-  if (depth > deepest) throw new BadInput(`nests its objects more than ${deepest} deep; that is no log`);
+  if (depth > deepest)
+    throw new BadInput(
+      told(`nests its objects more than ${deepest} deep; that is no log`, `对象嵌套超过 ${deepest} 层；这不是日志`),
+    );
   const { steps, values } = object;
   // Sacred's metrics.json: an object for each figure, with its numbers and their steps.
   if (prefix !== '' && isColumn(values) && isColumn(steps)) {

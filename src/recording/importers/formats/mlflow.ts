@@ -1,4 +1,5 @@
 /** MLflow's folder of a run: `metrics/<name>` holds lines of time in ms, value and step, `params/<name>` one setting. Names with slashes are folders. */
+import { told } from '../../../language/language.ts';
 import { BadInput } from '../../bad-input.ts';
 import { lines } from '../../files/text-lines.ts';
 import type { Budget, ByteSource } from '../../source.ts';
@@ -15,9 +16,17 @@ export async function readMlflowMetric(source: ByteSource, name: string, log: Lo
     read++;
     log.add(name, value, step ?? Number.NaN, time === undefined ? Number.NaN : time / 1000);
   }
-  if (read === 0) throw new BadInput('holds no line of a time, a value and a step', { file: source.name });
+  if (read === 0)
+    throw new BadInput(told('holds no line of a time, a value and a step', '没有由时间、值和步数组成的行'), {
+      file: source.name,
+    });
   if (others > 0)
-    log.notices.push(`${source.name}: ${others} lines are not a time, a value and a step, and are left out`);
+    log.notices.push(
+      told(
+        `${source.name}: ${others} lines are not a time, a value and a step, and are left out`,
+        `${source.name}：有 ${others} 行不是时间、值和步数，略去`,
+      ),
+    );
 }
 
 export async function readMlflowParam(source: ByteSource, name: string, log: Log): Promise<void> {

@@ -1,4 +1,5 @@
 /** TensorBoard's event files: records framed by length and checksums, each one an Event message. A file that was cut off or damaged gives what comes before. */
+import { told } from '../../../language/language.ts';
 import type { ByteSource } from '../../source.ts';
 import type { Log } from '../log.ts';
 import { maskedCrc32c } from './crc32c.ts';
@@ -18,23 +19,49 @@ export async function readEvents(source: ByteSource, log: Log, prefix = ''): Pro
   let at = 0;
   let damaged = 0;
   let records = 0;
-  const kept = () => `the ${records.toLocaleString('en-US')} records before are kept`;
+  const kept = () =>
+    told(
+      `the ${records.toLocaleString('en-US')} records before are kept`,
+      `之前的 ${records.toLocaleString('en-US')} 条记录保留`,
+    );
   while (at < source.size) {
     if (source.size - at < 12) {
-      say(`the file is cut off inside a record at byte ${at}; ${kept()}`);
+      say(
+        told(
+          `the file is cut off inside a record at byte ${at}; ${kept()}`,
+          `文件在第 ${at} 字节的记录中被截断；${kept()}`,
+        ),
+      );
       break;
     }
     const head = window.held(at, at + 12) ?? (await window.read(at, at + 12));
     const view = new DataView(head.buffer, head.byteOffset, 12);
     const length = view.getUint32(0, true) + view.getUint32(4, true) * 2 ** 32;
     if (view.getUint32(8, true) !== maskedCrc32c(head.subarray(0, 8))) {
-      if (records === 0 && at === 0) say('is no event file, or its first bytes are damaged; nothing was read from it');
-      else say(`the checksum of a record's length does not match at byte ${at}: the file is damaged; ${kept()}`);
+      if (records === 0 && at === 0)
+        say(
+          told(
+            'is no event file, or its first bytes are damaged; nothing was read from it',
+            '不是事件文件，或开头的字节已损坏；没有从中读取任何内容',
+          ),
+        );
+      else
+        say(
+          told(
+            `the checksum of a record's length does not match at byte ${at}: the file is damaged; ${kept()}`,
+            `第 ${at} 字节处记录长度的校验和不符：文件已损坏；${kept()}`,
+          ),
+        );
       break;
     }
     const next = at + 16 + length;
     if (next > source.size) {
-      say(`the file is cut off inside a record at byte ${at}; ${kept()}`);
+      say(
+        told(
+          `the file is cut off inside a record at byte ${at}; ${kept()}`,
+          `文件在第 ${at} 字节的记录中被截断；${kept()}`,
+        ),
+      );
       break;
     }
     if (length <= longest) {
@@ -48,7 +75,10 @@ export async function readEvents(source: ByteSource, log: Log, prefix = ''): Pro
   }
   if (damaged > 0)
     say(
-      `${damaged} of ${damaged + records} records are damaged (their checksum does not match) and left out; the others are kept`,
+      told(
+        `${damaged} of ${damaged + records} records are damaged (their checksum does not match) and left out; the others are kept`,
+        `${damaged + records} 条记录中有 ${damaged} 条已损坏（校验和不符），略去；其余保留`,
+      ),
     );
 }
 

@@ -1,4 +1,5 @@
 /** The file that Weights & Biases writes without a server (`run-*.wandb`): records in blocks of 32 KiB with checksums, each a protocol buffer. Only history and settings are read. */
+import { told } from '../../../language/language.ts';
 import { BadInput } from '../../bad-input.ts';
 import { codec } from '../../files/codec.ts';
 import { parsePythonJson } from '../../files/json.ts';
@@ -15,7 +16,10 @@ export const isWandb = (head: Uint8Array) => magic.every((byte, i) => head[i] ==
 
 export async function readWandb(source: ByteSource, log: Log): Promise<void> {
   if (!isWandb(await source.read(0, Math.min(source.size, magic.length))))
-    throw new BadInput('does not begin as a file of Weights & Biases does', { file: source.name });
+    throw new BadInput(
+      told('does not begin as a file of Weights & Biases does', '开头与 Weights & Biases 的文件不同'),
+      { file: source.name },
+    );
   let [rows, damaged] = [0, 0];
   try {
     for await (const record of records(source)) {
@@ -27,8 +31,17 @@ export async function readWandb(source: ByteSource, log: Log): Promise<void> {
     damaged++;
   }
   if (damaged > 0)
-    log.notices.push(`${source.name}: the file is cut off or damaged in ${damaged} places; what is whole was read`);
-  if (rows === 0) throw new BadInput('holds no history; nothing was logged with wandb.log', { file: source.name });
+    log.notices.push(
+      told(
+        `${source.name}: the file is cut off or damaged in ${damaged} places; what is whole was read`,
+        `${source.name}：文件有 ${damaged} 处被截断或损坏；完整的部分已读取`,
+      ),
+    );
+  if (rows === 0)
+    throw new BadInput(
+      told('holds no history; nothing was logged with wandb.log', '没有历史；没有用 wandb.log 记录过任何东西'),
+      { file: source.name },
+    );
 }
 
 /** Whole records, put together from their pieces; null for one that is damaged. */
