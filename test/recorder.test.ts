@@ -65,11 +65,11 @@ with Recorder(sys.argv[1], gamma=0.9, lam=0.9) as recorder:
       expect(made.status, made.stderr).toBe(0);
       const wheel = `trueline_recorder-${version}-py3-none-any.whl`;
       expect(readdirSync(folder)).toContain(wheel);
-      // Debian's numpy shows through; nothing else is there.
+      // Debian's numpy shows through; nothing else is there, and the pip that installs is the one outside.
       const environment = join(folder, 'environment');
-      run(python as string, ['-m', 'venv', '--system-site-packages', environment]);
+      run(python as string, ['-m', 'venv', '--system-site-packages', '--without-pip', environment]);
       const own = join(environment, 'bin', 'python');
-      const installed = run(own, ['-m', 'pip', 'install', ...alone, join(folder, wheel)]);
+      const installed = run(python as string, ['-m', 'pip', '--python', own, 'install', ...alone, join(folder, wheel)]);
       expect(installed.status, installed.stderr).toBe(0);
       const script = `import os, sys, trueline_recorder as t
 from trueline_recorder.adapters import sb3
@@ -103,18 +103,31 @@ print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
     expect(recorded[1].slice(1)).toEqual(recorded[0].slice(1));
   });
 
-  it.each([
-    ['a loop of CleanRL’s kind', 'test_recorder_cleanrl', 'train(sys.argv[1], iterations=12)'],
-    ['a shared runner of on-policy’s kind', 'test_recorder_onpolicy', 'record(False, sys.argv[1], 12)'],
-    ['separated runners of on-policy’s kind', 'test_recorder_onpolicy', 'record(True, sys.argv[1], 12)'],
-  ])('records %s so that the doctor finds it healthy', (_, module, call) => {
-    const path = join(folder, `${module}-${call.length}`);
-    const script = `import sys; sys.path[:0] = ['python', 'python/tests']\nfrom ${module} import *\n${call}`;
-    const { status, stderr } = run(python as string, ['-c', script, path]);
+  /** Trains all of them in one process, because torch takes seconds to import. */
+  function recordAll(own: string, prepare: string, runs: readonly (readonly [path: string, call: string])[]): void {
+    const calls = runs.map(([path, call]) => call.replaceAll('OUT', JSON.stringify(path)));
+    const { status, stderr } = run(own, ['-c', `${prepare}\n${calls.join('\n')}`]);
     expect(status, stderr).toBe(0);
+  }
+
+  function diagnosed(path: string) {
     expect(trueline('validate', path).status).toBe(0);
-    const diagnosis = JSON.parse(trueline('diagnose', path, '--json').stdout);
-    expect([diagnosis.verdict, diagnosis.causes, diagnosis.unexplained]).toEqual(['healthy', [], []]);
+    return JSON.parse(trueline('diagnose', path, '--json').stdout);
+  }
+
+  it('records loops of CleanRL’s and on-policy’s kind so that the doctor finds them healthy', () => {
+    const runs = [
+      [join(folder, 'cleanrl'), 'cleanrl.train(OUT, iterations=12)'],
+      [join(folder, 'shared'), 'onpolicy.record(False, OUT, 12)'],
+      [join(folder, 'separated'), 'onpolicy.record(True, OUT, 12)'],
+    ] as const;
+    const prepare = `import sys; sys.path[:0] = ['python', 'python/tests']
+import test_recorder_cleanrl as cleanrl, test_recorder_onpolicy as onpolicy`;
+    recordAll(python as string, prepare, runs);
+    for (const [path] of runs) {
+      const { verdict, causes, unexplained } = diagnosed(path);
+      expect([verdict, causes, unexplained], path).toEqual(['healthy', [], []]);
+    }
   });
 
   const lint = findVenv('lint');
@@ -169,19 +182,25 @@ print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
     expect(stderr).not.toMatch(/skipped/);
   });
 
-  it.skipIf(!baselines).each([
-    ['PPO', '', undefined],
-    ['MaskablePPO', '', undefined],
-    ['PPO', 'target_kl=1e-6', 'kl-guard-too-tight'],
-  ])('as a callback of Stable-Baselines3 (%s, %s) lets the doctor say %s', (kind, options, cause) => {
-    const path = join(folder, `sb3-${kind}-${options}`);
-    const script = `import sys; sys.path[:0] = ['python', 'python/tests']
-import test_sb3, trueline_recorder
-test_sb3.make('${kind}', ${options}).learn(256 * 12, trueline_recorder.sb3_callback(sys.argv[1], strict=True))`;
-    const { status, stderr } = run(baselines as string, ['-c', script, path]);
-    expect(status, stderr).toBe(0);
-    expect(trueline('validate', path).status).toBe(0);
-    const diagnosis = JSON.parse(trueline('diagnose', path, '--json').stdout);
-    expect([diagnosis.verdict, diagnosis.causes[0]?.id]).toEqual([cause ? 'faulty' : 'healthy', cause]);
-  });
+  it.skipIf(!baselines)(
+    'as a callback of Stable-Baselines3 lets the doctor tell healthy runs from a stopped one',
+    () => {
+      const kinds = [
+        ['PPO', '', undefined],
+        ['MaskablePPO', '', undefined],
+        ['PPO', 'target_kl=1e-6', 'kl-guard-too-tight'],
+      ] as const;
+      const at = (kind: string, options: string) => join(folder, `sb3-${kind}-${options}`);
+      const runs = kinds.map(([kind, options]) => {
+        const call = `test_sb3.make('${kind}', ${options}).learn(256 * 12, trueline_recorder.sb3_callback(OUT, strict=True))`;
+        return [at(kind, options), call] as const;
+      });
+      const prepare = `import sys; sys.path[:0] = ['python', 'python/tests']; import test_sb3, trueline_recorder`;
+      recordAll(baselines as string, prepare, runs);
+      for (const [kind, options, cause] of kinds) {
+        const { verdict, causes } = diagnosed(at(kind, options));
+        expect([verdict, causes[0]?.id], kind).toEqual([cause ? 'faulty' : 'healthy', cause]);
+      }
+    },
+  );
 });
