@@ -8,6 +8,7 @@ import type { Engine } from '../src/net/types.ts';
 import { Trainer } from '../src/training/trainer.ts';
 import { type Figure, figure, interleaved } from './support.ts';
 import { guardCost } from './train/cost.ts';
+import { engineSpeeds } from './train/engines.ts';
 import { memoryGrowth } from './train/memory.ts';
 import { nativeUpdate } from './train/native.ts';
 import { ourForward, ourLoop, ourUpdate, sampleSteps } from './train/ours.ts';
@@ -32,7 +33,7 @@ const sampledSteps = 3;
 const settle = 80;
 
 /** What can be measured by itself; the whole takes many minutes. */
-export const parts = ['pytorch', 'tensorflow', 'watching', 'memory'] as const;
+export const parts = ['pytorch', 'engines', 'tensorflow', 'watching', 'memory'] as const;
 type Part = (typeof parts)[number];
 
 export async function bench(
@@ -41,16 +42,20 @@ export async function bench(
   wanted: readonly Part[] = parts,
 ): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'trueline-train-'));
+  const wasm = await createEngine({ engine: 'wasm' });
   const engine = await createEngine();
   try {
-    say(`our engine: ${engine.kernel} kernel on ${engine.threads} threads`);
+    const ours = engine.engine === 'native' ? [wasm, engine] : [wasm];
+    for (const one of ours) say(`our engine: ${one.engine}, ${one.kernel} kernel on ${one.threads} threads`);
     const figures: Figure[] = [];
-    if (wanted.includes('pytorch')) figures.push(...(await besidePyTorch(say, engine, sizes, folder)));
+    if (wanted.includes('pytorch')) figures.push(...(await besidePyTorch(say, ours, sizes, folder)));
+    if (wanted.includes('engines')) figures.push(...(await engineSpeeds(say, sizes)));
     if (wanted.includes('tensorflow')) figures.push(...(await besideTensorFlow(say, engine, sizes)));
     if (wanted.includes('watching')) figures.push(...(await costOfWatching(say, engine, sizes)));
     if (wanted.includes('memory')) figures.push(...longRun(say, sizes));
     return figures;
   } finally {
+    wasm.dispose();
     engine.dispose();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -59,10 +64,11 @@ export async function bench(
 interface Contest {
   task: TaskName;
   what: string;
-  ours: () => number | Promise<number>;
+  ours: (engine: Engine) => () => number | Promise<number>;
   rounds: number;
-  least?: number;
-  /** What is hoped for beyond what must hold. */
+  /** What must hold for an engine. In WASM it is asked for against PyTorch with one Python thread, natively against the best of its forms. */
+  least?: { wasm?: number; native?: number };
+  /** What is hoped for beyond that in WASM. */
   hoped?: number;
   /** How often PyTorch repeats the task in one turn. */
   repeat: number;
@@ -70,16 +76,16 @@ interface Contest {
 
 async function besidePyTorch(
   say: (line: string) => void,
-  engine: Engine,
+  engines: readonly Engine[],
   sizes: Sizes,
   folder: string,
 ): Promise<Figure[]> {
   say('PyTorch: looking for the best settings of each task ...');
   const pool = new TorchPool();
-  const search = new Search(pool, sizes, sampleSteps(engine, wide, 256, sampledSteps), say);
+  const search = new Search(pool, sizes, sampleSteps(engines[0], wide, 256, sampledSteps), say);
   try {
     await search.run();
-    return await contests(say, engine, sizes, folder, search, pool);
+    return await contests(say, engines, sizes, folder, search, pool);
   } finally {
     pool.keep(new Set());
   }
@@ -87,14 +93,15 @@ async function besidePyTorch(
 
 async function contests(
   say: (line: string) => void,
-  engine: Engine,
+  engines: readonly Engine[],
   sizes: Sizes,
   folder: string,
   search: Search,
   pool: TorchPool,
 ): Promise<Figure[]> {
   const { full, rounds } = sizes;
-  const update = (rows: number, hidden: number[], repeat: number) => ourUpdate(engine, rows, hidden, repeat);
+  const update = (rows: number, hidden: number[], repeat: number) => (engine: Engine) =>
+    ourUpdate(engine, rows, hidden, repeat);
   const many = full ? 2000 : 10;
   // Updates follow one another in training, so a turn is long enough that the first one, which wakes threads and fills caches, counts little.
   const turn = full ? 12 : 2;
@@ -106,7 +113,7 @@ async function contests(
       what: `update of ${sizes.wideRows} rows, 128-128`,
       ours: update(sizes.wideRows, wide, turn),
       rounds,
-      least: 1.5,
+      least: { wasm: 1.5 },
       hoped: 1.9,
       repeat: turn,
     },
@@ -115,32 +122,32 @@ async function contests(
       what: `update of ${sizes.narrowRows} rows, 64-64`,
       ours: update(sizes.narrowRows, narrow, 5 * turn),
       rounds: rounds + 4,
-      least: 2.5,
+      least: { wasm: 2.5 },
       repeat: 5 * turn,
     },
     {
       task: 'forward',
       what: 'decisions of 4 rows, 128-128',
-      ours: ourForward(engine, 4, wide, many),
+      ours: (engine) => ourForward(engine, 4, wide, many),
       rounds: rounds + 4,
-      least: 5,
+      least: { wasm: 5, native: 8 },
       repeat: many,
     },
     {
       task: 'wide loop',
       what: `${loop}, 128-128`,
-      ours: ourLoop(engine, sizes.loop, wide),
+      ours: (engine) => ourLoop(engine, sizes.loop, wide),
       rounds: Math.ceil(rounds / 2),
-      least: 1.4,
+      least: { wasm: 1.4, native: 3 },
       hoped: 1.8,
       repeat: 1,
     },
     {
       task: 'narrow loop',
       what: `${loop}, 64-64`,
-      ours: ourLoop(engine, sizes.loop, narrow),
+      ours: (engine) => ourLoop(engine, sizes.loop, narrow),
       rounds: Math.ceil(rounds / 2) + 2,
-      least: 2.5,
+      least: { wasm: 2.5, native: 3.5 },
       repeat: 1,
     },
   ];
@@ -154,44 +161,65 @@ async function contests(
   ];
   for (const contest of list) {
     say(`${contest.what}: ours and PyTorch in turn ...`);
-    const { our, plain, split } = await compete(search, pool, contest);
-    const note = (their: typeof plain) =>
-      `${duration(our)} and ${duration(their.seconds)} (${settingName(their.entrant)})`;
-    const hoped = contest.hoped ? `; goal ${contest.hoped}` : '';
-    const goal = full && contest.least ? { least: contest.least } : undefined;
-    const ratio = plain.seconds / our;
-    figures.push(figure(`${contest.what}, times faster than PyTorch`, ratio, 'x', goal, `${note(plain)}${hoped}`));
-    if (split) {
-      const what = `${contest.what}, times faster than PyTorch with its two networks on two Python threads`;
-      figures.push(figure(what, split.seconds / our, 'x', undefined, note(split)));
+    const { ours, plain, split } = await compete(search, pool, contest, engines);
+    for (const [i, { engine }] of engines.entries()) {
+      const against = (their: typeof plain, best: boolean) => {
+        const [what, asked] = [
+          `${contest.what}, ${engine}, times faster than PyTorch`,
+          contest.least?.[engine as 'wasm' | 'native'],
+        ];
+        const form = their === split ? ' with its two networks on two Python threads' : '';
+        const hoped = contest.hoped && engine === 'wasm' && their === plain ? `; goal ${contest.hoped}` : '';
+        const note = `${duration(ours[i])} and ${duration(their.seconds)} (${settingName(their.entrant)})${hoped}`;
+        const goal = full && asked && best ? { least: asked } : undefined;
+        figures.push(figure(`${what}${form}`, their.seconds / ours[i], 'x', goal, note));
+      };
+      const splitIsBest = split !== undefined && split.seconds < plain.seconds;
+      against(plain, engine === 'wasm' || !splitIsBest);
+      if (split) against(split, engine === 'native' && splitIsBest);
     }
   }
-  return [...figures, ...(await strawMan(say, engine, sizes, search, pool, folder))];
+  return [...figures, ...(await strawMan(say, engines, sizes, search, pool, folder))];
 }
 
 /** Ours, PyTorch's best settings and whoever else, in turn. */
-async function compete(search: Search, pool: TorchPool, contest: Contest, more: (() => number)[] = []) {
+async function compete(
+  search: Search,
+  pool: TorchPool,
+  contest: Contest,
+  engines: readonly Engine[],
+  more: (() => number)[] = [],
+) {
   const entrants = search.finalists(contest.task);
   const theirs = entrants.map(({ process, request }) => async () => {
     await pause(settle);
     return pool.get(process).seconds({ ...request, repeat: contest.repeat });
   });
-  const ours = async () => {
-    await pause(settle);
-    return contest.ours();
-  };
-  const contestants = [ours, ...theirs, ...more];
+  const ours = engines.map((engine) => {
+    const run = contest.ours(engine);
+    return async () => {
+      await pause(settle);
+      return run();
+    };
+  });
+  const contestants = [...ours, ...theirs, ...more];
   for (const contestant of contestants) await contestant();
-  const [our, ...others] = await interleaved(contest.rounds, contestants);
+  const all = await interleaved(contest.rounds, contestants);
+  const others = all.slice(ours.length);
   const timings = entrants.map((entrant, i) => ({ entrant, seconds: others[i] })).sort((a, b) => a.seconds - b.seconds);
   const find = (way: Way) => timings.find(({ entrant }) => entrant.way === way);
-  return { our, plain: find('plain')!, split: find('split'), more: others.slice(entrants.length) };
+  return {
+    ours: all.slice(0, ours.length),
+    plain: find('plain')!,
+    split: find('split'),
+    more: others.slice(entrants.length),
+  };
 }
 
 /** PyTorch against the machine's peak, and our share of what a native program reaches. */
 async function strawMan(
   say: (line: string) => void,
-  engine: Engine,
+  engines: readonly Engine[],
   sizes: Sizes,
   search: Search,
   pool: TorchPool,
@@ -203,11 +231,11 @@ async function strawMan(
   const contest: Contest = {
     task: 'straw update',
     what: `update of ${rows} rows`,
-    ours: ourUpdate(engine, rows, wide, 3),
+    ours: (engine) => ourUpdate(engine, rows, wide, 3),
     rounds: Math.ceil(sizes.rounds / 2) + 1,
     repeat: 3,
   };
-  const { our, plain, more } = await compete(search, pool, contest, native ? [native] : []);
+  const { ours, plain, more } = await compete(search, pool, contest, engines, native ? [native] : []);
   const speed = (seconds: number) => updateFlops(rows, wide) / seconds / 1e9;
   const gigaflops = (seconds: number) => `${speed(seconds).toFixed(1)} GFLOP/s`;
   const figures = [
@@ -221,8 +249,12 @@ async function strawMan(
   ];
   if (more.length === 0) say('the native program was not measured: g++ with AVX2 is not there');
   else {
-    const note = `${gigaflops(our)} of ${gigaflops(more[0])}`;
-    figures.push(figure(`ours, update of ${rows} rows, share of native AVX2`, more[0] / our, '', undefined, note));
+    for (const [i, { engine }] of engines.entries()) {
+      const note = `${gigaflops(ours[i])} of ${gigaflops(more[0])}`;
+      const goal = sizes.full && engine === 'native' ? { least: 0.85 } : undefined;
+      const what = `ours (${engine}), update of ${rows} rows, share of a native AVX2 program`;
+      figures.push(figure(what, more[0] / ours[i], '', goal, note));
+    }
     figures.push(
       figure(
         `PyTorch, update of ${rows} rows, share of native AVX2`,

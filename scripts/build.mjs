@@ -1,4 +1,4 @@
-/** Builds dist/: the WASM kernels first (their bytes become a module), then the TypeScript sources, the bundled program and the recorder's single file, then the studio's page. `core` or `studio` builds only that part. */
+/** Builds dist/: the WASM kernels first (their bytes become a module), then the TypeScript sources, the native engine where a C compiler is there, the bundled program and the recorder's single file, then the studio's page. `core` or `studio` builds only that part. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, runTool } from './setup.mjs';
@@ -26,6 +26,7 @@ async function buildCore() {
     }
   }
   runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
+  await import('./native.mjs');
   await import('./program.mjs');
   await import('./recorder.mjs');
   (await import('./licences.mjs')).writeLicences();

@@ -79,6 +79,7 @@ const sources = [
   'src',
   'scripts/build.mjs',
   'scripts/kernels.mjs',
+  'scripts/native.mjs',
   'scripts/program.mjs',
   'scripts/recorder.mjs',
   'python/trueline_recorder',

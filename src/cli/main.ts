@@ -29,6 +29,7 @@ const commands: Record<string, () => Promise<Command>> = {
   inspect: async () => (await import('./inspect.ts')).inspectCommand(),
   validate: async () => (await import('./validate.ts')).validateCommand(),
   convert: async () => (await import('./convert.ts')).convertCommand(),
+  engine: async () => (await import('./engine.ts')).engineCommand(),
 };
 
 /** The program with the one command that is called, or with all where none is: for help, and to say what was meant. */

@@ -67,6 +67,13 @@ export function trainCommand(): Command {
       ]),
     )
     .addOption(
+      new Option('--engine <name>', 'native code of this CPU or WebAssembly; results do not depend on it').choices([
+        'auto',
+        'native',
+        'wasm',
+      ]),
+    )
+    .addOption(
       new Option('--threads <n>', 'number of threads; results do not depend on it')
         .choices(['1', '2'])
         .argParser(wholeNumber),

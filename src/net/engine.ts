@@ -1,4 +1,5 @@
 /** Makes an engine: the fastest kernel that this machine validates, or the one that is asked for by name. */
+import { nativeKernels } from './native/kernels.ts';
 import { type Platform, pagePlatform } from './platform.ts';
 import { ReferenceEngine } from './reference/engine.ts';
 import type { Engine, EngineOptions } from './types.ts';
@@ -10,8 +11,8 @@ async function thisPlatform(): Promise<Platform> {
 }
 
 /**
- * By default `kernel` is the fastest that runs here, and `threads` is 2 where there are two cores and shared memory. Neither the number
- * of threads nor shared memory changes a bit of the results; the kernel does.
+ * By default `kernel` is the fastest that runs here, `engine` is native where native kernels are there, and `threads` is 2 where there are
+ * two cores and shared memory. Neither the engine, nor the number of threads, nor shared memory changes a bit of the results; the kernel does.
  *
  * @example
  * const engine = await createEngine({ threads: 1 });
@@ -19,8 +20,17 @@ async function thisPlatform(): Promise<Platform> {
  */
 export async function createEngine(options: EngineOptions & { platform?: Platform } = {}): Promise<Engine> {
   const wanted = options.kernel ?? 'auto';
+  const engine = options.engine ?? 'auto';
+  if (engine === 'native' && wanted !== 'auto' && wanted !== 'relaxed')
+    throw new Error(`The native engine gives the bits of the relaxed kernel, not of ${wanted}; leave out one of them.`);
   if (wanted === 'reference') return new ReferenceEngine();
   const platform = options.platform ?? (await thisPlatform());
+  if (engine !== 'wasm' && wanted !== 'simd') {
+    const native = platform.native?.() ?? 'a page has none';
+    if (typeof native !== 'string')
+      return new KernelEngine(nativeKernels(native, threadsOf(options.threads, platform)));
+    if (engine === 'native') throw new Error(`The native engine does not run here: ${native}.`);
+  }
   platform.prepare();
   const kernel = wanted !== 'auto' ? wanted : (['relaxed', 'simd'] as const).find(supports);
   if (kernel === undefined) return new ReferenceEngine();
@@ -29,16 +39,18 @@ export async function createEngine(options: EngineOptions & { platform?: Platfor
       `The kernel ${kernel} does not run here; choose auto, ${kernel === 'relaxed' ? 'simd or reference' : 'or reference'}.`,
     );
   }
-  const shared = canShare();
-  if (options.threads === 2 && !shared) {
+  const threads = threadsOf(options.threads, platform);
+  const kernels = await loadKernels(kernel, canShare());
+  if (threads === 2) await kernels.threads.start(platform, kernels.module);
+  return new KernelEngine(kernels);
+}
+
+function threadsOf(asked: EngineOptions['threads'], { cores }: Platform): 1 | 2 {
+  if (asked === 2 && !canShare())
     throw new Error(
       'Two threads need shared memory, which a page has only when it is cross-origin isolated; set threads to 1.',
     );
-  }
-  const threads = options.threads ?? (shared && platform.cores > 1 ? 2 : 1);
-  const kernels = await loadKernels(kernel, shared);
-  if (threads === 2) await kernels.threads.start(platform, kernels.module);
-  return new KernelEngine(kernels);
+  return asked ?? (canShare() && cores > 1 ? 2 : 1);
 }
 
 function canShare(): boolean {

@@ -64,7 +64,7 @@ describe('the golden PPO steps', () => {
   for (const kernel of ['relaxed', 'simd'] as const) {
     for (const threads of [1, 2] as const) {
       it(`are reproduced by the ${kernel} kernel on ${threads} thread(s) to single precision`, async () => {
-        const engine = await createEngine({ kernel, threads });
+        const engine = await createEngine({ engine: 'wasm', kernel, threads });
         engines.push(engine);
         expect([engine.kernel, engine.threads]).toEqual([kernel, threads]);
         const policy = engine.policy(goldenShape, RandomStream.of(1));

@@ -12,7 +12,8 @@ const engines = new Map<string, Engine>();
 const engineOf = (name: string) => engines.get(name)!;
 beforeAll(async () => {
   for (const kernel of variants) {
-    for (const threads of [1, 2] as const) engines.set(`${kernel}${threads}`, await createEngine({ kernel, threads }));
+    for (const threads of [1, 2] as const)
+      engines.set(`${kernel}${threads}`, await createEngine({ engine: 'wasm', kernel, threads }));
   }
 });
 afterAll(() => {

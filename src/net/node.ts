@@ -1,13 +1,22 @@
 /** The compute room in Node. The flag for relaxed SIMD must be set before any module is validated, which `prepare` does. */
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { findNative } from './native/node.ts';
 import type { Platform } from './platform.ts';
+
+/** The folder of the package, as far from here as from the built program. */
+export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 export const platform: Platform = {
   prepare() {
     // From Node 22 on relaxed SIMD is no longer an experiment, and the flag is unknown.
     if (Number(process.versions.node.split('.')[0]) < 22) setFlagsFromString('--experimental-wasm-relaxed-simd');
+  },
+  native() {
+    const found = findNative(packageRoot);
+    return 'addon' in found ? found.addon : found.reason;
   },
   get cores() {
     return availableParallelism();

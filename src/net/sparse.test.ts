@@ -10,7 +10,7 @@ afterAll(() => {
   for (const engine of engines) engine.dispose();
 });
 async function engineOf(kernel: 'relaxed' | 'simd', threads: 1 | 2): Promise<Engine> {
-  const engine = await createEngine({ kernel, threads });
+  const engine = await createEngine({ engine: 'wasm', kernel, threads });
   engines.push(engine);
   return engine;
 }

@@ -7,6 +7,8 @@ export type Activation = 'tanh' | 'relu';
 
 /** `auto` takes the fastest that this machine validates; `reference` is plain TypeScript in double precision. */
 export type KernelName = 'auto' | 'relaxed' | 'simd' | 'reference';
+/** Who runs the kernel: machine code of this CPU, or WebAssembly. `native` gives the bits of the relaxed kernel; `auto` takes it where it is there. */
+export type EngineName = 'auto' | 'native' | 'wasm';
 
 export interface MlpShape {
   inputs: number;
@@ -234,6 +236,7 @@ export const plainRoom: Room = { column: (kind, length) => new kind(length) };
 export interface Engine {
   /** The kernel in use. */
   readonly kernel: Exclude<KernelName, 'auto'>;
+  readonly engine: Exclude<EngineName, 'auto'> | 'reference';
   readonly threads: number;
   policy(shape: PolicyShape, stream: RandomStream): Policy;
   mlp(shape: MlpShape, stream: RandomStream): Mlp;
@@ -249,6 +252,8 @@ export interface Engine {
 
 export interface EngineOptions {
   kernel?: KernelName;
+  /** Changes how long it takes, and no bit of the results. */
+  engine?: EngineName;
   /** 1, or 2 where the machine has shared memory and two cores; the results are the same. */
   threads?: 1 | 2;
 }

@@ -36,7 +36,12 @@ export const manifestSchema = z.looseObject({
   agent_settings: z.array(z.record(z.string(), z.unknown())).optional(),
   environment: z.looseObject({ name: z.string().optional(), seats: z.int().min(1).optional() }).optional(),
   writer: z
-    .looseObject({ name: z.string().optional(), version: z.string().optional(), kernel: z.string().optional() })
+    .looseObject({
+      name: z.string().optional(),
+      version: z.string().optional(),
+      kernel: z.string().optional(),
+      engine: z.string().optional(),
+    })
     .optional(),
   recorder: recorder.optional(),
   /** The bug of the zoo that a run was given on purpose. For people who compare runs: the doctor never reads it. */

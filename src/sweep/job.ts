@@ -5,7 +5,7 @@ import { version } from '../recording/version.ts';
 import { readSettings, type Settings, type SettingsInput } from '../training/settings.ts';
 
 /** Whole settings but for the seed, and for what does not touch the numbers of a run. */
-export type JobSettings = Omit<Settings, 'seed' | 'name' | 'threads' | 'checkpoint'>;
+export type JobSettings = Omit<Settings, 'seed' | 'name' | 'engine' | 'threads' | 'checkpoint'>;
 
 /** Sampled play with the learnt policies when training has ended. */
 export interface JobEvaluation {
@@ -38,7 +38,14 @@ export function makeJob(
   seed: number,
   { fault, evaluate, bench }: JobExtras = {},
 ): Job {
-  const { seed: _seed, name: _name, threads: _threads, checkpoint: _checkpoint, ...settings } = readSettings(input);
+  const {
+    seed: _seed,
+    name: _name,
+    engine: _engine,
+    threads: _threads,
+    checkpoint: _checkpoint,
+    ...settings
+  } = readSettings(input);
   return {
     format: 'trueline/job/1',
     settings,

@@ -61,6 +61,7 @@ async function readRun(folder: string): Promise<ComparedRun> {
   const {
     seed,
     name: _name,
+    engine: _engine,
     threads: _threads,
     checkpoint: _checkpoint,
     recording: _recording,

@@ -69,7 +69,7 @@ export function decodeCheckpoint(bytes: Uint8Array): Checkpoint {
 }
 
 /** These may differ between a run and its continuation: how long it goes on, and what does not touch the numbers. */
-const free = ['steps', 'threads', 'checkpoint', 'guard', 'name'];
+const free = ['steps', 'engine', 'threads', 'checkpoint', 'guard', 'name'];
 
 /** A run goes on with the settings it was begun with, or its numbers would not be its own. */
 export function requireSameSettings(saved: Settings, given: Settings): void {

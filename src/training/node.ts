@@ -44,7 +44,7 @@ export async function trainInto(
   return train(settings, into).finally(owning.end);
 }
 
-/** Goes on from a folder's newest checkpoint. `changed` may give another number of steps, threads or guard. */
+/** Goes on from a folder's newest checkpoint. `changed` may give another number of steps, engine, threads or guard. */
 export async function resumeFrom(
   folder: string,
   changed: Partial<SettingsInput> = {},

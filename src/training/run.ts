@@ -131,7 +131,11 @@ export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promi
   const settings = readSettings(input);
   const engine =
     hooks.engine ??
-    (await createEngine({ kernel: settings.kernel, ...(settings.threads ? { threads: settings.threads } : {}) }));
+    (await createEngine({
+      kernel: settings.kernel,
+      engine: settings.engine,
+      ...(settings.threads ? { threads: settings.threads } : {}),
+    }));
   const dispose = () => {
     if (!hooks.engine) engine.dispose();
   };

@@ -1,8 +1,10 @@
-/** One seed of each algorithm on three games gives the very bits that are kept here. A change that alters them on purpose says so, and keeps the new ones (KEEP_BITS=1). */
+/** One seed of each algorithm on three games gives the very bits that are kept here, and the native engine those of WASM. A change that alters them on purpose says so, and keeps the new ones (KEEP_BITS=1). */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../net/engine.ts';
+import { buildNative, findCompiler, findNative } from '../net/native/node.ts';
+import { packageRoot } from '../net/node.ts';
 import type { Engine } from '../net/types.ts';
 import { decodeCheckpoint } from './checkpoint.ts';
 import type { SettingsInput } from './settings.ts';
@@ -77,7 +79,7 @@ class Hash {
   }
 }
 
-async function bits(settings: SettingsInput, iterations: number): Promise<Record<string, string>> {
+async function bits(settings: SettingsInput, iterations: number, engine: Engine): Promise<Record<string, string>> {
   const tables = new Map<string, Hash>();
   const trainer = new Trainer(settings, { engine });
   trainer.record({
@@ -107,8 +109,38 @@ async function bits(settings: SettingsInput, iterations: number): Promise<Record
 
 describe('a seed gives the same bits as it always did', () => {
   it.each(Object.keys(runs))('%s', { timeout: 300_000 }, async (name) => {
-    const found = await bits(runs[name], 20);
+    const found = await bits(runs[name], 20, engine);
     if (keep) kept[name] = found;
     expect({ [name]: found }).toEqual({ [name]: kept[name] });
+  });
+});
+
+const possible = 'addon' in findNative(packageRoot) || findCompiler() !== null;
+
+describe.skipIf(!possible)('the native engine gives the same bits as WebAssembly', () => {
+  const engines: Engine[] = [];
+  beforeAll(async () => {
+    if ('reason' in findNative(packageRoot)) buildNative(packageRoot);
+    for (const name of ['wasm', 'native'] as const)
+      engines.push(await createEngine({ engine: name, kernel: 'relaxed', threads: 2 }));
+    return () => {
+      for (const made of engines) made.dispose();
+    };
+  }, 300_000);
+
+  it.each(Object.keys(runs))('%s', { timeout: 300_000 }, async (name) => {
+    const [wasm, native] = [await bits(runs[name], 6, engines[0]), await bits(runs[name], 6, engines[1])];
+    expect({ [name]: native }).toEqual({ [name]: wasm });
+  });
+
+  it('also where a run changes from one to the other', async () => {
+    const settings: SettingsInput = { ...hop, game: 'stag-hunt' };
+    const one = new Trainer(settings, { engine: engines[0] });
+    const two = new Trainer(settings, { engine: engines[1] });
+    for (let i = 0; i < 2; i++) await one.iterate();
+    two.load(await one.save());
+    await one.iterate();
+    await two.iterate();
+    expect(Buffer.from(await two.save()).equals(await one.save())).toBe(true);
   });
 });

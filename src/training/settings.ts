@@ -92,6 +92,12 @@ export const settingsSchema = z.strictObject({
     .describe(
       'Which arithmetic runs; simd gives the same bits on every CPU, reference is slow and in double precision.',
     ),
+  engine: z
+    .enum(['auto', 'native', 'wasm'])
+    .default('auto')
+    .describe(
+      'Who runs the relaxed kernel: native is machine code of this CPU, wasm is WebAssembly; auto takes native where it is there; results do not depend on it.',
+    ),
   threads: z
     .union([z.literal(1), z.literal(2)])
     .nullable()

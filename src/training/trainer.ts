@@ -137,7 +137,7 @@ export class Trainer {
   }
 
   manifest(): Manifest {
-    const manifest = makeManifest(this.settings, this.game, this.seating, this.learners, this.engine.kernel, version);
+    const manifest = makeManifest(this.settings, this.game, this.seating, this.learners, this.engine, version);
     return this.fault ? { ...manifest, fault: this.fault.name } : manifest;
   }
 

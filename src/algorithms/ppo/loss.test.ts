@@ -43,7 +43,7 @@ describe('the loss of PPO', () => {
 describe.each(['simd', 'relaxed'] as const)('the %s kernels', (kernel) => {
   let engine: Engine;
   beforeAll(async () => {
-    engine = await createEngine({ kernel, threads: 2 });
+    engine = await createEngine({ engine: 'wasm', kernel, threads: 2 });
   });
   afterAll(() => engine.dispose());
 

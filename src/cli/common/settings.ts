@@ -20,6 +20,7 @@ export interface SettingFlags {
   players?: string;
   guard?: string;
   kernel?: string;
+  engine?: string;
   threads?: number;
   sharing?: string;
   without?: string;
@@ -84,6 +85,7 @@ export async function givenSettings(flags: SettingFlags): Promise<Record<string,
     steps: direct.steps,
     guard: direct.guard,
     kernel: direct.kernel,
+    engine: direct.engine,
     threads: direct.threads,
     sharing: direct.sharing,
     players: players === undefined ? undefined : words(players),

@@ -111,6 +111,7 @@ class ReferenceAdam implements Optimizer {
 
 export class ReferenceEngine implements Engine {
   readonly kernel = 'reference';
+  readonly engine = 'reference';
   readonly threads = 1;
 
   policy(shape: PolicyShape, stream: RandomStream): ReferencePolicy {

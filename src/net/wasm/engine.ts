@@ -1,4 +1,4 @@
-/** The engine on WASM kernels, on one thread or two. */
+/** The engine on kernels, of WASM or native, on one thread or two. */
 import type { RandomStream } from '../../math/random.ts';
 import type { ActJob, Engine, MlpShape, OptimizerMember, PolicyShape, Room, UpdateJob } from '../types.ts';
 import type { Kernels, Variant } from './kernels.ts';
@@ -8,6 +8,7 @@ import { updatePolicies } from './update.ts';
 
 export class KernelEngine implements Engine {
   readonly kernel: Variant;
+  readonly engine: 'wasm' | 'native';
   readonly threads: number;
   private readonly kernels: Kernels;
   readonly room: Room;
@@ -15,6 +16,7 @@ export class KernelEngine implements Engine {
   constructor(kernels: Kernels) {
     this.kernels = kernels;
     this.kernel = kernels.variant;
+    this.engine = kernels.engine;
     this.threads = kernels.threads.size;
     this.room = kernels.memory.room;
   }

@@ -1,7 +1,7 @@
 /** Loads a kernel variant. The binary asks for shared memory; where a page may have none, the request is changed to plain memory. */
 import { maximumPages, relaxed, simd } from '../kernels/binary.generated.ts';
 import { KernelMemory } from './memory.ts';
-import { RESERVED, Threads } from './threads.ts';
+import { RESERVED, type Tasks, Threads } from './threads.ts';
 
 export type Variant = 'relaxed' | 'simd';
 
@@ -17,10 +17,18 @@ export interface KernelExports {
 }
 
 export interface Kernels {
+  /** Whose bits they give. */
   variant: Variant;
-  module: WebAssembly.Module;
+  engine: 'wasm' | 'native';
+  /** Floats that a native kernel computes at once; its gradients and packed weights are in whole vectors. 4 in WASM. */
+  width: number;
   memory: KernelMemory;
   exports: KernelExports;
+  threads: Tasks;
+}
+
+interface WasmKernels extends Kernels {
+  module: WebAssembly.Module;
   threads: Threads;
 }
 
@@ -50,10 +58,18 @@ export function supports(variant: Variant): boolean {
   return typeof WebAssembly === 'object' && WebAssembly.validate(binary(variant, false));
 }
 
-export async function loadKernels(variant: Variant, shared: boolean): Promise<Kernels> {
+export async function loadKernels(variant: Variant, shared: boolean): Promise<WasmKernels> {
   const memory = new KernelMemory(shared, maximumPages, RESERVED);
   const module = await WebAssembly.compile(binary(variant, shared));
   const instance = await WebAssembly.instantiate(module, { env: { memory: memory.memory } });
   const exports = instance.exports as unknown as KernelExports;
-  return { variant, module, memory, exports, threads: new Threads(memory, exports.task) };
+  return {
+    variant,
+    engine: 'wasm',
+    width: 4,
+    memory,
+    exports,
+    threads: new Threads(memory, exports.task),
+    module,
+  };
 }

@@ -1,11 +1,12 @@
 /** A network as the kernels see it. Weights lie in quads of outputs, [out / 4][in][4], padded with zeros that every step leaves at zero. */
 import { widths } from '../parameters.ts';
 import type { MlpShape, Parameter } from '../types.ts';
+import type { Kernels } from './kernels.ts';
 import type { KernelMemory } from './memory.ts';
 import { BLOCK, ITEMS, layerFields, netFields, SPARSITY, tensorFields } from './structs.ts';
 
 const up4 = (n: number) => (n + 3) & ~3;
-const up8 = (n: number) => (n + 7) & ~7;
+const up = (n: number, whole: number) => Math.ceil(n / whole) * whole;
 export const roleNumbers = { trunk: 0, head: 1, critic: 2 } as const;
 /** Doubles kept for each tensor. */
 export const RESULTS = 6;
@@ -27,6 +28,8 @@ export class KernelNetwork {
   readonly pieces: Piece[] = [];
   /** Floats of all parameters, padding included. */
   readonly floats: number;
+  /** Floats of the gradients in one lane, where native kernels have them in whole vectors. */
+  readonly laneFloats: number;
   /** Address of the structure. */
   at = 0;
   scratchBytes = 0;
@@ -34,6 +37,8 @@ export class KernelNetwork {
   /** Address of `RESULTS` doubles for each piece. */
   results = 0;
   private readonly memory: KernelMemory;
+  private readonly native: boolean;
+  private readonly width: number;
   private readonly sizes: number[];
   private readonly activation: number;
   private readonly features: number;
@@ -42,8 +47,10 @@ export class KernelNetwork {
   private base = 0;
   private candidates = 0;
 
-  constructor(memory: KernelMemory, shape: MlpShape, parameters: readonly Parameter[], features = 0) {
+  constructor({ memory, engine, width }: Kernels, shape: MlpShape, parameters: readonly Parameter[], features = 0) {
     this.memory = memory;
+    this.native = engine === 'native';
+    this.width = width;
     this.parameters = parameters;
     this.features = features;
     this.sizes = widths(shape);
@@ -61,6 +68,19 @@ export class KernelNetwork {
       if (layer === 0 && features > 0) piece(0, this.sizes[1], features, rowInputs, false);
     }
     this.floats = offset;
+    this.laneFloats = this.pieces.reduce(
+      (sum, { outputs, inputs, bias }) => sum + up(outputs, width) * (bias ? 1 : up4(inputs)),
+      0,
+    );
+  }
+
+  /** Room for a layer's weights as the kernels want them a second time: in WASM for the way back, in native kernels for both ways. */
+  private packed({ inputs, outputs }: Piece): number {
+    const { native, width } = this;
+    const floats = native
+      ? up(outputs, width) * (inputs + 1) + up(inputs, width) * outputs
+      : up4(inputs) * up4(outputs);
+    return this.memory.allocate(floats * 4);
   }
 
   /** Writes the structures for parameters at `base`. */
@@ -73,10 +93,10 @@ export class KernelNetwork {
     this.featuresAt = memory.allocate(layerFields.words * 4);
     this.results = memory.allocate(pieces.length * RESULTS * 8);
     const tensors = memory.allocate(pieces.length * tensorFields.words * 4);
-    const transposed: number[] = [];
-    for (let layer = 0; layer < count; layer++) {
-      transposed.push(memory.allocate(up4(this.sizes[layer]) * up4(this.sizes[layer + 1]) * 4));
-    }
+    const weights = Array.from({ length: count }, (_, layer) => pieces.find((one) => one.parameter === 2 * layer)!);
+    const part = pieces.find((piece) => piece.from > 0);
+    const transposed = weights.map((weight) => this.packed(weight));
+    const partPacked = part && this.native ? this.packed(part) : 0;
     const words = memory.i32;
     const writeLayer = (at: number, weight: Piece, bias: Piece | null, back: number, activation: number) => {
       const word = at >> 2;
@@ -90,13 +110,11 @@ export class KernelNetwork {
       words[word + layerFields.activation] = activation;
     };
     for (let layer = 0; layer < count; layer++) {
-      const weight = pieces.find((piece) => piece.parameter === 2 * layer)!;
       const bias = pieces.find((piece) => piece.parameter === 2 * layer + 1)!;
       const activation = layer + 1 < count ? this.activation : 0;
-      writeLayer(this.layersAt + layer * layerFields.words * 4, weight, bias, transposed[layer], activation);
+      writeLayer(this.layersAt + layer * layerFields.words * 4, weights[layer], bias, transposed[layer], activation);
     }
-    const part = pieces.find((piece) => piece.from > 0);
-    if (part) writeLayer(this.featuresAt, part, null, 0, 0);
+    if (part) writeLayer(this.featuresAt, part, null, partPacked, 0);
     pieces.forEach((piece, index) => {
       const word = (tensors >> 2) + index * tensorFields.words;
       words[word + tensorFields.parameters] = base + piece.offset * 4;
@@ -119,8 +137,8 @@ export class KernelNetwork {
   /** Lays out the working memory for rows of up to `candidates` candidates. */
   ensureCandidates(candidates: number): void {
     if (candidates <= this.candidates) return;
-    this.candidates = up8(Math.max(candidates, 2 * this.candidates));
-    const { sizes, features } = this;
+    this.candidates = up(Math.max(candidates, 2 * this.candidates), 8);
+    const { sizes, features, width } = this;
     const words = this.memory.i32;
     const net = this.at >> 2;
     const count = sizes.length - 1;
@@ -132,18 +150,19 @@ export class KernelNetwork {
       return at;
     };
     const layer = (index: number) => (this.layersAt >> 2) + index * layerFields.words;
-    words[layer(0) + layerFields.input] = reserve(BLOCK * up4(sizes[0] - features));
-    if (features > 0) words[(this.featuresAt >> 2) + layerFields.input] = reserve(rows * up4(features));
+    words[layer(0) + layerFields.input] = reserve(BLOCK * up(sizes[0] - features, width));
+    if (features > 0) words[(this.featuresAt >> 2) + layerFields.input] = reserve(rows * up(features, width));
     for (let index = 1; index < count; index++)
-      words[layer(index) + layerFields.input] = reserve(rows * up4(sizes[index]));
-    words[net + netFields.output] = reserve(rows * up4(sizes[count]));
+      words[layer(index) + layerFields.input] = reserve(rows * up(sizes[index], width));
+    words[net + netFields.output] = reserve(rows * up(sizes[count], width));
     this.activationBytes = offset;
-    const widest = up8(Math.max(...sizes));
+    const panel = Math.max(8, width);
+    const widest = up(Math.max(...sizes), panel);
     words[net + netFields.deltaA] = reserve(rows * widest);
     words[net + netFields.deltaB] = reserve(rows * widest);
     words[net + netFields.panel] = reserve(rows * widest);
-    words[net + netFields.rowPart] = reserve(features > 0 ? BLOCK * up8(sizes[1]) : 0);
-    words[net + netFields.rowPanel] = reserve(features > 0 ? BLOCK * up8(sizes[1]) : 0);
+    words[net + netFields.rowPart] = reserve(features > 0 ? BLOCK * up(sizes[1], panel) : 0);
+    words[net + netFields.rowPanel] = reserve(features > 0 ? BLOCK * up(sizes[1], panel) : 0);
     // Four rows at a time.
     words[net + netFields.local] = reserve(4 * this.candidates);
     words[net + netFields.localProbability] = reserve(4 * this.candidates);

@@ -28,7 +28,7 @@ export class KernelMlp implements Mlp {
     this.shape = shape;
     const { memory } = kernels;
     this.parameters = mlpParameters(shape, 'mlp', 'trunk', 'head');
-    this.network = new KernelNetwork(memory, shape, this.parameters);
+    this.network = new KernelNetwork(kernels, shape, this.parameters);
     this.bytes = Math.ceil((this.network.floats * 4) / 64) * 64;
     const buffer = () => {
       const at = memory.allocate(this.bytes);
@@ -40,11 +40,12 @@ export class KernelMlp implements Mlp {
     this.activations = new Region(memory);
     this.columns = new Region(memory);
     this.pass = memory.allocate(passFields.words * 4);
-    const lanes = memory.allocate(this.bytes * LANES);
+    const laneBytes = Math.ceil((this.network.laneFloats * 4) / 64) * 64;
+    const lanes = memory.allocate(laneBytes * LANES);
     const words = memory.i32.subarray(this.pass >> 2);
     words[passFields.net] = this.network.at;
     words[passFields.lanes] = lanes;
-    words[passFields.laneBytes] = this.bytes;
+    words[passFields.laneBytes] = laneBytes;
     words[passFields.gradient] = this.buffers.gradient;
     words[passFields.activationBytes] = this.network.activationBytes;
     initialValues(shape, stream).forEach((value, index) => {

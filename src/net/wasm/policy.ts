@@ -55,8 +55,8 @@ export class KernelPolicy implements Policy {
     this.outputs = new Region(memory);
     this.parameters = policyParameters(shape);
     const actorCount = 2 * (shape.actor.hidden.length + 1);
-    this.actor = new KernelNetwork(memory, shape.actor, this.parameters.slice(0, actorCount), shape.features);
-    this.critic = new KernelNetwork(memory, shape.critic, this.parameters.slice(actorCount));
+    this.actor = new KernelNetwork(kernels, shape.actor, this.parameters.slice(0, actorCount), shape.features);
+    this.critic = new KernelNetwork(kernels, shape.critic, this.parameters.slice(actorCount));
     const bytes = Math.ceil(((this.actor.floats + this.critic.floats) * 4) / 64) * 64;
     const buffer = () => {
       const at = memory.allocate(bytes);
@@ -64,7 +64,8 @@ export class KernelPolicy implements Policy {
       return at;
     };
     this.buffers = { parameters: buffer(), gradient: buffer(), firstMoment: buffer(), secondMoment: buffer() };
-    const lanes = memory.allocate(bytes * MOST_LANES);
+    const laneBytes = Math.ceil(((this.actor.laneFloats + this.critic.laneFloats) * 4) / 64) * 64;
+    const lanes = memory.allocate(laneBytes * MOST_LANES);
     this.statistics = memory.allocate(MOST_LANES * STATISTICS * 8);
     this.actor.place(this.buffers.parameters);
     this.critic.place(this.buffers.parameters + this.actor.floats * 4);
@@ -78,7 +79,7 @@ export class KernelPolicy implements Policy {
     words[jobFields.firstMoment] = this.buffers.firstMoment;
     words[jobFields.secondMoment] = this.buffers.secondMoment;
     words[jobFields.lanes] = lanes;
-    words[jobFields.laneBytes] = bytes;
+    words[jobFields.laneBytes] = laneBytes;
     words[jobFields.statistics] = this.statistics;
     const values = [...initialValues(shape.actor, stream), ...initialValues(shape.critic, stream)];
     values.forEach((value, index) => {

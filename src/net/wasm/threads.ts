@@ -60,41 +60,29 @@ if (typeof require === 'function') {
 
 export type Task = (at: number, scratch: number) => void;
 
-export class Threads {
-  private readonly memory: KernelMemory;
-  private readonly task: Task;
-  private readonly table: Region;
-  private readonly scratch: Region[];
-  private count = 0;
-  private control: Int32Array;
-  private worker: WorkerHandle | null = null;
-  private broken: string | null = null;
+/** A list of tasks in the kernels' memory, and the threads that run it. */
+export abstract class Tasks {
+  protected readonly memory: KernelMemory;
+  protected readonly table: Region;
+  protected readonly scratch: Region[];
+  protected count = 0;
+  protected broken: string | null = null;
+  abstract readonly size: number;
 
-  constructor(memory: KernelMemory, task: Task) {
+  constructor(memory: KernelMemory) {
     this.memory = memory;
-    this.task = task;
     this.table = new Region(memory);
     this.scratch = [new Region(memory), new Region(memory)];
-    this.control = memory.i32.subarray(0, 16);
-  }
-
-  async start(platform: Platform, module: WebAssembly.Module): Promise<void> {
-    this.worker = await platform.spawn(program, { module, memory: this.memory.memory });
-  }
-
-  get size(): number {
-    return this.worker ? 2 : 1;
   }
 
   /** Makes room for a task's working memory on every thread. */
-  ensureScratch(bytes: number): void {
-    this.scratch[0].ensure(bytes);
-    if (this.worker) this.memory.i32[control.scratch] = this.scratch[1].ensure(bytes);
-  }
+  abstract ensureScratch(bytes: number): void;
+  /** Runs the list; returns when every task is done. */
+  abstract run(): void;
 
   /** Begins a list of at most `most` tasks. */
   begin(most: number): void {
-    this.memory.i32[control.table] = this.table.ensure(most * 16);
+    this.table.ensure(most * 16);
     this.count = 0;
   }
 
@@ -107,7 +95,35 @@ export class Threads {
     this.count++;
   }
 
-  /** Runs the list; returns when every task is done. */
+  dispose(): void {
+    this.broken = 'This engine was disposed of; make a new one.';
+  }
+}
+
+export class Threads extends Tasks {
+  private readonly task: Task;
+  private control: Int32Array;
+  private worker: WorkerHandle | null = null;
+
+  constructor(memory: KernelMemory, task: Task) {
+    super(memory);
+    this.task = task;
+    this.control = memory.i32.subarray(0, 16);
+  }
+
+  async start(platform: Platform, module: WebAssembly.Module): Promise<void> {
+    this.worker = await platform.spawn(program, { module, memory: this.memory.memory });
+  }
+
+  get size(): number {
+    return this.worker ? 2 : 1;
+  }
+
+  ensureScratch(bytes: number): void {
+    this.scratch[0].ensure(bytes);
+    if (this.worker) this.memory.i32[control.scratch] = this.scratch[1].ensure(bytes);
+  }
+
   run(): void {
     if (this.broken !== null) throw new Error(this.broken);
     const scratch = this.scratch[0].at;
@@ -118,6 +134,7 @@ export class Threads {
       return;
     }
     const words = this.control;
+    words[control.table] = table;
     Atomics.store(words, control.done, 0);
     Atomics.store(words, control.remaining, count);
     if (Atomics.load(words, control.sleeping) !== 0) {
@@ -163,9 +180,9 @@ export class Threads {
     throw new Error(this.broken);
   }
 
-  dispose(): void {
+  override dispose(): void {
+    super.dispose();
     this.worker?.terminate();
     this.worker = null;
-    this.broken = 'This engine was disposed of; make a new one.';
   }
 }

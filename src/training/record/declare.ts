@@ -1,6 +1,7 @@
 /** What a run declares about itself in its recording. */
 import type { Learner } from '../../algorithms/learner.ts';
 import type { Game } from '../../games/game.ts';
+import type { Engine } from '../../net/types.ts';
 import type { Manifest } from '../../recording/manifest.ts';
 import type { Seating } from '../collect/seating.ts';
 import type { Settings } from '../settings.ts';
@@ -10,7 +11,7 @@ export function makeManifest(
   game: Game,
   seating: Seating,
   learners: readonly Learner[],
-  kernel: string,
+  engine: Pick<Engine, 'kernel' | 'engine'>,
   version: string,
 ): Manifest {
   const { ppo } = settings;
@@ -70,7 +71,7 @@ export function makeManifest(
       return learner ? own(learner) : {};
     }),
     environment: { name: game.name, seats: game.shape.seats, worlds: game.worlds, settings: game.settings },
-    writer: { name: 'trueline', version, kernel },
+    writer: { name: 'trueline', version, kernel: engine.kernel, engine: engine.engine },
     run: settings,
   };
 }

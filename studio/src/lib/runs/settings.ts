@@ -9,6 +9,7 @@ const untold = new Set([
   'game',
   'algorithm',
   'steps',
+  'engine',
   'threads',
   'kernel',
   'checkpoint',

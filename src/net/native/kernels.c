@@ -1,0 +1,93 @@
+// The kernels of kernels/assembly/index.ts for one width of vectors. Compiled once for each: VARIANT is its name, W the floats of a vector.
+#include "adam.h"
+#include "policy.h"
+
+ALWAYS Work workOf(char *memory, address scratch) {
+  Work work;
+  work.memory = memory;
+  work.scratch = memory + scratch;
+  work.listed = work.items = 0;
+  return work;
+}
+
+// Forward of one block of a network by itself.
+static void passForward(const Work *work, const Pass *pass, int number) {
+  const Net *net = (Net *)(work->memory + pass->net);
+  const Layer *layer = layerAt(work, net, 0), *last = layerAt(work, net, net->count - 1);
+  const int first = number * BLOCK;
+  const Block block = wholeRows(least(pass->rows - first, BLOCK));
+  char *activations = work->memory + pass->activations + (size_t)number * pass->activationBytes;
+  gather(work, pass->x, layer->inputs, 0, first, block, (float *)(activations + layer->input));
+  forwardBlock(work, net, 0, activations, block);
+  scatterRows((float *)(activations + net->output), last->outputs, block, FLOATS(pass->y) + (size_t)first * last->outputs);
+}
+
+// Backward of one lane's blocks; the lane's gradients start from zero.
+static void passBackward(const Work *work, const Pass *pass, int lane) {
+  const Net *net = (Net *)(work->memory + pass->net);
+  const Layer *layer = layerAt(work, net, 0), *last = layerAt(work, net, net->count - 1);
+  float *gradient = FLOATS(pass->lanes + (size_t)lane * pass->laneBytes);
+  memset(gradient, 0, netLaneFloats(work, net) * 4);
+  const int blocks = (pass->rows + BLOCK - 1) / BLOCK;
+  for (int number = (blocks * lane) >> 2; number < (blocks * (lane + 1)) >> 2; number++) {
+    const int first = number * BLOCK;
+    const Block block = wholeRows(least(pass->rows - first, BLOCK));
+    char *activations = work->memory + pass->activations + (size_t)number * pass->activationBytes;
+    gather(work, pass->gradOut, last->outputs, 0, first, block, SCRATCH(net->deltaA));
+    const float *delta = backwardBlock(work, net, 0, activations, block, gradient, pass->gradIn != 0);
+    if (pass->gradIn) scatterRows(delta, layer->inputs, block, FLOATS(pass->gradIn) + (size_t)first * layer->inputs);
+  }
+}
+
+static void task(char *memory, address at, address scratch) {
+  Work own = workOf(memory, scratch), *work = &own;
+  const Task *wanted = (Task *)(memory + at);
+  const int number = wanted->number;
+  if (wanted->kind == 5) return passForward(work, (Pass *)(memory + wanted->job), number);
+  if (wanted->kind == 6) return passBackward(work, (Pass *)(memory + wanted->job), number);
+  const Job *job = (Job *)(memory + wanted->job);
+  const Net *actor = (Net *)(memory + job->actor), *critic = (Net *)(memory + job->critic);
+  const int first = number * FORWARD_ROWS, end = least(job->rows, first + FORWARD_ROWS);
+  if (wanted->kind == 0) actorRows(work, job, actor, first, end);
+  else if (wanted->kind == 7) criticRows(work, job, critic, first, end);
+  else if (wanted->kind == 1) actorLane(work, job, actor, number);
+  else if (wanted->kind == 2) criticLane(work, job, critic, number);
+  else if (wanted->kind == 3) {
+    const Net *net = number ? critic : actor;
+    const float *lanes = FLOATS(job->lanes) + (number ? netLaneFloats(work, actor) : 0);
+    reduceNet(work, net, laneCount(job->rows), lanes, job->laneBytes / 4, FLOATS(job->gradient + (net->parameters - job->parameters)), 0);
+  } else if (wanted->kind == 4) adamNet(work, job, number ? critic : actor);
+}
+
+// Adds the lanes' gradients of a backward pass to those kept.
+static void passReduce(char *memory, address at) {
+  const Work own = workOf(memory, 0), *work = &own;
+  const Pass *pass = (Pass *)(memory + at);
+  reduceNet(work, (Net *)(memory + pass->net), LANES, FLOATS(pass->lanes), pass->laneBytes / 4, FLOATS(pass->gradient), 1);
+}
+
+static void adamStep(char *memory, address job, address net) {
+  const Work own = workOf(memory, 0);
+  adamNet(&own, (Job *)(memory + job), (Net *)(memory + net));
+}
+
+static void pack(char *memory, address net) {
+  const Work own = workOf(memory, 0);
+  packNet(&own, (Net *)(memory + net));
+}
+
+static void exponentials(char *memory, address at, uint32_t bytes) {
+  for (float *p = (float *)(memory + at), *end = p + bytes / 4; p < end; p += 4) store4(p, exp4(load4(p)));
+}
+
+static void logarithms(char *memory, address at, uint32_t bytes) {
+  for (float *p = (float *)(memory + at), *end = p + bytes / 4; p < end; p += 4) store4(p, log4(load4(p)));
+}
+
+static void tangents(char *memory, address at, uint32_t bytes) { activate(1, (float *)(memory + at), W, (int)(bytes / 4 / W)); }
+
+#define JOIN(a, b) a##b
+#define NAMED(variant) JOIN(kernels_, variant)
+#define TEXT(variant) #variant
+#define TEXT_OF(variant) TEXT(variant)
+const Kernels NAMED(VARIANT) = {TEXT_OF(VARIANT), W, task, passReduce, adamStep, pack, exponentials, logarithms, tangents};
