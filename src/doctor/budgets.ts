@@ -17,6 +17,8 @@ export const budgets = {
   headSteps: 6,
   /** Steps of the first iteration likewise, one after the other, to see whether their gradients add up. */
   firstHeadSteps: 8,
+  /** Steps of a critic, from the first on, whose gradients are looked at as a sum. */
+  criticSteps: 48,
   /** Steps of an iteration whose loss is recomputed by other formulas, and halvings of the interval in which a clip is looked for. */
   formulaSteps: 24,
   clipHalvings: 40,
@@ -35,6 +37,8 @@ export const budgets = {
   lineStrides: [7919, 104729],
   /** Share of a cell on a line from which no better one is looked for. */
   lineEnough: 0.97,
+  /** Extremes at each end, of a pool and of the values drawn from it, that are tried as each other's where some values are strangers. */
+  poolStrangers: 6,
   /** Steps by which a number may be early or late, nearest first, and how many of them are tried where each costs a pass over the episodes. */
   lags: [-1, 1, -2, 2, -3, 3, -4, 4],
   nearLags: 4,

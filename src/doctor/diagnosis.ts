@@ -125,6 +125,8 @@ export interface Finding {
   evidence: Evidence[];
   /** The reported reading that it is about, where it is about nothing else. */
   reading?: string;
+  /** Causes of other checks that would leave the same rows, to be listed beside it where it is only a candidate. */
+  instead?: readonly string[];
 }
 
 /** What a check leaves open after its findings. */

@@ -4,6 +4,7 @@ import { continuous } from './limits/continuous.ts';
 import { credit } from './limits/credit.ts';
 import { gradient } from './limits/gradient.ts';
 import { network } from './limits/network.ts';
+import { pairing } from './limits/pairing.ts';
 import { reading } from './limits/reading.ts';
 import { replay } from './limits/replay.ts';
 import { scores } from './limits/scores.ts';
@@ -12,12 +13,24 @@ import { tokens } from './limits/tokens.ts';
 export type { Limit } from './limits/limit.ts';
 
 /** By topic, as docs/limits.md shows them. */
-export const topics = { common, replay, credit, gradient, network, reading, scores, tokens, continuous } as const;
+export const topics = {
+  common,
+  replay,
+  credit,
+  pairing,
+  gradient,
+  network,
+  reading,
+  scores,
+  tokens,
+  continuous,
+} as const;
 
 export const limits = {
   ...common,
   ...replay,
   ...credit,
+  ...pairing,
   ...gradient,
   ...network,
   ...reading,

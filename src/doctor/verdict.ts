@@ -146,9 +146,10 @@ function couldExplain(root: CauseEntry, check: Check): boolean {
 
 function describe(run: Run, check: Check, report: CheckReport, open: Open, doubted: readonly Finding[]): Unexplained {
   const missing = (id: string) => (causeById(id)?.decidedBy ?? []).filter((column) => !run.seen.has(column));
-  const rest = check.causes.filter((id) => !doubted.some(({ cause }) => cause === id));
+  const likely = [...new Set(doubted.flatMap(({ cause, instead = [] }) => [cause, ...instead]))];
+  const rest = check.causes.filter((id) => !likely.includes(id));
   const candidates = [
-    ...doubted.map(({ cause }) => cause),
+    ...likely,
     ...rest.filter((id) => missing(id).length > 0),
     ...rest.filter((id) => missing(id).length === 0),
   ];

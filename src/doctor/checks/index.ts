@@ -8,6 +8,7 @@ import { pairing } from './credit/pairing.ts';
 import { returns } from './credit/returns.ts';
 import { rewards } from './credit/rewards.ts';
 import { finite } from './finite.ts';
+import { criticGradient } from './gradient/critic-gradient.ts';
 import { direction } from './gradient/direction.ts';
 import { headGradient } from './gradient/head-gradient.ts';
 import { klGuard } from './gradient/kl-guard.ts';
@@ -45,6 +46,7 @@ export const checks: readonly Check[] = [
   critic,
   wiring,
   headGradient,
+  criticGradient,
   direction,
   parameters,
   movement,

@@ -252,7 +252,8 @@ class MetricsPass implements Pass {
   private remarks(): { remarks?: Remark[] } {
     if (this.clips.length === 0) return {};
     const [from, to] = [figure(this.clips[0]), figure(this.clips.at(-1)!)];
-    const summary = `The clip range in use is not the declared ${figure(this.run.number('clip'))}: losses and clip fractions agree with ${from} at first and ${to} at last.`;
+    const declared = this.run.declares('clip') ? `is not the declared ${figure(this.run.number('clip'))}` : 'changes';
+    const summary = `The clip range in use ${declared}: losses and clip fractions agree with ${from} at first and ${to} at last.`;
     return { remarks: [conventionRemark('clip-scheduled', summary)] };
   }
 

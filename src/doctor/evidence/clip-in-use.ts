@@ -1,13 +1,8 @@
 /** The clip range that an update really used, where a schedule moves it away from the declared one: whichever single range gives the reported losses and clip fractions of nearly all its steps. One reading alone fits some range by chance, so several must agree. */
 import { limits } from '../limits.ts';
+import { forms, givesAll, lossRows, type WeighedRow } from '../transforms/loss/loss-rows.ts';
 import { type Iteration, stepKey } from './iteration.ts';
-import { declaredClip, replayedRows, type StepStat, stepStats } from './step-stats.ts';
-
-interface Row {
-  ratio: number;
-  advantage: number;
-  weight: number;
-}
+import { declaredClip, type StepStat, stepStats } from './step-stats.ts';
 
 interface Interval {
   from: number;
@@ -44,24 +39,48 @@ export function clipsInUse(iteration: Iteration, stats: ReadonlyMap<number, Step
     readings.set(stat.policy, own);
   }
   if (odd === 0) return clips;
-  const rows = rowsOf(iteration);
+  const rows = lossRows(iteration);
   for (const [policy, own] of readings) {
-    const intervals: (Interval | null)[] = [];
-    for (const { key, row, stat } of own) {
-      const list = rows.get(key);
-      if (!list) continue;
-      if (losses && Number.isFinite(losses[row]) && !Number.isNaN(stat.loss)) {
-        const told = losses[row] / (summed ? stat.weight : 1);
-        // The right range gives a loss to rounding; a formula that is a little off needs more.
-        intervals.push(between((clip) => lossOf(list, clip), told, stat.noise));
-      }
-      if (fractions && Number.isFinite(fractions[row]))
-        intervals.push(between((clip) => fractionOf(list, clip), fractions[row], limits.clipRows.value / stat.rows));
-    }
-    const clip = common(intervals, declaredClip(iteration));
-    if (clip !== null) clips.set(policy, clip);
+    const intervals = (parts: number) =>
+      own.flatMap(({ key, row, stat }) => {
+        const list = rows.get(key);
+        if (!list) return [];
+        const found: (Interval | null)[] = [];
+        if (losses && Number.isFinite(losses[row]) && !Number.isNaN(stat.loss)) {
+          const told = losses[row] / (summed ? stat.weight : 1);
+          // The right range gives a loss to rounding; a formula that is a little off needs more.
+          found.push(between((clip) => inParts(list, parts, (part) => lossOf(part, clip)), told, stat.noise));
+        }
+        if (fractions && Number.isFinite(fractions[row]))
+          found.push(between((clip) => fractionOf(list, clip), fractions[row], limits.clipRows.value / stat.rows));
+        return found;
+      });
+    const declared = declaredClip(iteration);
+    const clip = common(intervals(1), declared) ?? (summed ? null : common(intervals(2), declared));
+    if (clip !== null && !otherFormula(iteration, own, losses, rows, summed)) clips.set(policy, clip);
   }
   return clips;
+}
+
+/** Whether another formula gives the same losses with the clip that is declared: then none is needed that nobody declared. */
+function otherFormula(
+  iteration: Iteration,
+  steps: readonly { key: number; row: number; stat: StepStat }[],
+  losses: ArrayLike<number> | null | undefined,
+  rows: ReadonlyMap<number, WeighedRow[]>,
+  summed: boolean,
+): boolean {
+  if (!losses || !iteration.run.declares('clip')) return false;
+  const clip = declaredClip(iteration);
+  const told = steps
+    .filter(({ row, stat }) => Number.isFinite(losses[row]) && !Number.isNaN(stat.loss))
+    .map(({ key, row, stat }) => ({
+      told: losses[row] / (summed ? stat.weight : 1),
+      slack: stat.noise,
+      rows: rows.get(key) ?? [],
+      clip,
+    }));
+  return told.length > 0 && forms.some((form) => givesAll(form, told));
 }
 
 /** Before the first step every ratio is 1 and no clip tells: a loss that is off there follows another formula, not another clip. */
@@ -84,18 +103,16 @@ function* keyed({ steps }: Iteration): Generator<{ row: number; key: number }> {
     if (skipped?.[row] !== 1) yield { row, key: stepKey(epoch[row], minibatch[row], policy ? policy[row] : 0) };
 }
 
-function rowsOf(iteration: Iteration): Map<number, Row[]> {
-  const found = new Map<number, Row[]>();
-  const advantage = iteration.replays?.column('advantage');
-  for (const { key, row, log, weight } of replayedRows(iteration)) {
-    const list = found.get(key) ?? [];
-    if (list.length === 0) found.set(key, list);
-    list.push({ ratio: Math.exp(log), advantage: advantage ? advantage[row] : 0, weight });
-  }
-  return found;
+/** All rows at once, or the mean of two halves, as where gradients are gathered over two passes. */
+function inParts(rows: readonly WeighedRow[], parts: number, of: (rows: readonly WeighedRow[]) => number): number {
+  const size = Math.ceil(rows.length / parts);
+  let sum = 0;
+  for (let from = 0; from < rows.length; from += size)
+    sum += of(parts === 1 ? rows : rows.slice(from, from + size)) / parts;
+  return sum;
 }
 
-function lossOf(rows: readonly Row[], clip: number): number {
+function lossOf(rows: readonly WeighedRow[], clip: number): number {
   let [sum, total] = [0, 0];
   for (const { ratio, advantage: a, weight } of rows) {
     sum -= weight * Math.min(ratio * a, Math.min(Math.max(ratio, 1 - clip), 1 + clip) * a);
@@ -104,7 +121,7 @@ function lossOf(rows: readonly Row[], clip: number): number {
   return sum / total;
 }
 
-function fractionOf(rows: readonly Row[], clip: number): number {
+function fractionOf(rows: readonly WeighedRow[], clip: number): number {
   let [beyond, total] = [0, 0];
   for (const { ratio, weight } of rows) {
     if (Math.abs(ratio - 1) > clip) beyond += weight;

@@ -29,7 +29,9 @@ function usualTemperature(iteration: Iteration): number {
   const [first, second] = passes.map(fit);
   // One pass alone tells nothing of the other, unless most rows of the two agree. Where one is at 1 and the other is not, that is the fault.
   const told = second === undefined ? agree(iteration) : second !== 1;
-  const temperature = told && Number.isFinite(first) ? first : 1;
+  // What follows no temperature at all says nothing against the one that the other pass follows.
+  const usual = Number.isNaN(first) ? (second ?? Number.NaN) : first;
+  const temperature = told && Number.isFinite(usual) ? usual : 1;
   kept.set(run, temperature);
   return temperature;
 }

@@ -306,30 +306,6 @@ export const credit = {
     'share of the rows at an extreme beyond which it is no clamp',
     'A clamp is for the few; a choice of two outcomes gives two numbers.',
   ),
-  poolRows: limit(
-    'test',
-    16,
-    'values of a cell that must hit members of a pool',
-    'Two of them fix the line; fourteen hits at a chance of a fifth are none.',
-  ),
-  poolReach: limit(
-    'test',
-    12,
-    'exponent of the chance that an extreme lies further inside the pool',
-    'exp(-12) is 6e-6.',
-  ),
-  poolChance: limit(
-    'test',
-    0.2,
-    'chance of a hit from which hits prove too little',
-    'Sixteen of them are then a chance of 6e-12.',
-  ),
-  poolMissed: limit(
-    'tolerance',
-    0.05,
-    'share of the values that may hit no member',
-    'Rows that a guard left out of the pool.',
-  ),
   smallestCredit: limit(
     'tolerance',
     1e-9,

@@ -22,7 +22,7 @@ import { ReturnForAdvantage } from '../transforms/credit/return-for-advantage.ts
 import { Sign } from '../transforms/credit/sign.ts';
 import { type Clamp, cellsOf, consensus, type Line } from './consensus.ts';
 import type { Cover, Hypothesis, Trial } from './cover.ts';
-import { alike, demeaned, fromPool, LineOf, normalised } from './vectors.ts';
+import { alike, demeaned, fromPool, LineOf, normalised, partlyFromPool } from './vectors.ts';
 
 interface PairingHypothesis extends Hypothesis {
   transform: CreditTransform;
@@ -257,9 +257,15 @@ function drawn(epoch: PairingEpoch, rows: number[], { iteration, identity, refer
       const line = consensus(sortedX, sortedY, places, epoch.slack, epoch.clamp, 1);
       const partly = identity.share >= limits.someRight.value ? identity.cell.get(list[0]) : undefined;
       const used = line.matched >= limits.nearlyAll.value * places.length ? line : partly;
-      const mapped = used ?? fromPool(pools.get(epoch.levels[0](list[0]))!, sortedY, strict.slack);
+      const all = pools.get(epoch.levels[0](list[0]))!;
+      const whole = used ?? fromPool(all, sortedY, strict.slack);
+      const pool = used
+        ? sortedX
+        : whole
+          ? all
+          : poolOf(new Set(list.map((row) => agent[sample[row]])), agent, reference);
+      const mapped = whole ?? partlyFromPool(pool, sortedY, strict.slack);
       if (!mapped || !(mapped.slope > 0)) continue;
-      const pool = used ? sortedX : pools.get(epoch.levels[0](list[0]))!;
       const inCell = new Set(list);
       rows.forEach((row, i) => {
         if (!inCell.has(row)) return;

@@ -1,6 +1,7 @@
 /** What the pairing of rows and advantages is tried with: lines by cell, other agents' rows, group means. */
 
 import { spread } from '../../math/statistics.ts';
+import { budgets } from '../budgets.ts';
 import { withMinibatch } from '../evidence/keys.ts';
 import { gather } from '../evidence/rows.ts';
 import { limits } from '../limits.ts';
@@ -100,6 +101,45 @@ export function fromPool(pool: Float64Array, values: Float64Array, slack: number
         if (distance(pool, (values[i] - intercept) / slope) * slope <= slack) hits++;
       if (hits >= (1 - limits.poolMissed.value) * count) return { slope, intercept, matched: hits };
     }
+  return null;
+}
+
+/**
+ * The same where a share of the values is of rows that were not recorded, such as those of agents that had died: any of the largest and smallest may
+ * then be a stranger, so several of them are tried as the images of several members, and chance must explain next to nothing.
+ */
+export function partlyFromPool(pool: Float64Array, values: Float64Array, slack: number): Line | null {
+  const count = values.length;
+  const last = pool.length - 1;
+  // A part of a larger batch has its extremes too deep inside the pool to be looked for.
+  if (count < limits.unpairedRows.value * limits.poolRows.value || pool.length > 2 * count) return null;
+  const chance = (2 * slack * pool.length) / (values[count - 1] - values[0]);
+  if (!(chance <= limits.poolStrangerChance.value)) return null;
+  const needed = 1 - limits.poolStrangers.value;
+  const hits = (slope: number, intercept: number, stride: number) => {
+    let found = 0;
+    for (let i = stride >> 1; i < count; i += stride)
+      if (distance(pool, (values[i] - intercept) / slope) * slope <= slack) found++;
+    return found;
+  };
+  const reach = budgets.poolStrangers;
+  const stride = Math.ceil(count / limits.poolRows.value);
+  const looked = Math.floor((count - 1 - (stride >> 1)) / stride) + 1;
+  const line = (y0: number, y1: number, x0: number, x1: number): Line | null => {
+    const slope = (y1 - y0) / (x1 - x0);
+    if (!(slope > 0) || !Number.isFinite(slope)) return null;
+    const intercept = y0 - slope * x0;
+    if (hits(slope, intercept, stride) < limits.most.value * needed * looked) return null;
+    const matched = hits(slope, intercept, 1);
+    return matched >= needed * count ? { slope, intercept, matched } : null;
+  };
+  for (let low = 0; low < reach; low++)
+    for (let high = 0; high < reach; high++)
+      for (let bottom = 0; bottom < reach; bottom++)
+        for (let top = 0; top < reach; top++) {
+          const found = line(values[bottom], values[count - 1 - top], pool[low], pool[last - high]);
+          if (found) return found;
+        }
   return null;
 }
 

@@ -6,29 +6,26 @@ import { type Finding, figure } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { ReportedStep } from '../../evidence/reported-steps.ts';
 import type { Run } from '../../evidence/run.ts';
-import { replayedRows } from '../../evidence/step-stats.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
-import {
-  type LossFormName,
-  LossFormula,
-  type LossRow,
-  lossForm,
-  lossFormNames,
-} from '../../transforms/loss/loss-formula.ts';
+import { LossFormula, lossForm } from '../../transforms/loss/loss-formula.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
-
-interface WeighedRow extends LossRow {
-  weight: number;
-}
-
-/** A formula of rows, or the mean over all pairs of a ratio with an advantage. */
-type Form = LossFormName | 'all-pairs';
-const forms: readonly Form[] = [...lossFormNames.filter((name) => !lossForm(name).byGradient), 'all-pairs'];
+import {
+  type Form,
+  forms,
+  given,
+  givesAll,
+  type LossStep,
+  lossRows,
+  meanOf,
+  type WeighedRow,
+} from '../../transforms/loss/loss-rows.ts';
 
 interface Count {
   fits: number;
   against: number;
+  /** Steps too few to fix a clip that follows a schedule, which some clip or other gives. */
+  silent: number;
   proof: ProofStore;
   measured: number;
   expected: number;
@@ -43,14 +40,9 @@ interface Told {
   forms: Map<Form, Count>;
 }
 
-/** A reported loss beside the rows that it was made of; a sum is told as a mean. */
-interface Step {
-  told: number;
-  slack: number;
-  rows: readonly WeighedRow[];
+interface Step extends LossStep {
   expected: number;
   usual: boolean;
-  clip: number;
 }
 
 export class FormulaWitness {
@@ -70,7 +62,7 @@ export class FormulaWitness {
     if (odd.length === 0 && this.policies.size === 0) return false;
     let scheduled = odd.length > 0;
     const chosen = [...few(odd), ...few(even)];
-    const rows = rowsOf(iteration, new Set(chosen.map(({ stat }) => keyOf(stat))));
+    const rows = lossRows(iteration, new Set(chosen.map(({ stat }) => keyOf(stat))));
     // Who declares a sum has chosen the step size for it.
     const summed = this.run.text('loss_reduction') === 'sum';
     for (const policy of new Set(chosen.map(({ stat }) => stat.policy))) {
@@ -90,8 +82,9 @@ export class FormulaWitness {
         })
         .filter(({ rows }) => rows.length > 0);
       const tell = own.filter(({ usual }) => !usual);
-      // A clip that follows a schedule gives other figures than the declared one, the same clip in all steps of an update.
-      if (tell.length > 0 && clipOf(tell, surrogate) !== null) continue;
+      // A clip that follows a schedule gives other figures than the declared one, the same clip in all steps of an update; a formula that needs no other clip than the declared one is heard first.
+      const declared = this.run.declares('clip') && forms.some((form) => givesAll(form, own));
+      if (tell.length > 0 && !declared && clipOf(tell, surrogate) !== null) continue;
       if (tell.length > 0) scheduled = false;
       const told = this.policies.get(policy) ?? {
         steps: 0,
@@ -117,10 +110,20 @@ export class FormulaWitness {
     const value = (step: Step, clip: number) =>
       given(form, step.rows, clip).find((one) => Math.abs(step.told - one) <= step.slack);
     const known = tell.filter((step) => value(step, step.clip) !== undefined).length;
-    const free =
-      form !== 'all-pairs' && known < tell.length && tell.length >= limits.fitRows.value ? clipOf(tell, term) : null;
-    const count = told.forms.get(form) ?? { fits: 0, against: 0, proof: new ProofStore(), measured: 0, expected: 0 };
+    const free = form !== 'all-pairs' && known < tell.length ? clipOf(tell, term) : null;
+    const count = told.forms.get(form) ?? {
+      fits: 0,
+      against: 0,
+      silent: 0,
+      proof: new ProofStore(),
+      measured: 0,
+      expected: 0,
+    };
     told.forms.set(form, count);
+    if (free !== null && tell.length < limits.fitRows.value) {
+      count.silent += tell.length;
+      return;
+    }
     for (const step of own) {
       const found = value(step, free ?? step.clip);
       if (found === undefined) count.against++;
@@ -136,17 +139,20 @@ export class FormulaWitness {
   /** The formula that gives the steps which the usual one does not, and speaks against none of the others. */
   findings(evidence: Finding['evidence']): Finding[] {
     const findings: Finding[] = [];
+    // One program computes all policies' losses: what is too rare in one of them may be enough in all.
+    const everyone = [...this.policies.values()];
+    const inAll = (form: Form) => everyone.reduce((sum, { forms }) => sum + (forms.get(form)?.fits ?? 0), 0);
     for (const [policy, { steps, rows, onset, usual, forms }] of this.policies) {
       const ranked = [...forms].sort(([, a], [, b]) => b.fits - a.fits || a.against - b.against);
       const [form, best] = ranked[0] ?? [];
-      if (!form || !best || best.fits < limits.fewestSteps.value) continue;
-      const share = best.fits / steps;
+      if (!form || !best || best.fits === 0 || inAll(form) < limits.fewestSteps.value) continue;
+      const share = best.fits / (steps - best.silent);
       if (share < limits.formulaExact.value || best.against > (1 - limits.formulaExact.value) * (steps + usual))
         continue;
       const transform = form === 'all-pairs' ? new LossIs('all-pairs', 'policy') : new LossFormula(form);
       findings.push({
         cause: form === 'all-pairs' ? 'broadcast-mismatch' : 'loss-formula-differs',
-        confidence: confidence(share, best.fits * limits.perStep.value),
+        confidence: confidence(share, inAll(form) * limits.perStep.value),
         agents: this.run.agentsOf(policy),
         onset,
         rows,
@@ -164,58 +170,6 @@ const keyOf = ({ epoch, minibatch, policy }: ReportedStep['stat']) => stepKey(ep
 
 const surrogate = ({ ratio, advantage: a }: WeighedRow, clip: number) =>
   Math.min(ratio * a, Math.min(Math.max(ratio, 1 - clip), 1 + clip) * a);
-
-/** What a formula makes of a step's rows: all at once, or the mean of two halves, as where gradients are gathered over two passes. */
-function given(form: Form, rows: readonly WeighedRow[], clip: number): number[] {
-  const middle = Math.ceil(rows.length / 2);
-  const of = (part: readonly WeighedRow[]) =>
-    form === 'all-pairs' ? -pairsOf(part, clip) : -meanOf(part, (row) => lossForm(form).value(row, clip));
-  const means = [of(rows), (of(rows.slice(0, middle)) + of(rows.slice(middle))) / 2];
-  // Either sign of what is only ever positive: nobody can say which one was meant.
-  return form === 'absolute' || form === 'squared' ? [...means, ...means.map((mean) => -mean)] : means;
-}
-
-function meanOf(rows: readonly WeighedRow[], of: (row: WeighedRow) => number): number {
-  let sum = 0;
-  let weight = 0;
-  for (const row of rows) {
-    sum += row.weight * of(row);
-    weight += row.weight;
-  }
-  return sum / weight;
-}
-
-/** The mean of the surrogate over all pairs of a ratio with an advantage. */
-function pairsOf(rows: readonly WeighedRow[], clip: number): number {
-  const gains = meanOf(rows, ({ advantage }) => Math.max(0, advantage));
-  const losses = meanOf(rows, ({ advantage }) => Math.min(0, advantage));
-  const smaller = meanOf(rows, ({ ratio }) => Math.min(ratio, 1 + clip));
-  const larger = meanOf(rows, ({ ratio }) => Math.max(ratio, 1 - clip));
-  return gains * smaller + losses * larger;
-}
-
-/** The rows of some steps as a loss sees them. */
-function rowsOf(iteration: Iteration, wanted: ReadonlySet<number>): Map<number, WeighedRow[]> {
-  const found = new Map<number, WeighedRow[]>();
-  const advantage = iteration.replays?.column('advantage');
-  if (!advantage) return found;
-  const fresh = iteration.replays!.measured('new_logp')!;
-  for (const { key, row: i, old, log, weight } of replayedRows(iteration)) {
-    if (!wanted.has(key)) continue;
-    const row = {
-      log,
-      ratio: Math.exp(log),
-      advantage: advantage[i],
-      probability: Math.exp(fresh[i]),
-      oldProbability: Math.exp(old),
-      weight,
-    };
-    const rows = found.get(key);
-    if (rows) rows.push(row);
-    else found.set(key, [row]);
-  }
-  return found;
-}
 
 /** The one clip, whichever it is, with which a formula gives nearly all of these steps; null where none does. A wider clip changes a loss in one direction only, so each step has an interval of clips that give it. */
 function clipOf(steps: readonly Step[], term: (row: WeighedRow, clip: number) => number): number | null {

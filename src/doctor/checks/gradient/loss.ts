@@ -51,6 +51,8 @@ interface Count {
 
 class LossPass implements Pass {
   private readonly policies = new Map<number, Map<Formula, Count>>();
+  /** By policy, the iteration of every step that was looked at. */
+  private readonly when = new Map<number, number[]>();
   private steps = 0;
   /** By policy, whether losses before the first step are given to rounding. */
   private readonly exact = new Map<number, boolean>();
@@ -97,6 +99,7 @@ class LossPass implements Pass {
       this.steps++;
       const counts = this.policies.get(stat.policy) ?? new Map<Formula, Count>();
       this.policies.set(stat.policy, counts);
+      this.when.set(stat.policy, [...(this.when.get(stat.policy) ?? []), iteration.number]);
       const own = counts.get(formula) ?? {
         count: 0,
         onset: Number.POSITIVE_INFINITY,
@@ -210,7 +213,7 @@ class LossPass implements Pass {
     const findings: Finding[] = [];
     for (const [policy, counts] of this.policies) {
       for (const [formula, { count }] of counts) measured[`policy ${policy}: ${formula}`] = count;
-      findings.push(...this.policy(counts, evidence));
+      findings.push(...this.policy(counts, this.when.get(policy)!, evidence));
     }
     const formulas = this.witness.findings(evidence);
     if (formulas.length > 0) {
@@ -248,18 +251,14 @@ class LossPass implements Pass {
     return { remarks: [conventionRemark('objective-without-ratio', summary)] };
   }
 
-  private policy(counts: Map<Formula, Count>, evidence: Finding['evidence']): Finding[] {
-    const steps = [...counts.values()].reduce((sum, { count }) => sum + count, 0);
-    const right = (['mean', 'unclipped', 'plain'] as const).reduce(
-      (sum, kind) => sum + (counts.get(kind)?.count ?? 0),
-      0,
-    );
+  private policy(counts: Map<Formula, Count>, when: readonly number[], evidence: Finding['evidence']): Finding[] {
+    const steps = when.length;
     const findings: Finding[] = [];
     for (const formula of ['sum', 'outer', 'negated'] as const) {
       const own = counts.get(formula);
       if (!own || own.count < limits.fitRows.value) continue;
-      // Steps before a late onset are right, and tell nothing against what came later.
-      const since = own.onset > 0 ? steps - right : steps;
+      // Steps before a late onset tell nothing against what came later; right ones after it do.
+      const since = when.filter((iteration) => iteration >= own.onset).length;
       if (own.count < limits.steadily.value * since) continue;
       const [cause, transform] = causes[formula]!;
       findings.push({

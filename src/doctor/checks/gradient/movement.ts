@@ -4,7 +4,7 @@ import { told } from '../../../language/language.ts';
 import { correlationZ, mean } from '../../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
+import { type Iteration, policyOfStep, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import type { StepStat } from '../../evidence/step-stats.ts';
 import { limits } from '../../limits.ts';
@@ -24,6 +24,9 @@ const tooFar = limits.tooFar.value;
 /** No action's probability moved by this in the whole run is too small a step. */
 const invisible = limits.invisible.value;
 
+/** What else leaves a policy where it is, and shows in parameters alone. */
+const stillness = ['optimizer-unbound', 'head-unbound', 'policy-detached', 'policy-head-flat', 'input-saturated'];
+
 interface Policy {
   updates: number;
   steps: number;
@@ -33,6 +36,10 @@ interface Policy {
   lost: number;
   k3: number[];
   moved: number;
+  /** How far the actor's parameters went, as a share of their length; NaN where that was not recorded. */
+  path: number;
+  /** Log-probabilities are kept in half precision, whose rounding is larger than a step that cannot be seen. */
+  narrow: boolean;
   measured: boolean;
   /** Had something to choose, and was not certain of it. */
   undecided: boolean;
@@ -62,6 +69,8 @@ class MovementPass implements Pass {
         lost: 0,
         k3: [],
         moved: 0,
+        path: Number.NaN,
+        narrow: false,
         measured: false,
         undecided: false,
         iterations: new Set(),
@@ -83,9 +92,10 @@ class MovementPass implements Pass {
       const replayed = stats.every(({ before, k2 }) => !before || k2 <= limits.logp.value);
       if (k3 > tooFar && replayed) {
         own.far++;
-        if (k3 > limits.lostPolicy.value) own.lost++;
+        if (Math.max(k3, ...passes(stats)) > limits.lostPolicy.value) own.lost++;
         own.farOnset = Math.min(own.farOnset, iteration.number);
       }
+      own.narrow ||= (iteration.replays?.grain('new_logp') ?? 0) > 0;
       own.moved += Math.max(...stats.map((stat) => stat.largestMove));
       if (!only || Number.isFinite(stats[0].after2)) own.measured = true;
       if (
@@ -95,6 +105,31 @@ class MovementPass implements Pass {
       )
         own.undecided = true;
       this.direction(iteration, own, stats);
+    }
+    this.paths(iteration);
+  }
+
+  /** Adds how far each step took the actor's parameters. */
+  private paths({ tensors }: Iteration): void {
+    const change = tensors?.column('delta_norm');
+    const norm = tensors?.column('norm');
+    if (!tensors || !change || !norm) return;
+    const tensor = tensors.column('tensor')!;
+    const epoch = tensors.column('epoch')!;
+    const minibatch = tensors.column('minibatch')!;
+    const steps = new Map<number, { change: number; norm: number }>();
+    for (let i = 0; i < tensors.rows; i++) {
+      const info = this.run.tensors[tensor[i]];
+      if (!info || info.role === 'critic' || !Number.isFinite(change[i] + norm[i])) continue;
+      const key = stepKey(epoch[i], minibatch[i], info.policy);
+      const step = steps.get(key) ?? { change: 0, norm: 0 };
+      steps.set(key, step);
+      step.change = Math.hypot(step.change, change[i]);
+      step.norm = Math.hypot(step.norm, norm[i]);
+    }
+    for (const [key, step] of steps) {
+      const own = this.policies.get(policyOfStep(key));
+      if (own && step.norm > 0) own.path = (Number.isNaN(own.path) ? 0 : own.path) + step.change / step.norm;
     }
   }
 
@@ -177,14 +212,20 @@ class MovementPass implements Pass {
     // Iterations that were not recorded moved it about as far as those that were.
     const share = (this.last + 1) / Math.max(1, own.iterations.size);
     const whole = own.moved * share;
+    const path = own.path * share;
     const settled = own.steps * share > slowSteps((name) => this.run.optimizer(name));
-    if (own.measured && own.undecided && settled && whole < invisible)
+    if (own.measured && own.undecided && settled && (whole < invisible || (own.narrow && path < invisible))) {
       make(
         'learning-rate-too-small',
-        confidence(1, own.updates * limits.perUpdate.value),
+        // Only parameters that change show that everything is wired.
+        Number.isNaN(path) ? limits.candidate.value : confidence(1, own.updates * limits.perUpdate.value),
         0,
-        `No action's probability moves by more than ${figure(whole)} in the whole run.`,
+        whole < invisible
+          ? `No action's probability moves by more than ${figure(whole)} in the whole run.`
+          : `The actor's parameters move by ${figure(path)} of their length in the whole run.`,
       );
+      findings.at(-1)!.instead = stillness;
+    }
     const against = own.against.filter(
       ({ z, correlation }) =>
         z < -limits.sigmas.value && correlation < limits.weaklyAgainst.value * limits.against.value,
@@ -211,6 +252,18 @@ class MovementPass implements Pass {
       );
     return findings;
   }
+}
+
+/** k3 of each pass over the batch. */
+function passes(stats: readonly StepStat[]): number[] {
+  const byEpoch = new Map<number, { sum: number; weight: number }>();
+  for (const { epoch, k3, weight } of stats) {
+    const own = byEpoch.get(epoch) ?? { sum: 0, weight: 0 };
+    byEpoch.set(epoch, own);
+    own.sum += weight * k3;
+    own.weight += weight;
+  }
+  return [...byEpoch.values()].map(({ sum, weight }) => sum / weight);
 }
 
 /** Rows of a policy whose probability flows to what the advantages call good, where it surely does. */

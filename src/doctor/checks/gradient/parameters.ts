@@ -131,7 +131,8 @@ class ParametersPass implements Pass {
       when: [],
     };
     this.actors.set(policy, own);
-    if (known && known.iteration === iteration.number && step.delta > 0) {
+    // Where an update is one step, only the update before it tells how long the tensors were.
+    if (known && iteration.number <= known.iteration + 1 && step.delta > 0) {
       own.radial.push((own.latest - step.norm) / step.delta);
       own.when.push(iteration.number);
     }

@@ -1,4 +1,4 @@
-/** Rows whose update computed other logits than sampling did, though everything that was recorded around them agrees: the input was another, or the memory of the policy. Nothing is said where a second pass was not made. */
+/** Rows whose update computed other logits than sampling did, though everything that was recorded around them agrees: the input was another, or the memory of the policy. Nothing is said where neither a second pass was made nor rows occur twice in one. */
 import { confidence, fewestRows } from '../../check.ts';
 import type { Finding } from '../../diagnosis.ts';
 import { percent } from '../../diagnosis.ts';
@@ -16,6 +16,8 @@ const recurrent = /lstm|gru|rnn|recurrent|weight_hh/i;
 
 export class OtherLogits {
   private readonly proof = new ProofStore();
+  /** Rows that occur twice in one pass, and those of them that the pass itself scored differently. */
+  private readonly repeated = { same: 0, other: 0 };
   private rows = 0;
   private readonly agents = new Set<number>();
   private onset = Number.POSITIVE_INFINITY;
@@ -51,10 +53,17 @@ export class OtherLogits {
     for (const { sample } of wrong) count(sample, 'wrong');
   }
 
+  /** A row that occurs twice in one pass, with the same score or another. */
+  repeat(same: boolean): void {
+    this.repeated[same ? 'same' : 'other']++;
+  }
+
   /** The row under the cursor, which no transform explains. */
   add(rows: ReplayRows, agent: number): void {
     const { row } = rows;
-    const steady = Number.isFinite(row.again) && rows.agrees(row.again, row.fresh);
+    const steady = Number.isFinite(row.again)
+      ? rows.agrees(row.again, row.fresh)
+      : this.repeated.same >= fewestRows && this.repeated.other === 0;
     const consistent = rows.usedIsOwn && rows.agrees(rows.recordedScore, row.fresh) && rows.sameList && rows.sameMask;
     // Without logits the memory of the policy can still be told by where rows agree.
     if (!(steady && consistent)) return;

@@ -78,9 +78,16 @@ class ReplayPass implements Pass {
     const cells = new Map<number, { looked: number; disagreeing: number }>();
     let latest = Number.NaN;
     let cell = { looked: 0, disagreeing: 0 };
+    const drawn = { fresh: new Float64Array(samples.rows).fill(Number.NaN), by: new Int32Array(samples.rows) };
     for (let i = 0; i < replays.rows; i++) {
       if (before[i] === 0 || here[i] === 0) continue;
       const s = sample[i];
+      const by = policy ? policy[i] : 0;
+      // A row that was drawn twice before the first step went through the same network twice: a second pass that nobody had to make, where its list was the same.
+      if (drawn.by[s] === by && Number.isFinite(drawn.fresh[s] + fresh[i]))
+        this.others.repeat(Math.abs(drawn.fresh[s] - fresh[i]) <= tolerance(fresh[i]));
+      drawn.fresh[s] = fresh[i];
+      drawn.by[s] = by;
       const old = used && !Number.isNaN(used[i]) ? used[i] : stored[s];
       // What is not finite is another check's; minus infinity in the update, or what a mask of -1e9 makes, is an action that it cannot choose.
       if (!(Math.abs(old) < absurdLogp) || !(fresh[i] <= absurdLogp)) continue;
