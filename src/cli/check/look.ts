@@ -1,6 +1,6 @@
 /** Finds what a path holds (a recording, a log, a zip, a folder of many), diagnoses each, and puts every answer into the same few words. The verdicts are those of `trueline diagnose`. */
 
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { causeById } from '../../doctor/causes.ts';
 import type { Diagnosis } from '../../doctor/diagnosis.ts';
@@ -9,9 +9,9 @@ import { figureName } from '../../language/words.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { isBeingWritten } from '../../recording/claim/node.ts';
 import { everyLog } from '../../recording/importers/every.ts';
-import { openLogStore } from '../../recording/importers/node.ts';
+import { findRecordings, openLogStore } from '../../recording/importers/node.ts';
 import { type LogOptions, logRecording } from '../../recording/importers/open.ts';
-import { openRecording, openStore } from '../../recording/node.ts';
+import { openRecording } from '../../recording/node.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { number } from '../../report/number.ts';
 import { verdictSentence } from '../../report/verdict.ts';
@@ -25,9 +25,6 @@ export interface LookOptions extends LogOptions {
   failOn?: readonly (typeof verdicts)[number][];
 }
 
-/** Folders below a folder that are looked into for runs. */
-const deepest = 4;
-
 export async function look(path: string, project: Project, options: LookOptions = {}): Promise<CheckResult> {
   if (!existsSync(path))
     throw new BadInput(told('there is no such file or folder', '没有这个文件或文件夹'), { file: path });
@@ -38,7 +35,7 @@ export async function look(path: string, project: Project, options: LookOptions 
     const { diagnosis } = await examine(recording, flags, project, running);
     runs.push(summarise(name, kind, running, recording, diagnosis));
   };
-  const recordings = await findRecordings(path, deepest);
+  const recordings = await findRecordings(path);
   for (const found of recordings)
     try {
       const running = statSync(found).isDirectory() && (await isBeingWritten(found));
@@ -69,27 +66,6 @@ export async function look(path: string, project: Project, options: LookOptions 
   const open = failOn === undefined && verdict === 'not-enough-evidence';
   const status = failed ? exitStatus.faulty : open ? exitStatus.notEnough : exitStatus.good;
   return { format: 'trueline/check/1', path, verdict, failed, status, runs, unread };
-}
-
-/** Recordings at a path or below it: folders with a manifest, and zips that hold one. */
-async function findRecordings(path: string, depth: number): Promise<string[]> {
-  if (statSync(path).isFile()) return (await isRecordingZip(path)) ? [path] : [];
-  if (existsSync(join(path, 'manifest.json'))) return [path];
-  if (depth === 0) return [];
-  const names = readdirSync(path, { withFileTypes: true })
-    .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')
-    .filter((entry) => entry.isDirectory() || entry.isFile())
-    .map(({ name }) => name)
-    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-  const found: string[] = [];
-  for (const name of names) found.push(...(await findRecordings(join(path, name), depth - 1)));
-  return found;
-}
-
-async function isRecordingZip(path: string): Promise<boolean> {
-  if (!/\.zip$/i.test(path)) return false;
-  const store = await openStore(path).catch(() => undefined);
-  return store !== undefined && (await store.list()).includes('manifest.json');
 }
 
 /** One run's diagnosis in the words of the answer. */

@@ -48,7 +48,7 @@ export interface Runs {
 export async function openRuns(paths: readonly string[], options: LogOptions = {}): Promise<Runs> {
   const out: Runs = { recordings: [], unread: [] };
   for (const path of paths) {
-    const found = existsSync(path) && statSync(path).isDirectory() ? foldersWithManifest(path, 3) : [];
+    const found = existsSync(path) && statSync(path).isDirectory() ? await findRecordings(path) : [];
     for (const folder of found) out.recordings.push(await Recording.open(await openStore(folder, options), options));
     if (found.length > 0) continue;
     const store = await openLogStore(path, options);
@@ -63,13 +63,26 @@ export async function openRuns(paths: readonly string[], options: LogOptions = {
   return out;
 }
 
-/** The folder itself, or those below it that are recordings. */
-function foldersWithManifest(path: string, depth: number): string[] {
+/** Folders below a folder that are looked into for recordings. */
+const deepest = 4;
+
+/** Recordings at a path or below it: folders with a manifest, and zips that hold one, in the order of their names. */
+export async function findRecordings(path: string, depth = deepest): Promise<string[]> {
+  if (statSync(path).isFile()) return (await isRecordingZip(path)) ? [path] : [];
   if (existsSync(join(path, 'manifest.json'))) return [path];
   if (depth === 0) return [];
-  return readdirSync(path, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+  const names = readdirSync(path, { withFileTypes: true })
+    .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')
+    .filter((entry) => entry.isDirectory() || entry.isFile())
     .map(({ name }) => name)
-    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
-    .flatMap((name) => foldersWithManifest(join(path, name), depth - 1));
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const found: string[] = [];
+  for (const name of names) found.push(...(await findRecordings(join(path, name), depth - 1)));
+  return found;
+}
+
+async function isRecordingZip(path: string): Promise<boolean> {
+  if (!/\.zip$/i.test(path)) return false;
+  const store = await openStore(path).catch(() => undefined);
+  return store !== undefined && (await store.list()).includes('manifest.json');
 }
