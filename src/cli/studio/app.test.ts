@@ -1,6 +1,6 @@
 /** What the studio's server refuses: large requests, pipes, more listeners than pages, redirects to other hosts. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -80,4 +80,21 @@ it('tells news, to so many pages and no more', async () => {
   const again = await own.request('/api/watch', { headers: host });
   expect(again.status).toBe(200);
   await again.body!.cancel();
+});
+
+it('keeps nothing open for a HEAD, however often it is asked', async () => {
+  const own = app();
+  const open = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const files = () => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
+  const before = [open(), files()];
+  for (let i = 0; i < 70; i++) {
+    expect((await own.request('/api/watch', { method: 'HEAD', headers: host })).status).toBe(200);
+    const file = await own.request('/file/run/manifest.json', { method: 'HEAD', headers: host });
+    expect([file.status, file.headers.get('content-length')]).toEqual([200, '24']);
+  }
+  expect(open() - before[0]).toBeLessThan(10);
+  expect(files() - before[1]).toBeLessThan(10);
+  const page = await own.request('/api/watch', { headers: host });
+  expect(page.status).toBe(200);
+  await page.body!.cancel();
 });

@@ -59,6 +59,8 @@ export function studioApp(options: StudioOptions): Hono {
   let listening = 0;
   /** News for one page after another, as long as it listens; `begin` returns what ends it. */
   const news = (context: Context, begin: (send: Send) => () => void) => {
+    // Nobody reads what answers a HEAD, and nobody would ever say that it has ended.
+    if (context.req.method === 'HEAD') return context.body(null);
     if (listening >= mostListeners)
       return context.json({ error: `${mostListeners} pages are listening already; close one of them.` }, 503);
     listening++;
@@ -306,10 +308,11 @@ async function send(context: Context, path: string, kind: string): Promise<Respo
   if (refused) context.header('Content-Range', `bytes */${size}`);
   else if (range) context.header('Content-Range', `bytes ${start}-${end}/${size}`);
   if (!refused) context.header('Content-Length', String(size === 0 ? 0 : end - start + 1));
-  if (refused || size === 0) {
+  const status = refused ? 416 : range ? 206 : 200;
+  // What answers a HEAD is never read, so that a stream of it would keep the file open.
+  if (refused || size === 0 || context.req.method === 'HEAD') {
     await file.close();
-    return context.body(null, refused ? 416 : 200);
+    return context.body(null, status);
   }
-  const stream = Readable.toWeb(file.createReadStream({ start, end })) as ReadableStream;
-  return context.body(stream, range ? 206 : 200);
+  return context.body(Readable.toWeb(file.createReadStream({ start, end })) as ReadableStream, status);
 }
