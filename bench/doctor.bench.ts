@@ -12,15 +12,18 @@ import type { Recording } from '../src/recording/recording.ts';
 import { Trainer } from '../src/training/trainer.ts';
 import { type Figure, figure, interleaved, output, peakMemory, timed } from './support.ts';
 
-const rounds = 3;
-
-export async function bench(say: (line: string) => void, rows = 1_000_000, million = 10): Promise<Figure[]> {
+export async function bench(
+  say: (line: string) => void,
+  rows = 1_000_000,
+  million = 10,
+  rounds = 3,
+): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'trueline-bench-'));
   try {
     say(`training ${rows} decisions ...`);
     const run = join(folder, 'run');
     await record(run, rows);
-    return [...(await beside(say, run)), memory(say, run, join(folder, 'long'), million * 1e6)];
+    return [...(await beside(say, run, rounds)), memory(say, run, join(folder, 'long'), million * 1e6)];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -56,7 +59,7 @@ async function readAll(recording: Recording): Promise<number> {
   return rows;
 }
 
-async function beside(say: (line: string) => void, run: string): Promise<Figure[]> {
+async function beside(say: (line: string) => void, run: string, rounds: number): Promise<Figure[]> {
   say('diagnosing beside reading ...');
   let [rows, verdict] = [0, ''];
   const [reading, diagnosing] = await interleaved(rounds, [

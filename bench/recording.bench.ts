@@ -65,16 +65,25 @@ export function sampleRows(rows: number, first = 0): Map<string, Column> {
 const only = (columns: Map<string, Column>, names: readonly string[]) =>
   new Map(names.map((name) => [name, columns.get(name) as Column]));
 
-export async function bench(say: (line: string) => void, rows = 1_000_000, million = 10): Promise<Figure[]> {
+export async function bench(
+  say: (line: string) => void,
+  rows = 1_000_000,
+  million = 10,
+  rounds = 7,
+): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'trueline-bench-'));
   try {
-    return [...(await npz(say, folder, rows)), ...(await parquet(say, folder, rows)), ...memory(say, folder, million)];
+    return [
+      ...(await npz(say, folder, rows, rounds)),
+      ...(await parquet(say, folder, rows, rounds)),
+      ...memory(say, folder, million),
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function npz(say: (line: string) => void, folder: string, rows: number): Promise<Figure[]> {
+async function npz(say: (line: string) => void, folder: string, rows: number, rounds: number): Promise<Figure[]> {
   say(`npz: ${rows} rows beside numpy ...`);
   const py = python('numpy');
   const chunk: Chunk = { rows, columns: sampleRows(rows) };
@@ -106,7 +115,7 @@ async function npz(say: (line: string) => void, folder: string, rows: number): P
       await writeWhole(file, [(await import('node:fs')).readFileSync(theirs)]);
       return timed(async () => (await openRecording(run)).read('samples'));
     };
-    const [ourWrite, theirWrite, ourRead, theirRead] = await interleaved(compress ? 3 : 7, [
+    const [ourWrite, theirWrite, ourRead, theirRead] = await interleaved(compress ? Math.min(3, rounds) : rounds, [
       write,
       numpyWrite,
       read,
@@ -133,7 +142,7 @@ async function npz(say: (line: string) => void, folder: string, rows: number): P
   return figures;
 }
 
-async function parquet(say: (line: string) => void, folder: string, rows: number): Promise<Figure[]> {
+async function parquet(say: (line: string) => void, folder: string, rows: number, rounds: number): Promise<Figure[]> {
   const connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
   const figures: Figure[] = [];
   const all = sampleRows(rows);
@@ -157,7 +166,12 @@ async function parquet(say: (line: string) => void, folder: string, rows: number
     const duckRead = (file: string) => () =>
       timed(() => connection.run(`CREATE OR REPLACE TABLE again AS SELECT * FROM '${file}'`));
     const read = () => timed(async () => (await openRecording(run)).read('part'));
-    const [ourWrite, theirWrite, ourRead, theirRead] = await interleaved(7, [write, duckWrite, read, duckRead(ours)]);
+    const [ourWrite, theirWrite, ourRead, theirRead] = await interleaved(rounds, [
+      write,
+      duckWrite,
+      read,
+      duckRead(ours),
+    ]);
     figures.push(
       figure(
         `Parquet ${kind}: writing, times DuckDB's time`,
@@ -176,7 +190,7 @@ async function parquet(say: (line: string) => void, folder: string, rows: number
     );
     await duckWrite();
     await writeWhole(ours, [(await import('node:fs')).readFileSync(theirs)]);
-    const [ourRead2, theirRead2] = await interleaved(7, [read, duckRead(theirs)]);
+    const [ourRead2, theirRead2] = await interleaved(rounds, [read, duckRead(theirs)]);
     figures.push(
       figure(
         `Parquet ${kind}: reading DuckDB's file, times DuckDB's time`,

@@ -24,5 +24,5 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  return [...figures, ...(size === 'full' ? await bench(say) : await bench(say, 20_000, 0.1))];
+  return [...figures, ...(size === 'full' ? await bench(say) : await bench(say, 20_000, 0.1, 1))];
 }

@@ -18,8 +18,8 @@ const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
   const program = findRedis();
   if (!program) return [];
-  const jobs = jobsOf(size === 'full' ? 200 : 15);
-  const kills = size === 'full' ? 14 : 5;
+  const jobs = jobsOf(size === 'full' ? 200 : 9);
+  const kills = size === 'full' ? 14 : 3;
   const folder = mkdtempSync(join(tmpdir(), 'trueline-sweep-'));
   mkdirSync(join(folder, 'redis'));
   const redis = new TestRedis(program, join(folder, 'redis'), await freePort());
