@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../src/cli/common/settings.ts';
+import { readConfig } from '../../src/cli/common/config.ts';
 import { main } from '../../src/cli/main.ts';
 import { studioApp } from '../../src/cli/studio/app.ts';
 import { Jobs } from '../../src/cli/studio/jobs.ts';

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type DiagnoseOptions, diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
-import { onnxRuntime } from '../doctor/onnx.ts';
 import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { SeveralRuns } from '../recording/importers/log.ts';
@@ -13,16 +12,13 @@ import { writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
 import { logText } from '../report/log.ts';
-import { diagnosisPage } from '../report/pages/page.ts';
-import { type Decode, readTokenizer } from '../report/pages/tokenizer.ts';
+import type { Decode } from '../report/pages/tokenizer.ts';
 import { Gatherer } from '../report/pictures/gather.ts';
 import type { Pictures } from '../report/pictures/picture.ts';
 import { style, wantsColour } from '../report/style.ts';
-import { follow } from './common/follow.ts';
 import { exitStatus, json, list, maxSize, print, quoted, wholeNumber } from './common/options.ts';
 import { progress } from './common/progress.ts';
 import { type Project, readProject } from './common/project.ts';
-import { diagnoseRuns } from './diagnose-runs.ts';
 import { addLogOptions, type LogFlags, logOptions } from './import.ts';
 
 export interface DiagnoseFlags extends LogFlags {
@@ -75,6 +71,7 @@ export function diagnoseCommand(): Command {
       // A file that is no tokenizer is said before the recording is read.
       if (flags.tokenizer !== undefined) await tokenizerOf(flags.tokenizer);
       if (flags.follow) {
+        const { follow } = await import('./common/follow.ts');
         process.exitCode = exitStatusOf(await follow(path, flags, project));
         return;
       }
@@ -83,7 +80,7 @@ export function diagnoseCommand(): Command {
         throw error;
       });
       if (!opened) {
-        await diagnoseRuns(path, flags, project.ids);
+        await (await import('./diagnose-runs.ts')).diagnoseRuns(path, flags, project.ids);
         process.exitCode = exitStatus.notEnough;
         return;
       }
@@ -132,7 +129,7 @@ export async function examine(
     },
     ...(gatherer ? { prove: gatherer.prove, tokens: gatherer.tokens } : {}),
     unfinished,
-    ...(recording.snapshots.length > 0 ? { onnx: await onnxRuntime() } : {}),
+    ...(recording.snapshots.length > 0 ? { onnx: await (await import('../doctor/onnx.ts')).onnxRuntime() } : {}),
   };
   try {
     const diagnosis = await diagnose(recording, options);
@@ -173,6 +170,7 @@ export async function writePage(
     `--html ${quoted(file)}`,
   ];
   const command = `trueline diagnose ${[quoted(path), ...options].join(' ')}`;
+  const { diagnosisPage } = await import('../report/pages/page.ts');
   const page = await diagnosisPage({
     diagnosis,
     pictures: pictures!,
@@ -194,7 +192,7 @@ async function tokenizerOf(file: string): Promise<Decode> {
       ),
     );
   });
-  return readTokenizer(text, file);
+  return (await import('../report/pages/tokenizer.ts')).readTokenizer(text, file);
 }
 
 export function exitStatusOf(diagnosis: Diagnosis): number {

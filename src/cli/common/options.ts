@@ -1,7 +1,7 @@
 /** Options, exit statuses and small helpers that several commands share. */
 
 import { InvalidArgumentError, Option } from 'commander';
-import { GameRefusal } from '../../games/index.ts';
+import { GameRefusal } from '../../games/refusal.ts';
 import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 

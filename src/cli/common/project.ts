@@ -2,13 +2,12 @@
 
 import { access, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { parseDocument, YAMLSeq } from 'yaml';
 import { z } from 'zod';
 import { causeById } from '../../doctor/causes.ts';
 import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { writeWhole } from '../../recording/node.ts';
-import { readConfig } from './settings.ts';
+import { readConfig } from './config.ts';
 
 export const verdicts = ['faulty', 'unexplained', 'not-enough-evidence', 'healthy'] as const;
 
@@ -100,6 +99,7 @@ export async function acceptCause(project: Project, cause: string, reason: strin
   const file = project.file ?? 'trueline.yaml';
   const text = project.file === undefined ? '' : await readFile(file, 'utf8');
   // JSON is YAML too, and is written back as JSON.
+  const { parseDocument, YAMLSeq } = await import('yaml');
   const document = parseDocument(text);
   const isSame = (item: unknown) => item === cause || (item as { cause?: unknown } | null)?.cause === cause;
   const before = (document.toJS()?.diagnose?.ignore ?? []) as unknown[];

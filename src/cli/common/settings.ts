@@ -1,14 +1,12 @@
 /** From the command line to the settings of a run: a game's recommended ones, then the file, then --set, then the flags; the last one wins. */
 
-import { readFile } from 'node:fs/promises';
-import { parse as parseYaml } from 'yaml';
 import { gameSettings } from '../../games/index.ts';
 import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
-import { parseJson } from '../../recording/files/json.ts';
 import { number, table } from '../../report/table.ts';
 import { mergeSettings, recommendedSettings } from '../../training/recommended.ts';
 import { describeSettings, readSettings, type Settings } from '../../training/settings.ts';
+import { readConfig } from './config.ts';
 import { asBadInput, words } from './options.ts';
 
 export interface SettingFlags {
@@ -25,31 +23,6 @@ export interface SettingFlags {
   sharing?: string;
   without?: string;
   record?: string;
-}
-
-export async function readConfig(path: string): Promise<Record<string, unknown>> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new BadInput(error.code === 'ENOENT' ? told('there is no such file', '没有这个文件') : error.message, {
-      file: path,
-    });
-  });
-  let data: unknown;
-  try {
-    data = /\.ya?ml$/.test(path) ? parseYaml(text) : parseJson(text);
-  } catch (error) {
-    if (error instanceof BadInput) throw error.within({ file: path });
-    throw new BadInput(
-      told(
-        `is not valid ${/\.ya?ml$/.test(path) ? 'YAML' : 'JSON'} (${(error as Error).message.split('\n')[0]})`,
-        `不是有效的 ${/\.ya?ml$/.test(path) ? 'YAML' : 'JSON'}（${(error as Error).message.split('\n')[0]}）`,
-      ),
-      { file: path },
-    );
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new BadInput(told('must hold one object of settings', '应含一个设置对象'), { file: path });
-  const { $schema: _, ...settings } = data as Record<string, unknown>;
-  return settings;
 }
 
 /** `ppo.clip=0.1` as { ppo: { clip: 0.1 } }; a value that is no JSON is text. */

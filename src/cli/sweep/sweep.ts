@@ -5,6 +5,7 @@ import { style, wantsColour } from '../../report/style.ts';
 import { duration, number, table } from '../../report/table.ts';
 import { readSweep } from '../../sweep/file.ts';
 import { runSweep, type StatusEntry, type SweepOutcome, sweepStatus } from '../../sweep/sweep.ts';
+import { readConfig } from '../common/config.ts';
 import { interruptible } from '../common/interrupt.ts';
 import { exitStatus, json, print } from '../common/options.ts';
 import {
@@ -16,7 +17,7 @@ import {
   typed,
   typedRunner,
 } from '../common/runner.ts';
-import { readConfig, requireGame } from '../common/settings.ts';
+import { requireGame } from '../common/settings.ts';
 import { SweepView } from './sweep-view.ts';
 
 interface Flags extends RunnerFlags {
