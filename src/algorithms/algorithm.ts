@@ -1,9 +1,9 @@
 /** What an algorithm is to a run: what its critics see, how its policies are updated, and the crew that accompanies them. The trainer knows no algorithm by name. */
 import type { Batch } from '../batch/batch.ts';
-import type { Game, GameShape } from '../games/game.ts';
+import type { Game, GameMaker, GameShape } from '../games/game.ts';
 import type { Engine } from '../net/types.ts';
 import type { AlgorithmSettings, AlgorithmStages } from './index.ts';
-import type { Learner, LearnerPlan } from './learner.ts';
+import type { Learner, LearnerPlan, SeatSettings } from './learner.ts';
 import type { CriticView } from './mappo/critic-view.ts';
 import type { Companion, PlayStages, Table } from './play.ts';
 import type { ppoUpdate } from './ppo/update.ts';
@@ -18,6 +18,8 @@ export interface Algorithm {
   readonly update: typeof ppoUpdate;
   /** What accompanies the run beyond policies and critics; null where there is nothing. */
   crew(run: CrewRun): Crew | null;
+  /** Whether its agents choose by search, so that what they chose from is not what their policy says. */
+  searches(seat: SeatSettings): boolean;
   /** What belongs to one of its learners, in the order of their plans, in what a crew has saved. */
   modelsOf(saved: unknown, position: number): unknown;
 }
@@ -26,6 +28,8 @@ export interface Algorithm {
 export interface CrewRun {
   readonly engine: Engine;
   readonly game: Game;
+  /** More worlds of the same game. */
+  readonly make: GameMaker;
   /** Per agent. */
   readonly names: readonly string[];
   readonly plans: readonly LearnerPlan[];

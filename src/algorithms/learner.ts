@@ -2,6 +2,7 @@
 import { RandomStream } from '../math/random.ts';
 import type { Engine, Policy, PolicyShape } from '../net/types.ts';
 import type { HopSettings } from './hop/settings.ts';
+import type { PlannerSettings } from './hop-planner/settings.ts';
 import type { AlgorithmName } from './index.ts';
 import type { CriticView } from './mappo/critic-view.ts';
 import type { NetworkSettings, PpoSettings } from './ppo/settings.ts';
@@ -19,6 +20,8 @@ export interface Learner {
   readonly inputs: number;
   readonly view: CriticView;
   readonly seat: SeatSettings;
+  /** Whether it chooses by search. */
+  readonly searches: boolean;
   readonly normaliser: ValueNormaliser;
   /** What adaptiveKl has made of the learning rates. */
   rateFactor: number;
@@ -31,6 +34,7 @@ export interface SeatSettings {
   readonly algorithm: AlgorithmName;
   readonly ppo: PpoSettings;
   readonly hop: HopSettings;
+  readonly planner: PlannerSettings;
   readonly network: NetworkSettings;
 }
 
@@ -79,13 +83,14 @@ export function makeLearner(
   view: CriticView,
   /** How many values follow the observation in what the policy sees. */
   accompanying: number,
+  searches: boolean,
   seed: number,
 ): Learner {
   const inputs = game.observation + accompanying;
   const shape = policyShape({ ...game, observation: inputs }, view.width || inputs, who.seat.network);
   const policy = engine.policy(shape, RandomStream.of(seed, 'initialise', who.name));
   const normaliser = new ValueNormaliser(who.seat.ppo.valueNormalisation);
-  return { ...who, policy, inputs, view, normaliser, rateFactor: 1, updates: 0 };
+  return { ...who, policy, inputs, view, searches, normaliser, rateFactor: 1, updates: 0 };
 }
 
 /** Draws the policy head anew with another gain; trunk and critic stay. */

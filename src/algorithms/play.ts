@@ -54,6 +54,8 @@ export interface Companion {
   begin(play: Play, world: number): void;
   /** Fills what follows the observation for the places that a learner is asked about. */
   extend(play: Play, asked: AskedPlaces): void;
+  /** Chooses anew for the places that a learner was asked about, where it plans: action, log-probability and the logits of what it chose from. */
+  decide?(play: Play, asked: Asked & AskedPlaces): void;
   /** Everybody has chosen, and nothing has happened yet. */
   decided(play: Play, batch: Batch): void;
   /** The game has moved on; nobody was paid yet. */

@@ -114,3 +114,24 @@ export class SavedNumbers {
     }
   }
 }
+
+/** Block `into` of an array becomes what block `from` of another is; a few values are quicker one by one. */
+export function copyBlock(
+  source: { readonly [index: number]: number },
+  from: number,
+  target: { [index: number]: number },
+  into: number,
+  width: number,
+): void {
+  for (let i = 0; i < width; i++) target[into * width + i] = source[from * width + i];
+}
+
+export function copyFloatBlock(
+  source: Float32Array,
+  from: number,
+  target: Float32Array,
+  into: number,
+  width: number,
+): void {
+  target.set(source.subarray(from * width, (from + 1) * width), into * width);
+}

@@ -11,7 +11,25 @@ export interface Rung {
 
 const without = (...modules: string[]) => ({ hop: { without: modules } });
 
+const planning: Rung[] = [
+  { label: ['full', '完整'], settings: null, blames: ['other-agent-model-bias'] },
+  {
+    label: ['without beliefs', '去掉信念'],
+    settings: { planner: { without: ['beliefs'] } },
+    blames: ['other-agent-model-bias'],
+  },
+  {
+    label: ['without models of the others too', '再去掉对他人的模型'],
+    settings: { planner: { without: ['beliefs', 'models'] } },
+  },
+  {
+    label: ['without the planner, plain ppo', '去掉规划，纯 PPO'],
+    settings: { planner: { without: ['planner', 'beliefs', 'models'] } },
+  },
+];
+
 export function rungsOf(algorithm: string): Rung[] {
+  if (algorithm === 'hop-planner') return planning;
   if (algorithm !== 'hop') return [{ label: [algorithm, algorithm], settings: null }];
   return [
     { label: ['full', '完整'], settings: null, blames: ['world-model-bias'] },

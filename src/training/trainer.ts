@@ -117,7 +117,7 @@ export class Trainer {
     for (const sentence of checkSettings(settings, shape.seats, learning, shape.features > 0))
       options.onNotice?.(sentence);
     const { engine, stages, game } = this;
-    const table = makeTable({ engine, game, names, plans: lineup.plans, settings, stages }, lineup, this.origins);
+    const table = makeTable({ engine, game, make, names, plans: lineup.plans, settings, stages }, lineup, this.origins);
     const { crew, seated, widest } = table;
     this.crew = crew;
     this.seated = seated;
@@ -284,7 +284,7 @@ export class Trainer {
     const { batch } = flow;
     const { learner, replay } = seat;
     const rows = flow.prepare(learner, plan.ppo, seat.rows);
-    if (guard.on) {
+    if (guard.on && !learner.searches) {
       replay.run(learner, rows, plan, stages, this.recorder?.whole ?? false);
       // A strict guard stops at rows that differ, before any step could show them.
       if (guard.mode === 'strict' && replay.failed > 0 && replay.job) this.recorder?.replayed(replay.job);

@@ -9,5 +9,6 @@ export const ppo: Algorithm = {
   view: () => ownView,
   update: ppoUpdate,
   crew: () => null,
+  searches: () => false,
   modelsOf: () => null,
 };

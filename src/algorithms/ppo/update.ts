@@ -12,6 +12,8 @@ export interface LearnerRows extends Rows {
   agent: Int32Array;
   /** Logarithm of the number of legal candidates. */
   logCount: Float32Array;
+  /** What the choice was drawn from, one row's candidates after the other's; only where a search chose. */
+  logits?: Float32Array;
 }
 
 /** One optimiser step of one learner: rows order[from .. to) enter the loss, rows order[to .. end) were dropped by the replay check. */

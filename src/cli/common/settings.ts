@@ -62,7 +62,8 @@ export async function givenSettings(flags: SettingFlags): Promise<Record<string,
     threads: direct.threads,
     sharing: direct.sharing,
     players: players === undefined ? undefined : words(players),
-    hop: without === undefined ? undefined : { without: without === 'none' ? [] : words(without) },
+    [direct.algorithm === 'hop-planner' ? 'planner' : 'hop']:
+      without === undefined ? undefined : { without: without === 'none' ? [] : words(without) },
     recording: record === undefined ? undefined : { record },
   });
 }

@@ -1,36 +1,19 @@
 /** Players on a grid of cells, with things to act on: what stag hunt, snowdrift, the coin game and cleanup share. All players move and act at once; nothing may depend on a seat's number. */
 import type { RandomStream } from '../../math/random.ts';
-import { GameArrays, permuteBlocks, requirePermutation, SavedNumbers, saveBlock } from '../arrays.ts';
+import {
+  copyBlock,
+  copyFloatBlock,
+  GameArrays,
+  permuteBlocks,
+  requirePermutation,
+  SavedNumbers,
+  saveBlock,
+} from '../arrays.ts';
 import type { Game } from '../game.ts';
-import { distancesFrom, keepsConnected, openMoves } from './paths.ts';
+import { distancesFrom, keepsConnected, near, openMoves } from './paths.ts';
+import { type GridRules, moveNames, obstacle, stay } from './rules.ts';
 
-/** Global actions 0 to 4; action 5 + k acts on a thing of kind k on the player's own cell. */
-export const stay = 4;
-export const moveNames = ['up', 'down', 'left', 'right', 'stay'] as const;
-
-/** What `thing` holds where an obstacle stands; kind k is k + 1 and an empty cell is 0. */
-export const obstacle = 255;
-
-/** The seats in the order in which `seat` sees them: itself first, then the others in cyclic order. Whatever refers to players uses it. */
-export function rotation(seat: number, players: number): Int32Array {
-  return Int32Array.from({ length: players }, (_, i) => (seat + i) % players);
-}
-
-export interface GridRules {
-  readonly width: number;
-  readonly height: number;
-  readonly players: number;
-  /** How many things of each kind there are at the start. */
-  readonly things: readonly number[];
-  readonly obstacles: number;
-  readonly horizon: number;
-  /** Chebyshev distance up to which cells are seen; 0 for all. */
-  readonly viewRadius: number;
-  /** Things are taken by stepping on them, and there are no actions of taking. */
-  readonly stepOn?: boolean;
-  /** Things come back, so only the horizon ends an episode. */
-  readonly endless?: boolean;
-}
+export { moveNames, obstacle, rotation, stay } from './rules.ts';
 
 export abstract class GridGame extends GameArrays implements Game {
   readonly players: number;
@@ -313,6 +296,29 @@ export abstract class GridGame extends GameArrays implements Game {
     this.show(world);
   }
 
+  take(from: Game, world: number, into: number): void {
+    if (!(from instanceof GridGame) || from.cells !== this.cells || from.players !== this.players)
+      throw new TypeError(`A world of ${from.name} cannot be taken into ${this.name}.`);
+    const { players, cells } = this;
+    const { observation, actions, state } = this.shape;
+    this.streams[into] = from.streams[world];
+    this.over[into] = from.over[world];
+    this.remaining[into] = from.remaining[world];
+    this.stepsTaken[into] = from.stepsTaken[world];
+    const theirs = from.perPlace();
+    const mine = this.perPlace();
+    for (let i = 0; i < mine.length; i++) copyBlock(theirs[i], world, mine[i], into, players);
+    copyBlock(from.choice, world, this.choice, into, players);
+    copyBlock(from.goal, world, this.goal, into, players);
+    copyBlock(from.numActions, world, this.numActions, into, players);
+    copyBlock(from.thing, world, this.thing, into, cells);
+    copyBlock(from.moves, world, this.moves, into, cells);
+    copyBlock(from.legal, world, this.legal, into, players * actions);
+    copyFloatBlock(from.obs, world, this.obs, into, players * observation);
+    copyFloatBlock(from.state, world, this.state, into, state);
+    if (this.rules.obstacles > 0) this.distanceRows.fill(undefined, into * cells, (into + 1) * cells);
+  }
+
   relabel(world: number, permutation: readonly number[]): void {
     requirePermutation(permutation, this.players);
     for (const array of this.perPlace()) permuteBlocks(array, world * this.players, 1, permutation);
@@ -336,10 +342,4 @@ export abstract class GridGame extends GameArrays implements Game {
   protected perPlace(): (Int32Array | Uint8Array | Float32Array)[] {
     return [this.position, this.present, this.acting, this.reward, this.terminated, this.truncated];
   }
-}
-
-function near(a: number, b: number, width: number, radius: number): boolean {
-  const across = Math.abs((a % width) - (b % width));
-  const down = Math.abs(Math.floor(a / width) - Math.floor(b / width));
-  return across <= radius && down <= radius;
 }

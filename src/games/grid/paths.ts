@@ -81,3 +81,10 @@ export function distancesFrom(
   }
   return distances;
 }
+
+/** Whether a cell lies within so many rows and columns of another. */
+export function near(a: number, b: number, width: number, radius: number): boolean {
+  const across = Math.abs((a % width) - (b % width));
+  const down = Math.abs(Math.floor(a / width) - Math.floor(b / width));
+  return across <= radius && down <= radius;
+}

@@ -110,6 +110,7 @@ export class Collector implements Play {
       if (asked.length > 0) this.companion?.extend(this, asked);
     }
     stages.act(engine, decisions);
+    for (const asked of decisions) if (asked.length > 0) this.companion?.decide?.(this, asked);
     for (const asked of decisions) asked.keep(this.pageOf(asked, batch));
   }
 

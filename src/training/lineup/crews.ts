@@ -12,8 +12,8 @@ import type { Player } from '../../games/players.ts';
 export function groupPlans(plans: readonly LearnerPlan[], learning: number): LearnerPlan[][] {
   const kinds = new Map<string, LearnerPlan[]>();
   for (const plan of plans) {
-    const { algorithm, hop } = plan.seat;
-    const kind = JSON.stringify([algorithm, plan.index >= learning, hop]);
+    const { algorithm, hop, planner } = plan.seat;
+    const kind = JSON.stringify([algorithm, plan.index >= learning, hop, planner]);
     kinds.set(kind, [...(kinds.get(kind) ?? []), plan]);
   }
   return [...kinds.values()];
@@ -32,9 +32,9 @@ export function makeCrew(run: CrewRun, learning: number): Crew | null {
   const kinds = groupPlans(run.plans, learning);
   const groups: Group[] = [];
   for (const [place, plans] of kinds.entries()) {
-    const { algorithm, ppo, hop } = plans[0].seat;
+    const { algorithm, ppo, hop, planner } = plans[0].seat;
     const frozen = plans[0].index >= learning;
-    const settings = { ...run.settings, ppo, hop };
+    const settings = { ...run.settings, ppo, hop, planner };
     const stages = frozen ? cleanAlgorithmStages : run.stages;
     const crew = algorithms[algorithm].crew({ ...run, plans, settings, stages, group: place, frozen });
     if (crew) groups.push({ place, crew, learners: new Set(plans.map((plan) => plan.index)), frozen });
@@ -72,6 +72,7 @@ class Crews implements Crew {
       widthOf: (learner) => of(learner)?.widthOf(learner) ?? 0,
       begin: (play: Play, world: number) => all((one) => one.begin(play, world)),
       extend: (play: Play, asked: AskedPlaces) => of(asked.learner.index)?.extend(play, asked),
+      decide: (play, asked) => of(asked.learner.index)?.decide?.(play, asked),
       decided: (play: Play, batch: Batch) => all((one) => one.decided(play, batch)),
       stepped: (play: Play) => all((one) => one.stepped(play)),
     };

@@ -141,7 +141,7 @@ describe('a line-up', () => {
     expect(bad(['ppo without subgoals', ...rest])).toThrow(/ppo has no modules that could be left out/);
     expect(bad(['hop without memory', ...rest])).toThrow(/hop\.without\.0: /);
     expect(bad(['ppo with ppo.gamma=0.9', ...rest])).toThrow(/ppo\.gamma is one for the whole run/);
-    expect(bad(['ppo with seed=2', ...rest])).toThrow(/a seat may have ppo\., hop\., network\. settings/);
+    expect(bad(['ppo with seed=2', ...rest])).toThrow(/a seat may have ppo\., hop\., planner\., network\. settings/);
     expect(bad(['hop from runs/a#player_2', ...rest])).toThrow(/was trained by ppo and cannot go on as hop/);
     expect(bad(['frozen runs/b', ...rest])).toThrow(/the run runs\/b was not read/);
     expect(bad(['frozen runs/a#player_1', ...rest], { gameSettings: { width: 5 } })).toThrow(

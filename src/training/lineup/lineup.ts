@@ -11,7 +11,7 @@ import { asksToLearn, type Entry, learning, originKey, readEntry } from './entry
 import type { Origins } from './origin.ts';
 
 /** What a seat may have of its own; the discount and lambda are the run's, because credit is assigned to all rows at once. */
-const ownRooms = { ppo: algorithmSchemas.ppo, hop: algorithmSchemas.hop, network: networkSchema };
+const ownRooms = { ...algorithmSchemas, network: networkSchema };
 const shared = ['ppo.gamma', 'ppo.lambda'];
 
 export interface Lineup {
@@ -23,7 +23,10 @@ export interface Lineup {
   readonly origins: readonly (string | null)[];
 }
 
-export type LineupSettings = Pick<Settings, 'players' | 'sharing' | 'algorithm' | 'ppo' | 'hop' | 'network' | 'game'>;
+export type LineupSettings = Pick<
+  Settings,
+  'players' | 'sharing' | 'algorithm' | 'ppo' | 'hop' | 'planner' | 'network' | 'game'
+>;
 
 export function readLineup(names: readonly string[], settings: LineupSettings, origins: Origins = {}): Lineup {
   const entries = names.map((_, agent) => readEntry(settings.players?.[agent] ?? learning));
@@ -72,6 +75,7 @@ function seatOf(entry: Entry, name: string, settings: LineupSettings, origins: O
     algorithm: entry.algorithm ?? settings.algorithm,
     ppo: settings.ppo,
     hop: settings.hop,
+    planner: settings.planner,
     network: settings.network,
   };
   if (!entry.origin) return changed(where, given, entry);
@@ -85,7 +89,7 @@ function seatOf(entry: Entry, name: string, settings: LineupSettings, origins: O
       ),
     );
   if (entry.frozen) return origin.seat;
-  const { algorithm, hop, network } = origin.seat;
+  const { algorithm, hop, planner, network } = origin.seat;
   if (entry.algorithm && entry.algorithm !== algorithm)
     throw new BadInput(
       told(
@@ -100,19 +104,20 @@ function seatOf(entry: Entry, name: string, settings: LineupSettings, origins: O
         `${where}：来自训练的智能体保留它的模块；请去掉 "without"`,
       ),
     );
-  return changed(where, { ...given, algorithm, hop, network }, entry);
+  return changed(where, { ...given, algorithm, hop, planner, network }, entry);
 }
 
 function changed(where: string, seat: SeatSettings, entry: Entry): SeatSettings {
   if (entry.without === null && entry.sets.length === 0) return seat;
-  const without = entry.without === null ? {} : { hop: { without: entry.without } };
-  if (entry.without && seat.algorithm !== 'hop')
+  const room = { hop: 'hop', 'hop-planner': 'planner' }[seat.algorithm as string];
+  if (entry.without && !room)
     throw new BadInput(
       told(
-        `${where}: ${seat.algorithm} has no modules that could be left out; only hop has`,
-        `${where}：${seat.algorithm} 没有可去掉的模块；只有 hop 有`,
+        `${where}: ${seat.algorithm} has no modules that could be left out; only hop and hop-planner have`,
+        `${where}：${seat.algorithm} 没有可去掉的模块；只有 hop 和 hop-planner 有`,
       ),
     );
+  const without = entry.without && room ? { [room]: { without: entry.without } } : {};
   const sets = entry.sets.map((text) => readSet(where, text, entry.origin !== null));
   const { algorithm, ...rooms } = seat;
   const merged = mergeSettings(rooms as unknown as Record<string, unknown>, without, ...sets);
@@ -126,6 +131,7 @@ function changed(where: string, seat: SeatSettings, entry: Entry): SeatSettings 
     algorithm: algorithm as AlgorithmName,
     ppo: read('ppo') as SeatSettings['ppo'],
     hop: read('hop') as SeatSettings['hop'],
+    planner: read('planner') as SeatSettings['planner'],
     network: read('network') as SeatSettings['network'],
   };
 }

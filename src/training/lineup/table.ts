@@ -30,11 +30,12 @@ export function makeTable(run: CrewRun, lineup: Lineup, origins: Origins): Table
   const crew = makeCrew(run, lineup.learning);
   const widest = { state: 0, accompanying: 0 };
   const seated = lineup.plans.map((plan) => {
-    const view = algorithms[plan.seat.algorithm].view(shape);
+    const algorithm = algorithms[plan.seat.algorithm];
+    const view = algorithm.view(shape);
     const accompanying = crew?.companion.widthOf(plan.index) ?? 0;
     widest.state = Math.max(widest.state, view.width);
     widest.accompanying = Math.max(widest.accompanying, accompanying);
-    const learner = makeLearner(engine, shape, plan, view, accompanying, settings.seed);
+    const learner = makeLearner(engine, shape, plan, view, accompanying, algorithm.searches(plan.seat), settings.seed);
     const origin = from[plan.index];
     if (!origin) return learner;
     adoptLearner(learner, origin.learner);
@@ -63,7 +64,7 @@ export function updateInGroups(
 ): UpdateResult[] {
   const groups = new Map<string, number[]>();
   for (const [i, { learner }] of parts.entries()) {
-    const kind = JSON.stringify([learner.seat.algorithm, learner.seat.ppo]);
+    const kind = JSON.stringify([learner.seat.algorithm, learner.seat.ppo, learner.searches]);
     groups.set(kind, [...(groups.get(kind) ?? []), i]);
   }
   const results: UpdateResult[] = [];

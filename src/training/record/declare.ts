@@ -47,6 +47,7 @@ export function makeManifest(
     gamma: ppo.gamma,
     lambda: ppo.lambda,
     ...(seat.algorithm === 'hop' ? { hop: seat.hop } : {}),
+    ...(seat.algorithm === 'hop-planner' ? { planner: seat.planner } : {}),
   });
   return {
     format: 'trueline/1',

@@ -119,6 +119,7 @@ export function prepareRows(
       copyFloatSpan(batch.obs, batch.slot[rows[i]] * shape.observation, into.obs, i * learner.inputs, learner.inputs);
   if (learner.view.width > 0) copyRows(into.state, 0, batch.state, runs, shape.criticState);
   gatherLists(batch, rows, count, into, pointer);
+  if (learner.searches) gatherLogits(batch, rows, count, into);
   learner.normaliser.toCritic(into.return, count, into.return);
   learner.normaliser.toCritic(into.oldValue, count, into.oldValue);
   if (ppo.advantageNormalisation === 'batch') {
@@ -135,6 +136,14 @@ let kept = new Int32Array(0);
 export function identity(count: number): Int32Array {
   if (kept.length < count) kept = Int32Array.from({ length: Math.max(count, kept.length * 2) }, (_, i) => i);
   return kept;
+}
+
+/** What a search chose from. */
+function gatherLogits(batch: Batch, rows: Int32Array, count: number, into: LearnerRows): void {
+  const logits = new Float32Array(into.offsets[count]);
+  for (let i = 0; i < count; i++)
+    copyFloatSpan(batch.logits, batch.first[rows[i]], logits, into.offsets[i], batch.numActions[rows[i]]);
+  into.logits = logits;
 }
 
 /** Candidate lists and masks, one row's after the other's. */
