@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { hopModules } from '../algorithms/hop/settings.ts';
+import { algorithmNames } from '../algorithms/index.ts';
 import { applyFault, findFault } from '../faults/index.ts';
 import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
@@ -36,7 +37,7 @@ export function trainCommand(): Command {
   return new Command('train')
     .description('Train agents on a game, with every number checked and recorded.')
     .argument('[game]', 'probe-action, echo, cartpole, stag-hunt, snowdrift, city ...')
-    .addOption(new Option('--algorithm <name>', 'how agents learn').choices(['ppo', 'mappo', 'hop']))
+    .addOption(new Option('--algorithm <name>', 'how agents learn').choices(algorithmNames))
     .option('--config <file>', 'settings from a .json or .yaml file')
     .option(
       '--set <name=value>',
