@@ -196,6 +196,13 @@ export const chineseHelp: Readonly<Record<string, string>> = {
     '把每次训练的结果存在那里；已有结果的不再重复',
   'write the table as a Markdown page as well': '同时把表格写成 Markdown 页面',
 
+  // engine
+  'Say what computes here and why: native code of this CPU, or WebAssembly.':
+    '说明这里用什么计算、为什么：本机 CPU 的原生代码，还是 WebAssembly。',
+  'Compile the native engine with the C compiler that is here.': '用这里的 C 编译器编译原生引擎。',
+  'native code of this CPU or WebAssembly; results do not depend on it':
+    '用本机 CPU 的原生代码还是 WebAssembly；结果与此无关',
+
   // mcp, studio
   'what is below it can be asked about; nothing else can': '只能询问其下的内容，别的不行',
   'listen on loopback in place of standard input and output': '监听回环地址，代替标准输入和输出',
