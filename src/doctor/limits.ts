@@ -3,6 +3,7 @@ import { common } from './limits/common.ts';
 import { continuous } from './limits/continuous.ts';
 import { credit } from './limits/credit.ts';
 import { gradient } from './limits/gradient.ts';
+import { logs } from './limits/logs.ts';
 import { network } from './limits/network.ts';
 import { pairing } from './limits/pairing.ts';
 import { reading } from './limits/reading.ts';
@@ -24,7 +25,11 @@ export const topics = {
   scores,
   tokens,
   continuous,
+  logs,
 } as const;
+
+/** What makes a figure of a log a symptom; a name here may also be one of rows. */
+export const logLimits = logs;
 
 export const limits = {
   ...common,

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { limits, topics } from '../../src/doctor/limits.ts';
+import { causeById } from '../../src/doctor/causes.ts';
+import { topics } from '../../src/doctor/limits.ts';
 
-const rooms = ['checks', 'continuous', 'transforms', 'pairing', 'tokens'];
+const rooms = ['checks', 'continuous', 'scalars', 'transforms', 'pairing', 'tokens'];
 const files = [
   'check.ts',
   'conventions.ts',
@@ -32,6 +33,23 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '12': 'the fewest of these bits: bfloat16 and half precision leave more',
   },
   'pairing/search.ts': { '3': 'levels of normalisation that are not by agent and minibatch at once' },
+  'scalars/notes.ts': { '3': 'the fewest agents that have an order' },
+  'scalars/scalars.ts': { '120': 'points that are drawn' },
+  'scalars/series.ts': {
+    '0.05': 'a quantile by its name',
+    '0.95': 'a quantile by its name',
+    '3': 'the fewest numbers of a part',
+    '4': 'neighbours that count as one',
+    '5': "fifths, and Kendall's formula",
+    '10': 'parts of a smooth curve',
+    '18': "Kendall's formula",
+    '200': 'numbers that a trend is taken of',
+  },
+  'scalars/symptoms/agents.ts': { '1e-9': 'so that nothing is divided by 0' },
+  'scalars/symptoms/credit.ts': { '4': 'neighbours that count as one' },
+  'scalars/symptoms/entropy.ts': { '4': 'quarters' },
+  'scalars/symptoms/overshoot.ts': { '0.2': "PPO's default" },
+  'scalars/view.ts': { '1e-9': 'so that nothing is divided by 0' },
   'tokens/advantage-fit.ts': {
     '1e-4': 'an epsilon that programs use',
     '1e-6': 'an epsilon that programs use',
@@ -105,7 +123,14 @@ function isFormal(node: ts.NumericLiteral): boolean {
   const { parent } = node;
   if (ts.isElementAccessExpression(parent)) return parent.argumentExpression === node;
   if (ts.isLiteralTypeNode(parent)) return true;
-  return ts.isCallExpression(parent) && /\.to(Precision|Fixed)$/.test(parent.expression.getText());
+  if (ts.isCallExpression(parent)) return /\.to(Precision|Fixed)$/.test(parent.expression.getText());
+  return isWeight(parent);
+}
+
+/** What a cause is worth beside others stands in a table by cause, at the symptom that they share. */
+function isWeight(node: ts.Node): boolean {
+  if (ts.isConditionalExpression(node)) return isWeight(node.parent);
+  return ts.isPropertyAssignment(node) && ts.isStringLiteral(node.name) && causeById(node.name.text) !== undefined;
 }
 
 const root = join(import.meta.dirname, '../../src/doctor');
@@ -142,17 +167,23 @@ describe('limits of verdicts', () => {
   });
 
   it('have one name each, a reason, and a use', () => {
-    const names = Object.values(topics).flatMap((table) => Object.keys(table));
+    const { logs, ...rows } = topics;
+    const names = Object.values(rows).flatMap((table) => Object.keys(table));
     expect(new Set(names).size).toBe(names.length);
     const text = sources(join(root, '..'))
       .filter((path) => !path.includes('doctor/limits/'))
       .map((path) => readFileSync(path, 'utf8'))
       .join('\n');
-    const used = new Set(Array.from(text.matchAll(/limits\.(\w+)/g), ([, name]) => name));
-    for (const [, list] of text.matchAll(/const \{([^}]*)\} = limits;/g))
-      for (const part of list.split(',')) used.add(part.split(':')[0].trim());
-    expect(names.filter((name) => !used.has(name))).toEqual([]);
-    for (const [name, { what, why }] of Object.entries(limits)) {
+    for (const [table, own] of [
+      ['limits', names],
+      ['logLimits', Object.keys(logs)],
+    ] as const) {
+      const used = new Set(Array.from(text.matchAll(new RegExp(`\\b${table}\\.(\\w+)`, 'g')), ([, name]) => name));
+      for (const [, list] of text.matchAll(new RegExp(`const \\{([^}]*)\\} = ${table};`, 'g')))
+        for (const part of list.split(',')) used.add(part.split(':')[0].trim());
+      expect(own.filter((name) => !used.has(name))).toEqual([]);
+    }
+    for (const [name, { what, why }] of Object.values(topics).flatMap((table) => Object.entries(table))) {
       expect(what.length, name).toBeGreaterThan(3);
       expect(why.length, name).toBeGreaterThan(9);
     }

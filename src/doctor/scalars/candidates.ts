@@ -1,6 +1,7 @@
 /** From symptoms to causes that fit, and from readings to causes that cannot be. Confidence is what each cause is worth among those that would look alike; it never reaches proof. */
 import { told } from '../../language/language.ts';
 import { figure } from '../diagnosis.ts';
+import { logLimits } from '../limits.ts';
 import { most, type Seen } from './symptom.ts';
 import { symptoms } from './symptoms/index.ts';
 import type { View } from './view.ts';
@@ -38,12 +39,14 @@ export function conclude(view: View, across: readonly Seen[]): Reading {
   const best = new Map<string, Candidate>();
   for (const one of seen) {
     for (const [cause, weight] of Object.entries(one.symptom.suggests(view, ids, one))) {
-      if (out.has(cause) || weight < 0.03) continue;
+      if (out.has(cause) || weight < logLimits.leastWeight.value) continue;
       const before = best.get(cause);
       // A second symptom that the same cause explains makes it likelier.
       const confidence = Math.min(
         most,
-        before ? Math.max(before.confidence, weight) + 0.3 * Math.min(before.confidence, weight) : weight,
+        before
+          ? Math.max(before.confidence, weight) + logLimits.secondSymptom.value * Math.min(before.confidence, weight)
+          : weight,
       );
       best.set(cause, {
         cause,
@@ -65,15 +68,15 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
   const valued = (name: string, value: number) => `${name} ${figure(value)}`;
   // A KL that contradicts the clip fraction speaks for nobody.
   const trusted = !seen.has('kl-below-clip');
-  if (kl && trusted && kl.median > 1e-4) {
+  if (kl && trusted && kl.median > logLimits.movingKl.value) {
     const by = told(
       `${kl.series.name} is not 0 (median ${figure(kl.median)}): the policy moves in its updates`,
       `${kl.series.name} 不为 0（中位数 ${figure(kl.median)}）：策略在更新中有变化`,
     );
     rule(by, 'policy-detached', 'optimizer-unbound', 'old-logp-recomputed');
-    if (kl.median > 1e-3) rule(by, 'learning-rate-too-small');
+    if (kl.median > logLimits.visibleKl.value) rule(by, 'learning-rate-too-small');
   }
-  if (clip && clip.median > 0.01)
+  if (clip && clip.median > logLimits.someClip.value)
     rule(
       told(
         `${valued(clip.series.name, clip.median)} is not 0: ratios leave 1`,
@@ -104,7 +107,7 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
       'entropy-sign-flipped',
       'parameters-overwritten',
     );
-  if (kl && clip && trusted && kl.high < 0.05 && clip.high < 0.3)
+  if (kl && clip && trusted && kl.high < logLimits.tameKl.value && clip.high < logLimits.tameClip.value)
     rule(
       told(
         `95 % of updates keep ${kl.series.name} below ${figure(kl.high)} and ${clip.series.name} below ${figure(clip.high)}`,
@@ -123,15 +126,15 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
     );
   if (seen.has('gradient-zero'))
     rule(told('the gradient itself is 0', '梯度本身为 0'), 'optimizer-unbound', 'learning-rate-too-small');
-  if (entropy && entropy.count >= 10) {
-    const fallen = entropy.rise < -3;
+  if (entropy && entropy.count >= logLimits.many.value) {
+    const fallen = entropy.rise < -logLimits.rise.value;
     if (fallen && !seen.has('entropy-at-log-k'))
       rule(
         told(`${entropy.series.name} falls`, `${entropy.series.name} 下降`),
         'entropy-bonus-dominates',
         'policy-head-flat',
       );
-    if (entropy.least > 0.1 * entropy.values[0])
+    if (entropy.least > logLimits.entropyKept.value * entropy.values[0])
       rule(
         told(
           `${valued(entropy.series.name, entropy.median)} is far from 0`,
@@ -140,8 +143,8 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
         'policy-collapsed',
       );
   }
-  const explained = owner.get('explained_variance', 10);
-  if (explained && explained.median > 0.5)
+  const explained = owner.get('explained_variance', logLimits.many.value);
+  if (explained && explained.median > logLimits.foresees.value)
     rule(
       told(
         `${valued(explained.series.name, explained.median)}: the critic foresees its targets`,
@@ -151,7 +154,7 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
       'value-scale-mismatch',
     );
   const spreads = owner.get('advantage_std');
-  if (spreads && spreads.low > 1e-6 && !seen.has('advantage-one-sided'))
+  if (spreads && spreads.low > logLimits.someSpread.value && !seen.has('advantage-one-sided'))
     rule(
       told(
         `${valued(spreads.series.name, spreads.median)} is not 0`,
@@ -164,7 +167,7 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
       told('every logged loss, KL and entropy is a finite number', '日志中每个损失、KL 与熵都是有限的数'),
       'non-finite',
     );
-  if (kl && clip && trusted && clip.median > 0.01)
+  if (kl && clip && trusted && clip.median > logLimits.someClip.value)
     rule(told('KL and clip fraction agree with each other', 'KL 与裁剪比例相互一致'), 'kl-estimator-cancels');
   return out;
 }

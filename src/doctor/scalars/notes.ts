@@ -1,7 +1,7 @@
 /** What is worth knowing about a log and is no symptom: how far its length goes, readings that look odd and are healthy, an order of agents that wants several seeds. */
 import { told } from '../../language/language.ts';
 import { figure } from '../diagnosis.ts';
-import { logLimits } from './limits.ts';
+import { logLimits } from '../limits.ts';
 import type { Owner } from './series.ts';
 import type { View } from './view.ts';
 
@@ -32,7 +32,7 @@ export function notes(views: readonly View[], owners: readonly Owner[], updates:
       ),
     );
   const exact = kl?.tells(logLimits.zeroKl.value) ? kl : undefined;
-  const zero = exact?.share((value) => Math.abs(value) < 10 * logLimits.zeroKl.value) === 1;
+  const zero = exact?.share((value) => Math.abs(value) < logLimits.nearZero.value * logLimits.zeroKl.value) === 1;
   if (zero && first.stepsPerBatch === 1)
     out.push(
       told(
@@ -56,7 +56,9 @@ export function notes(views: readonly View[], owners: readonly Owner[], updates:
       ),
     );
   const spreads = first.owner.get('advantage_std');
-  if (spreads && (spreads.median > 10 || (spreads.median > 1e-6 && spreads.median < 0.1)))
+  const { someSpread, smallSpread, largeSpread, atBound, nearlyAlways } = logLimits;
+  const small = spreads && spreads.median > someSpread.value && spreads.median < smallSpread.value;
+  if (spreads && (spreads.median > largeSpread.value || small))
     out.push(
       told(
         `${spreads.series.name} has a median of ${figure(spreads.median)}: if these are the advantages that enter the loss, they are not normalised, and the step follows the scale of the rewards.`,
@@ -65,7 +67,8 @@ export function notes(views: readonly View[], owners: readonly Owner[], updates:
     );
   const gradient = first.owner.get('grad_norm', enough);
   const bound = first.run.number('max_grad_norm');
-  if (gradient && bound > 0 && gradient.share((value) => Math.abs(value - bound) < 0.01 * bound) >= 0.95)
+  const cut = (value: number) => Math.abs(value - bound) < atBound.value * bound;
+  if (gradient && bound > 0 && gradient.share(cut) >= nearlyAlways.value)
     out.push(
       told(
         `${gradient.series.name} is at the clip of ${figure(bound)} in every update: the step has one length whatever the rows say. Look at the scale of rewards and of the value loss.`,

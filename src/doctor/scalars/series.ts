@@ -4,6 +4,7 @@ import type { Chunk, NumberColumn } from '../../recording/column.ts';
 import { recognise } from '../../recording/importers/recognise.ts';
 import type { Recording } from '../../recording/recording.ts';
 import type { Run } from '../evidence/run.ts';
+import { logLimits } from '../limits.ts';
 
 export interface Series {
   /** As the log calls it. */
@@ -27,7 +28,7 @@ export class Owner {
   ) {}
 
   /** Undefined where the log has no such metric, or too few numbers of it. */
-  get(metric: string, fewest = 5): Figures | undefined {
+  get(metric: string, fewest: number = logLimits.some.value): Figures | undefined {
     const series = this.series.get(metric);
     if (!series) return undefined;
     const figures = this.kept.get(metric) ?? new Figures(series);

@@ -1,6 +1,7 @@
 /** What a symptom of a log is: what is looked for in which figure, how it is seen, and which causes would look like it. Nothing here is proof. */
 import type { Pair } from '../../language/language.ts';
 import type { Figures as Evidence } from '../diagnosis.ts';
+import { logLimits } from '../limits.ts';
 import type { Figures } from './series.ts';
 import type { View } from './view.ts';
 
@@ -8,7 +9,7 @@ import type { View } from './view.ts';
 export type Weights = Record<string, number>;
 
 /** Never more than an even chance: other faults, and bad luck, look the same in a log. */
-export const most = 0.5;
+export const most = logLimits.mostWeight.value;
 
 /** A symptom as one log shows it. */
 export interface Found {

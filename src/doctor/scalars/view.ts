@@ -1,8 +1,10 @@
 /** What several symptoms ask about one agent's figures: does the policy move, did it get better, how many steps are in a batch. */
 import { mean, median, spread } from '../../math/statistics.ts';
 import type { Run } from '../evidence/run.ts';
-import { logLimits } from './limits.ts';
+import { logLimits } from '../limits.ts';
 import type { Figures, Owner } from './series.ts';
+
+const { few, many } = logLimits;
 
 export class View {
   readonly kl: Figures | undefined;
@@ -16,10 +18,10 @@ export class View {
     readonly owner: Owner,
     readonly run: Run,
   ) {
-    this.kl = owner.get('kl', 3) ?? owner.get('kl_k1', 3);
-    this.clip = owner.get('clip_fraction', 3);
-    this.entropy = owner.get('entropy', 3);
-    this.returns = owner.get('return', 10) ?? owner.get('evaluation_return', 10);
+    this.kl = owner.get('kl', few.value) ?? owner.get('kl_k1', few.value);
+    this.clip = owner.get('clip_fraction', few.value);
+    this.entropy = owner.get('entropy', few.value);
+    this.returns = owner.get('return', many.value) ?? owner.get('evaluation_return', many.value);
     this.stepsPerBatch = stepsPerBatch(owner, run);
   }
 
@@ -29,28 +31,35 @@ export class View {
     if (!returns) return false;
     const range = returns.greatest - returns.least;
     const late = mean(returns.late);
-    if (returns.rise > logLimits.rise.value && late - mean(returns.early) > 0.05 * range) return true;
-    const first = mean(returns.values.slice(0, 3));
-    return late - first > 0.3 * range && late - first > 3 * spread(returns.late).std;
+    if (returns.rise > logLimits.rise.value && late - mean(returns.early) > logLimits.riseShare.value * range)
+      return true;
+    const first = mean(returns.values.slice(0, few.value));
+    const { soonShare, soonSpreads } = logLimits;
+    return late - first > soonShare.value * range && late - first > soonSpreads.value * spread(returns.late).std;
   }
 
   /** An entropy of 0 all along: there is one thing to do, and no policy to move. */
   get nothingToChoose(): boolean {
-    return this.entropy !== undefined && Math.max(Math.abs(this.entropy.least), Math.abs(this.entropy.greatest)) < 1e-6;
+    const { entropy } = this;
+    return (
+      entropy !== undefined && Math.max(Math.abs(entropy.least), Math.abs(entropy.greatest)) < logLimits.noEntropy.value
+    );
   }
 
   get entropyStill(): boolean {
     const { entropy } = this;
     if (!entropy) return false;
-    return entropy.high - entropy.low <= 1e-3 * Math.max(0.1, Math.abs(entropy.median));
+    const { entropyStill, entropyFloor } = logLimits;
+    return entropy.high - entropy.low <= entropyStill.value * Math.max(entropyFloor.value, Math.abs(entropy.median));
   }
 
   /** Entropy goes up and down with what is seen; a policy that moves shifts it. */
   get entropyShifts(): boolean {
     const { entropy } = this;
-    if (!entropy || entropy.count < 10) return false;
+    if (!entropy || entropy.count < many.value) return false;
     const shift = Math.abs(mean(entropy.late) - mean(entropy.early));
-    return Math.abs(entropy.rise) > 4 && shift > 0.02 * Math.abs(entropy.median);
+    const { entropyShift, entropyShifted } = logLimits;
+    return Math.abs(entropy.rise) > entropyShift.value && shift > entropyShifted.value * Math.abs(entropy.median);
   }
 
   /** Whether anything says that the policy moves. */
@@ -75,7 +84,7 @@ function stepsPerBatch(owner: Owner, run: Run): number {
   if (epochs * minibatches >= 1) return epochs * minibatches;
   if (epochs > 1 || minibatches > 1) return Number.POSITIVE_INFINITY;
   // Stable-Baselines3 counts the epochs of all updates so far.
-  const updates = owner.get('updates', 3);
+  const updates = owner.get('updates', few.value);
   if (!updates) return Number.NaN;
   const gaps = updates.values.slice(1).map((value, i) => value - updates.values[i]);
   return median(gaps) > 1 ? Number.POSITIVE_INFINITY : Number.NaN;

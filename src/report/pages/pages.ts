@@ -144,6 +144,7 @@ const topicTitles: Record<keyof typeof topics, string> = {
   scores: 'Scores',
   tokens: 'Language models',
   continuous: 'Continuous actions',
+  logs: 'Figures of logs',
 };
 
 function limitsPage(): string {

@@ -2,7 +2,7 @@
 import { told } from '../../../language/language.ts';
 import { mean, median } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
-import { logLimits } from '../limits.ts';
+import { logLimits } from '../../limits.ts';
 import { type Found, found, type Symptom } from '../symptom.ts';
 import type { View } from '../view.ts';
 
@@ -27,7 +27,7 @@ export interface Apart {
 
 export function acrossAgents(views: readonly View[], name: (agent: number) => string): Apart | undefined {
   const losses = views.flatMap((view) => {
-    const figures = view.owner.get('value_loss', 3);
+    const figures = view.owner.get('value_loss', logLimits.few.value);
     return figures && view.owner.agent >= 0 ? [{ view, figures, late: median(figures.late) }] : [];
   });
   if (losses.length < 2) return undefined;

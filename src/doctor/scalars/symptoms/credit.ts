@@ -2,17 +2,19 @@
 import { told } from '../../../language/language.ts';
 import { mean, spread } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
-import { logLimits } from '../limits.ts';
+import { logLimits } from '../../limits.ts';
 import { found, type Symptom, type Weights } from '../symptom.ts';
+
+const { few, fewUpdates, lostShare, mostUpdates, nearlyAlways, noCredit } = logLimits;
 
 const flat: Symptom = {
   id: 'advantage-flat',
   reads: ['advantage_std', 'groups_without_signal'],
   looksFor: ['advantages without any spread', '没有任何差异的优势'],
   find({ owner }) {
-    const spreads = owner.get('advantage_std', 3);
-    const none = (value: number) => Math.abs(value) < 1e-8;
-    if (spreads?.tells(0) && spreads.share(none) >= 0.9)
+    const spreads = owner.get('advantage_std', few.value);
+    const none = (value: number) => Math.abs(value) < noCredit.value;
+    if (spreads?.tells(0) && spreads.share(none) >= mostUpdates.value)
       return found(
         spreads,
         spreads.onset(none),
@@ -24,17 +26,17 @@ const flat: Symptom = {
         { above: 0 },
       );
     const without = owner.get('groups_without_signal', logLimits.updates.value);
-    if (!without || without.median <= 0.95) return undefined;
+    if (!without || without.median <= nearlyAlways.value) return undefined;
     const sentence = told(
       `${without.series.name} is ${figure(without.median)}: almost no group has answers of different reward`,
       `${without.series.name} 为 ${figure(without.median)}：几乎没有哪一组的回答奖励不同`,
     );
     return found(
       without,
-      without.onset((value) => value > 0.95),
+      without.onset((value) => value > nearlyAlways.value),
       sentence,
       { median: figure(without.median) },
-      { at_most: 0.9 },
+      { at_most: mostUpdates.value },
     );
   },
   suggests: () => ({ 'advantage-degenerate': 0.45 }),
@@ -45,8 +47,9 @@ const oneSided: Symptom = {
   reads: ['advantage_mean', 'advantage_std'],
   looksFor: ['advantages that all have one sign', '全部同号的优势'],
   find({ owner }) {
-    const [means, spreads] = [owner.get('advantage_mean', 5), owner.get('advantage_std', 5)];
-    if (!means || !spreads || spreads.median <= 1e-8 || (means.least <= 0 && means.greatest >= 0)) return undefined;
+    const [means, spreads] = [owner.get('advantage_mean'), owner.get('advantage_std')];
+    if (!means || !spreads || spreads.median <= noCredit.value || (means.least <= 0 && means.greatest >= 0))
+      return undefined;
     if (Math.abs(means.median) <= logLimits.oneSided.value * spreads.median) return undefined;
     const sentence = told(
       `${means.series.name} is ${figure(means.median)} with a spread of ${figure(spreads.median)}: all advantages have one sign`,
@@ -68,13 +71,13 @@ const notCentred: Symptom = {
   reads: ['advantage_mean', 'advantage_std'],
   looksFor: ['advantages whose mean is far from 0', '均值远离 0 的优势'],
   find(view) {
-    const means = view.owner.get('advantage_mean', 5);
+    const means = view.owner.get('advantage_mean');
     if (!means || oneSided.find(view)) return undefined;
-    const spreads = view.owner.get('advantage_std', 5);
+    const spreads = view.owner.get('advantage_std');
     const one = means.share((value) => value > 0);
     // Without the spread only the size speaks: advantages of normalised rewards stay well below 1.
     const far = Math.abs(means.median) > (spreads ? logLimits.offCentre.value * spreads.median : 1);
-    if (!far || (one > 0.1 && one < 0.9)) return undefined;
+    if (!far || (one > fewUpdates.value && one < mostUpdates.value)) return undefined;
     const beside = spreads
       ? told(` with a spread of ${figure(spreads.median)}`, `，标准差 ${figure(spreads.median)}`)
       : '';
@@ -105,21 +108,21 @@ const falling: Symptom = {
     if (!returns || returns.count < logLimits.updates.value) return undefined;
     const range = returns.greatest - returns.least;
     // A policy that is pushed the wrong way is at its worst within a few updates: then only the first ones were better, and the rest goes down to the end.
-    const first = returns.values.slice(0, 3);
+    const first = returns.values.slice(0, few.value);
     const atOnce = returns.trend < -logLimits.fall.value && Math.max(...returns.late) < Math.min(...first);
     const early = atOnce ? first : returns.early;
     const gap = mean(early) - mean(returns.late);
     // Worse than at the very start, and never better in between.
     const later = Math.max(...returns.smooth.slice(2));
     const falls = atOnce || returns.rise < -logLimits.fall.value;
-    if (!falls || gap <= 0.3 * range || later > Math.max(...early)) return undefined;
+    if (!falls || gap <= lostShare.value * range || later > Math.max(...early)) return undefined;
     const sentence = told(
       `${returns.series.name} falls from ${figure(mean(early))} to ${figure(mean(returns.late))}, below where it began`,
       `${returns.series.name} 从 ${figure(mean(early))} 降到 ${figure(mean(returns.late))}，低于开始时`,
     );
     return found(
       returns,
-      returns.onset((value) => value < mean(early) - 0.3 * range),
+      returns.onset((value) => value < mean(early) - lostShare.value * range),
       sentence,
       { early: figure(mean(early)), late: figure(mean(returns.late)) },
       { rises: true },
@@ -144,8 +147,8 @@ const afterPeak: Symptom = {
     const at = smooth.indexOf(peak);
     const [early, late] = [mean(returns.early), mean(returns.late)];
     const error = Math.sqrt((spread(returns.late).std ** 2 / returns.late.length) * 4);
-    if (at > 0.7 * smooth.length || peak - early <= 0 || peak - late <= logLimits.afterPeak.value * (peak - early))
-      return undefined;
+    if (at > logLimits.peakBy.value * smooth.length || peak - early <= 0) return undefined;
+    if (peak - late <= logLimits.afterPeak.value * (peak - early)) return undefined;
     if (peak - late <= logLimits.fall.value * error || peak - early <= logLimits.fall.value * error) return undefined;
     const step = returns.steps[Math.min(returns.count - 1, Math.floor((at / smooth.length) * returns.count))];
     const sentence = told(

@@ -2,7 +2,7 @@
 import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
-import { logLimits } from '../limits.ts';
+import { logLimits } from '../../limits.ts';
 import { found, type Symptom } from '../symptom.ts';
 
 const worseThanConstant: Symptom = {
@@ -45,7 +45,7 @@ const blowsUp: Symptom = {
   reads: ['value_loss'],
   looksFor: ['a value loss that grows more than the returns explain', '增长超出回报所能解释的价值损失'],
   find(view) {
-    const loss = view.owner.get('value_loss', 6);
+    const loss = view.owner.get('value_loss', logLimits.growth.value);
     if (!loss) return undefined;
     const [before, after] = [median(loss.early), median(loss.late)];
     const times = view.improved ? logLimits.growsLearning.value : logLimits.grows.value;

@@ -2,10 +2,10 @@
 import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
-import { logLimits } from '../limits.ts';
+import { logLimits } from '../../limits.ts';
 import { found, type Symptom, type Weights } from '../symptom.ts';
 
-const { updates, entropyNear, rise } = logLimits;
+const { updates, entropyNear, rise, collapsedShare } = logLimits;
 
 const atLogK: Symptom = {
   id: 'entropy-at-log-k',
@@ -25,10 +25,10 @@ const atLogK: Symptom = {
         relative.onset(() => true),
         sentence,
         { median: figure(relative.median), updates: relative.count },
-        { at_most: 0.98 },
+        { at_most: figure(1 - 2 * entropyNear.value) },
       );
     }
-    if (relative || !entropy || entropy.count < 5) return undefined;
+    if (relative || !entropy || entropy.count < logLimits.some.value) return undefined;
     const [before, after] = [median(entropy.early), median(entropy.late)];
     const choices = Math.round(Math.exp(before));
     const still =
@@ -37,7 +37,7 @@ const atLogK: Symptom = {
       median(view.kl.values.map(Math.abs)) < logLimits.tinyKl.value;
     const near =
       choices >= 2 &&
-      choices <= 64 &&
+      choices <= logLimits.mostChoices.value &&
       Math.abs(entropy.median - Math.log(choices)) < entropyNear.value * Math.log(choices);
     if (!near || after <= (1 - entropyNear.value) * before || (entropy.count < 2 * updates.value && !still))
       return undefined;
@@ -56,7 +56,8 @@ const atLogK: Symptom = {
   suggests(view, seen): Weights {
     if (seen.has('kl-zero') || seen.has('learning-rate-zero')) return {};
     const logged = view.owner.get('entropy_coefficient', 1)?.median ?? 0;
-    const strong = view.run.number('entropy_coefficient') >= 0.05 || logged >= 0.05;
+    const { strongBonus } = logLimits;
+    const strong = view.run.number('entropy_coefficient') >= strongBonus.value || logged >= strongBonus.value;
     return {
       'entropy-bonus-dominates': strong ? 0.3 : 0.18,
       'policy-head-flat': 0.15,
@@ -73,7 +74,8 @@ const rising: Symptom = {
   find({ entropy, improved }) {
     if (!entropy || entropy.count < updates.value || improved) return undefined;
     const [before, after] = [median(entropy.early), median(entropy.late)];
-    if (after <= 1.15 * Math.abs(before) + 0.02 || entropy.rise <= rise.value) return undefined;
+    const { risenShare, risenLeast } = logLimits;
+    if (after <= risenShare.value * Math.abs(before) + risenLeast.value || entropy.rise <= rise.value) return undefined;
     const sentence = told(
       `${entropy.series.name} rises from ${figure(before)} to ${figure(after)}`,
       `${entropy.series.name} 从 ${figure(before)} 升到 ${figure(after)}`,
@@ -97,14 +99,15 @@ const collapsed: Symptom = {
     if (!entropy || entropy.count < updates.value || improved) return undefined;
     const [first, after] = [entropy.values[0], median(entropy.late)];
     const quarter = entropy.values.slice(0, Math.ceil(entropy.count / 4)).at(-1)!;
-    if (first <= 0.05 || entropy.least < 0 || quarter >= 0.05 * first || after >= 0.05 * first) return undefined;
+    const gone = collapsedShare.value * first;
+    if (first <= collapsedShare.value || entropy.least < 0 || quarter >= gone || after >= gone) return undefined;
     const sentence = told(
       `${entropy.series.name} falls from ${figure(first)} to ${figure(after)} in the first quarter of the log, and what episodes pay does not rise`,
       `${entropy.series.name} 在日志的前四分之一里从 ${figure(first)} 降到 ${figure(after)}，而回合所得并未上升`,
     );
     return found(
       entropy,
-      entropy.onset((value) => value < 0.05 * first),
+      entropy.onset((value) => value < gone),
       sentence,
       { first: figure(first), late: figure(after) },
       { falls: 'slowly' },

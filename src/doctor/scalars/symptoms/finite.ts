@@ -1,5 +1,6 @@
 /** A figure that is not a number. Explained variance and returns are NaN in healthy logs, where nothing varies or no episode has ended. */
 import { told } from '../../../language/language.ts';
+import { logLimits } from '../../limits.ts';
 import { Figures } from '../series.ts';
 import { type Found, found, most, type Symptom } from '../symptom.ts';
 
@@ -26,7 +27,7 @@ export const nonFinite: Symptom = {
       const bad = series.value.flatMap((value, i) => (Number.isFinite(value) ? [] : [i]));
       // Mixed precision skips a step whose gradient overflows; a loss that stays NaN does not come back.
       const lasting = bad.length > 0 && !Number.isFinite(series.value.at(-1)!);
-      if (!lasting && (/grad/.test(series.metric) || bad.length < 3)) continue;
+      if (!lasting && (/grad/.test(series.metric) || bad.length < logLimits.few.value)) continue;
       const step = Number.isFinite(series.step[bad[0]]) ? series.step[bad[0]] : bad[0];
       if (first && first.onset <= step) continue;
       const sentence = told(

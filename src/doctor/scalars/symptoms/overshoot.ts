@@ -2,7 +2,7 @@
 import { told } from '../../../language/language.ts';
 import { mean } from '../../../math/statistics.ts';
 import { figure } from '../../diagnosis.ts';
-import { logLimits } from '../limits.ts';
+import { logLimits } from '../../limits.ts';
 import { type Found, found, type Symptom, type Weights } from '../symptom.ts';
 
 /** The update does not see the distribution that was sampled from. */
@@ -19,9 +19,9 @@ const replayed: Weights = {
 
 /** A distribution that is not replayed is far off from the first update; steps that are too large need some to get there. */
 function overshooting({ measured }: Found): Weights {
-  const atOnce = Number(measured.first) > 0.5 * Number(measured.median);
+  const atOnce = Number(measured.first) > logLimits.atOnce.value * Number(measured.median);
   if (atOnce) return { ...replayed, 'learning-rate-too-large': 0.15 };
-  const less = Object.entries(replayed).map(([cause, weight]) => [cause, 0.3 * weight]);
+  const less = Object.entries(replayed).map(([cause, weight]) => [cause, logLimits.lessLikely.value * weight]);
   return { ...Object.fromEntries(less), 'learning-rate-too-large': 0.4 };
 }
 
@@ -76,7 +76,7 @@ const ratioOff: Symptom = {
   reads: ['ratio'],
   looksFor: ['a mean ratio that is not 1', '不为 1 的平均比率'],
   find({ owner }) {
-    const ratio = owner.get('ratio', 3);
+    const ratio = owner.get('ratio', logLimits.few.value);
     const off = (value: number) => Math.abs(value - 1) > logLimits.ratioOff.value;
     if (!ratio || !off(ratio.median)) return undefined;
     const sentence = told(
@@ -93,13 +93,14 @@ const klBelowClip: Symptom = {
   reads: ['kl', 'clip_fraction'],
   looksFor: ['a KL that is smaller than the clip fraction allows', '小于裁剪比例所允许的 KL'],
   find({ owner, clip, run }) {
-    const estimate = owner.get('kl', 10) ?? owner.get('kl_k1', 10);
-    if (!estimate || !clip || clip.count < 10) return undefined;
+    const { many, someClip, agreesWithClip } = logLimits;
+    const estimate = owner.get('kl', many.value) ?? owner.get('kl_k1', many.value);
+    if (!estimate || !clip || clip.count < many.value) return undefined;
     const range = run.number('clip') > 0 ? run.number('clip') : (owner.get('clip_range', 1)?.median ?? 0.2);
     // A row beyond the range adds at least this to the mean of ratio - 1 - log ratio, so the two readings bound each other.
     const least = mean(clip.values) * (range - Math.log1p(range));
     const shown = mean(estimate.values);
-    if (mean(clip.values) <= 0.01 || Math.abs(shown) >= 0.2 * least) return undefined;
+    if (mean(clip.values) <= someClip.value || Math.abs(shown) >= agreesWithClip.value * least) return undefined;
     return found(
       estimate,
       estimate.onset(() => true),

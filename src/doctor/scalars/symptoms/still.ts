@@ -2,8 +2,9 @@
 import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { figure, percent } from '../../diagnosis.ts';
-import { logLimits } from '../limits.ts';
+import { logLimits } from '../../limits.ts';
 import { found, most, type Symptom, type Weights } from '../symptom.ts';
+import type { View } from '../view.ts';
 
 const still: Weights = {
   'optimizer-unbound': 0.25,
@@ -13,15 +14,20 @@ const still: Weights = {
   'old-logp-recomputed': 0.06,
 };
 
+const { few, nearlyAlways } = logLimits;
+
+/** Whether the rate is one that moves policies elsewhere. */
+const usual = ({ owner }: View) => (owner.get('learning_rate', few.value)?.median ?? 0) >= logLimits.usualRate.value;
+
 const learningRateZero: Symptom = {
   id: 'learning-rate-zero',
   reads: ['learning_rate'],
   looksFor: ['a learning rate of 0', '为 0 的学习率'],
   find({ owner }) {
-    const rate = owner.get('learning_rate', 3);
+    const rate = owner.get('learning_rate', few.value);
     const share = rate?.share((value) => value === 0) ?? 0;
     // A rate that is annealed ends at 0.
-    if (!rate || share < 0.5 || !rate.tells(0)) return undefined;
+    if (!rate || share < logLimits.rateGone.value || !rate.tells(0)) return undefined;
     const onset = rate.onset((value) => value === 0);
     return found(
       rate,
@@ -42,9 +48,9 @@ const gradientZero: Symptom = {
   reads: ['policy_grad_norm', 'grad_norm'],
   looksFor: ['a gradient of 0', '为 0 的梯度'],
   find({ owner, nothingToChoose }) {
-    const gradient = owner.get('policy_grad_norm', 3) ?? owner.get('grad_norm', 3);
-    if (nothingToChoose || !gradient?.tells(0) || gradient.share((value) => Math.abs(value) < 1e-12) < 0.9)
-      return undefined;
+    const gradient = owner.get('policy_grad_norm', few.value) ?? owner.get('grad_norm', few.value);
+    const none = (value: number) => Math.abs(value) < logLimits.noGradient.value;
+    if (nothingToChoose || !gradient?.tells(0) || gradient.share(none) < logLimits.mostUpdates.value) return undefined;
     const onset = gradient.onset((value) => value === 0);
     const sentence = told(
       `${gradient.series.name} is 0: no gradient reaches what it measures`,
@@ -62,9 +68,10 @@ const klZero: Symptom = {
   find(view) {
     const { kl, clip } = view;
     if (view.nothingToChoose || !kl?.tells(logLimits.zeroKl.value) || view.stepsPerBatch === 1) return undefined;
-    const { zeroKl } = logLimits;
+    const { zeroKl, nearZero } = logLimits;
     const size = median(kl.values.map(Math.abs));
-    const throughout = size < zeroKl.value && kl.share((value) => Math.abs(value) < 10 * zeroKl.value) >= 0.95;
+    const near = (value: number) => Math.abs(value) < nearZero.value * zeroKl.value;
+    const throughout = size < zeroKl.value && kl.share(near) >= nearlyAlways.value;
     if (throughout && !(clip !== undefined && clip.high > 0)) {
       const sentence = told(
         `${kl.series.name} is 0 in every one of ${kl.count} updates (median ${figure(size)})`,
@@ -81,7 +88,8 @@ const klZero: Symptom = {
     // Once it moved: then what is 0 from some update on is no question of how many steps a batch has.
     const since = 1 + kl.values.findLastIndex((value) => Math.abs(value) >= zeroKl.value);
     const updates = kl.count - since;
-    if (since === 0 || updates < Math.max(logLimits.updates.value / 2, 0.4 * kl.count)) return undefined;
+    if (since === 0 || updates < Math.max(logLimits.updates.value / 2, logLimits.stoppedShare.value * kl.count))
+      return undefined;
     if (clip?.values.slice(Math.ceil((since / kl.count) * clip.count)).some((value) => value > 0)) return undefined;
     const step = kl.steps[since];
     const sentence = told(
@@ -95,9 +103,10 @@ const klZero: Symptom = {
     if (seen.has('non-finite')) return {};
     if (seen.has('learning-rate-zero')) return { 'learning-rate-too-small': most };
     if (seen.has('gradient-zero')) return { 'policy-detached': 0.4, 'advantage-degenerate': 0.15 };
-    const rate = view.owner.get('learning_rate', 3);
+    const rate = view.owner.get('learning_rate', few.value);
     if (rate?.tells(0) && rate.median < logLimits.tinyRate.value) return { ...still, 'learning-rate-too-small': 0.45 };
-    if (!view.moves) return rate && rate.median >= 1e-4 ? { ...still, 'learning-rate-too-small': 0.05 } : still;
+    if (!view.moves)
+      return rate && rate.median >= logLimits.usualRate.value ? { ...still, 'learning-rate-too-small': 0.05 } : still;
     const known = view.stepsPerBatch > 1;
     // One step per batch gives exactly this in a healthy run, and then the returns may well rise.
     if (!known && view.improved) return {};
@@ -112,10 +121,10 @@ const ratioOne: Symptom = {
   reads: ['ratio'],
   looksFor: ['a ratio that is exactly 1 in every update', '每次更新都恰好为 1 的比率'],
   find(view) {
-    const ratio = view.owner.get('ratio', 3);
+    const ratio = view.owner.get('ratio', few.value);
     // Where there is a KL, it says the same more exactly.
     if (view.kl || view.nothingToChoose || view.stepsPerBatch === 1 || !ratio) return undefined;
-    if (ratio.share((value) => Math.abs(value - 1) < logLimits.zeroKl.value) < 0.95) return undefined;
+    if (ratio.share((value) => Math.abs(value - 1) < logLimits.zeroKl.value) < nearlyAlways.value) return undefined;
     const sentence = told(
       `${ratio.series.name} is exactly 1 in every one of ${ratio.count} updates`,
       `${ratio.series.name} 在全部 ${ratio.count} 次更新中都恰好是 1`,
@@ -140,7 +149,7 @@ const klTiny: Symptom = {
     if (
       view.nothingToChoose ||
       !kl?.tells(logLimits.tinyKl.value) ||
-      kl.count < 5 ||
+      kl.count < logLimits.some.value ||
       view.stepsPerBatch === 1 ||
       klZero.find(view)
     )
@@ -164,7 +173,7 @@ const klTiny: Symptom = {
       ? { 'learning-rate-too-small': most }
       : {
           // A rate that is usual elsewhere is not what keeps the policy where it is.
-          'learning-rate-too-small': (view.owner.get('learning_rate', 3)?.median ?? 0) >= 1e-4 ? 0.12 : 0.35,
+          'learning-rate-too-small': usual(view) ? 0.12 : 0.35,
           'old-logp-recomputed': 0.1,
           'kl-guard-too-tight': 0.1,
           'value-loss-dominates': 0.08,
@@ -177,7 +186,7 @@ const stopsAtOnce: Symptom = {
   reads: ['epochs_run'],
   looksFor: ['epochs that stop at the first one, every time', '每次都停在第一轮的训练轮'],
   find({ owner, run }) {
-    const epochs = owner.get('epochs_run', 5);
+    const epochs = owner.get('epochs_run');
     if (!epochs || !(run.number('epochs') > 1) || epochs.high > 1) return undefined;
     const sentence = told(
       `${epochs.series.name} is ${figure(epochs.median)} in every update, of ${run.number('epochs')} epochs that are set`,
