@@ -85,6 +85,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '41': 'bins of a histogram',
     '24': 'points of a curve',
     '3': 'responses that are shown',
+    '800': 'tokens of a response that are shown',
     '8': 'rows of a point',
     '0.995': 'where a drawing ends',
     '1e-6': 'the narrowest drawing',

@@ -80,6 +80,8 @@ const aboutResponses = [
   'coefs',
   'parted',
   'repeats',
+  'answer',
+  'answer_logp',
   'from',
   'to',
 ] as const;

@@ -126,6 +126,8 @@ export class TokenEvidence {
     const trained = samples.column('trained');
     const token = samples.column('token');
     const logp = samples.column('sampler_logp') ?? samples.column('old_logp');
+    const tempered = samples.column('logp_tempered');
+    const mass = samples.column('kept_mass');
     const { responses } = this;
     const [tokens, count, parted] = [
       responses.column('tokens'),
@@ -133,6 +135,7 @@ export class TokenEvidence {
       responses.column('parted'),
     ];
     const [from, to] = [responses.column('from'), responses.column('to')];
+    const [answer, chance] = [responses.column('answer'), responses.column('answer_logp')];
     const place = new Map<number, { all: number; sampled: number; allParted: number; sampledParted: number }>();
     let print = 0;
     const close = (own: number) => {
@@ -150,6 +153,13 @@ export class TokenEvidence {
       const inside = codes[i] !== source.prompt && codes[i] !== source.padding;
       if (inside) tokens[own]++;
       if (trained?.[i] === 1) count[own]++;
+      if (token && inside) {
+        answer[own] = (Math.imul(answer[own] || 1, 31) + token[i]) | 0;
+        // As it was drawn: at the configured temperature, from the tokens that were kept.
+        const drawn = tempered && !Number.isNaN(tempered[i]) ? tempered[i] : logp?.[i];
+        if (codes[i] === source.sampled && drawn !== undefined)
+          chance[own] = (chance[own] || 0) + drawn - (mass ? Math.log(mass[i]) || 0 : 0);
+      }
       if (token && inside) {
         const ids = this.sampled.get(own);
         if (ids) {

@@ -9,12 +9,18 @@ export interface Gaps {
   q50: number;
   q90: number;
   q98: number;
+  /** What the same quantiles are at least: so few rows may have a quantile of this size by chance. */
+  least: { q50: number; q90: number; q98: number };
 }
+
+const shares = [0.5, 0.9, 0.98];
 
 export function gaps(values: ArrayLike<number>): Gaps {
   const sizes = Float64Array.from(values as Float64Array, Math.abs).filter((value) => !Number.isNaN(value));
-  const [q50, q90, q98] = quantiles(sizes, [0.5, 0.9, 0.98]);
-  return { rows: sizes.length, q50, q90, q98 };
+  const error = (share: number) => Math.sqrt((share * (1 - share)) / sizes.length);
+  const lower = shares.map((share) => Math.max(0, share - limits.sigmas.value * error(share)));
+  const [q50, q90, q98, least50, least90, least98] = quantiles(sizes, [...shares, ...lower]);
+  return { rows: sizes.length, q50, q90, q98, least: { q50: least50, q90: least90, q98: least98 } };
 }
 
 /** Quantiles of the sizes of errors. */
@@ -30,12 +36,20 @@ export class Floor {
     readonly measured: boolean,
   ) {}
 
-  /** Whether gaps are no larger than the floor, at three places of their distribution. */
-  holds({ rows, q50, q90, q98 }: Gaps): boolean {
+  /** Whether gaps are no larger than the floor, at three places of their distribution: what a transform that undoes a fault must reach. */
+  holds({ rows, ...sizes }: Gaps): boolean {
+    return rows > 0 && this.covers(sizes);
+  }
+
+  /** Whether gaps are larger than the floor by more than so few rows could be by chance. In between nothing is proved, and nothing accused. */
+  broken({ rows, least }: Gaps): boolean {
+    return rows > 0 && !this.covers(least);
+  }
+
+  private covers({ q50, q90, q98 }: Gaps['least']): boolean {
     const { own } = this;
     const [times, least] = [limits.floorTimes.value, limits.logp.value];
     return (
-      rows > 0 &&
       q50 <= times * Math.max(own.q50, limits.floorMedian.value * own.q90) + least / 2 &&
       q90 <= times * own.q90 + least &&
       q98 <= times * own.q98 + 2 * least
@@ -48,13 +62,15 @@ export class Floor {
   }
 }
 
-const single: Gaps = { rows: 0, q50: 0, q90: 0, q98: 0 };
+const none = { q50: 0, q90: 0, q98: 0 };
+const single: Gaps = { rows: 0, ...none, least: none };
 /** As seen in bf16 between batches of one and of eight. */
 const half: Gaps = {
   rows: 0,
   q50: limits.halfMedian.value,
   q90: limits.halfNine.value,
   q98: limits.halfTail.value,
+  least: none,
 };
 
 /** The floor of two columns of a recording, over tokens that the model sampled. */
@@ -76,7 +92,7 @@ export function wider(a: Floor, b: Floor): Floor {
   const { own } = a;
   return new Floor(
     {
-      rows: own.rows,
+      ...own,
       q50: Math.max(own.q50, b.own.q50),
       q90: Math.max(own.q90, b.own.q90),
       q98: Math.max(own.q98, b.own.q98),

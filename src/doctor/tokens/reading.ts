@@ -41,6 +41,8 @@ export interface ReadResponse {
   reward: number;
   advantage: number;
   gap: number;
+  /** How many tokens it has, and the stretch of them that is shown. */
+  length: number;
   tokens: ReadToken[];
 }
 
@@ -57,6 +59,8 @@ const bins = 41;
 const parts = 24;
 const shown = 3;
 const fewest = 8;
+/** A page with more tokens than this is not read, and slow to draw. */
+const longest = 800;
 
 interface Side {
   of: TokenReading['of'];
@@ -172,7 +176,7 @@ function worstOf(
     .map(([response, { sum, count }]) => ({ response, gap: sum / count }))
     .sort((a, b) => b.gap - a.gap || a.response - b.response)
     .slice(0, shown);
-  const wanted = new Set(farthest.flatMap(({ response }) => [...byResponse.get(response)!]));
+  const wanted = new Set(farthest.flatMap(({ response }) => [...stretch(byResponse.get(response)!, gapOf)]));
   const coefs = new Map<number, number>();
   for (let use = 0; use < uses.rows; use++) {
     const row = uses.at('token', use);
@@ -186,7 +190,8 @@ function worstOf(
     reward: responses.at('reward', response),
     advantage: responses.at('advantage', response),
     gap,
-    tokens: Array.from(byResponse.get(response)!, (row) => ({
+    length: byResponse.get(response)!.length,
+    tokens: Array.from(stretch(byResponse.get(response)!, gapOf), (row) => ({
       t: tokens.at('t', row),
       token: tokens.at('token', row),
       said: side[row],
@@ -196,4 +201,16 @@ function worstOf(
       source: names[tokens.at('source', row)] ?? '',
     })),
   }));
+}
+
+/** Of a response that is too long to be shown, the part that disagrees most. */
+function stretch(rows: Int32Array, gapOf: (row: number) => number): Int32Array {
+  if (rows.length <= longest) return rows;
+  const gap = (i: number) => Math.abs(gapOf(rows[i])) || 0;
+  let [sum, most, from] = [0, -1, 0];
+  for (let i = 0; i < rows.length; i++) {
+    sum += gap(i) - (i >= longest ? gap(i - longest) : 0);
+    if (i >= longest - 1 && sum > most) [most, from] = [sum, i - longest + 1];
+  }
+  return rows.subarray(from, from + longest);
 }

@@ -1,17 +1,18 @@
-/** The KL penalty that rewards carry: its coefficient is read off reward minus grade. */
+/** The KL penalty that rewards carry: its coefficient is read off what was paid less than the grade, or less than 0 for a cut answer where that is declared. */
 import { median, quantile } from '../../math/statistics.ts';
 import { limits } from '../limits.ts';
 import { source } from './codes.ts';
 import type { TokenEvidence } from './evidence.ts';
 
-/** Reward minus grade, against the sum of the KL estimates of the response's own tokens. */
+/** The reward that is due without a penalty minus the one paid, against the sum of the KL estimates of the response's own tokens. */
 export function klInRewards(
   evidence: TokenEvidence,
   rows: readonly number[],
+  due: (response: number) => number,
 ): { coefficient: number; meant: number; declared: boolean } | null {
   const { responses, tokens, settings, byResponse } = evidence;
   if (!tokens.has('reference_logp')) return null;
-  const [reward, graded] = [responses.column('reward'), responses.column('graded')];
+  const reward = responses.column('reward');
   const [reference, old, usual, first, origin] = (
     ['reference_logp', 'old_logp', 'logp_tempered', 'first_logp', 'source'] as const
   ).map((name) => tokens.column(name));
@@ -25,14 +26,14 @@ export function klInRewards(
     const quotients: number[] = [];
     for (const i of rows) {
       const own = byResponse.get(i);
-      if (!own || Number.isNaN(graded[i])) continue;
+      if (!own || Number.isNaN(due(i))) continue;
       let sum = 0;
       for (const row of own) {
         if (origin[row] !== source.sampled) continue;
         const logp = !Number.isNaN(old[row]) ? old[row] : !Number.isNaN(usual[row]) ? usual[row] : first[row];
         sum += estimate(reference[row] - logp);
       }
-      if (Math.abs(sum) > limits.coefNoticed.value) quotients.push((graded[i] - reward[i]) / sum);
+      if (Math.abs(sum) > limits.coefNoticed.value) quotients.push((due(i) - reward[i]) / sum);
     }
     if (quotients.length < limits.fewestRows.value) continue;
     const coefficient = median(quotients);

@@ -96,6 +96,14 @@ describe('the doctor for language models', () => {
     expect(right.checks.find(({ id }) => id === 'token-metrics')!.status).toBe('pass');
   });
 
+  it('says in a remark that most groups are solved', async () => {
+    const { verdict, remarks } = await diagnose(await tokenRun({ easy: 'mostly' }));
+    expect(verdict).toBe('healthy');
+    expect(remarks.find(({ id }) => id === 'group-degenerate')!.summary).toContain(
+      '25 of 30 groups (83.33 %) carry no signal: all of their rewards are equal; in 25 of them every answer has the best reward that there is.',
+    );
+  });
+
   it('was shown every cause that it may name, every check failing, and every transform of tokens', () => {
     const causes = new Set(told.map(({ causes: [first] }) => first?.id));
     const named = new Set(tokenChecks.flatMap((check) => check.causes));

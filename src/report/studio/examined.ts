@@ -22,7 +22,7 @@ export async function examine(recording: Recording, options: ExamineOptions): Pr
   const diagnosis = await diagnose(recording, {
     ...(options.progress ? { progress: options.progress } : {}),
     unfinished: options.unfinished,
-    ...(gatherer ? { watch: gatherer.watch, prove: gatherer.prove } : {}),
+    ...(gatherer ? { watch: gatherer.watch, prove: gatherer.prove, tokens: gatherer.tokens } : {}),
   });
   const entries = diagnosis.causes.map(({ id }) => causeById(id)).filter((entry) => entry !== undefined);
   return {

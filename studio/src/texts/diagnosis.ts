@@ -72,6 +72,11 @@ export const diagnosis = {
   'readings.inside': ['in the band', '在范围内'],
   'readings.below': ['below the band', '低于范围'],
   'readings.above': ['above the band', '高于范围'],
+  'responses.tokenizer': ['Choose a tokenizer', '选择分词器'],
+  'responses.ids': [
+    'Tokens are shown by their ids; a tokenizer.json or a vocabulary shows their text. It is read in this page.',
+    '词元以编号显示；tokenizer.json 或词表可显示其文本。文件在本页面内读取。',
+  ],
   'log.title': ['What a log alone can tell', '仅凭日志能看出什么'],
   'log.symptoms': ['Symptoms', '症状'],
   'log.ruledOut': ['Ruled out', '已排除'],

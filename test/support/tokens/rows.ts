@@ -39,7 +39,8 @@ export interface Options {
   rewardOrder?: 'own' | 'rolled';
   truncated?: 'as-is' | 'zeroed' | 'kept';
   reference?: 'start' | 'policy' | 'other';
-  easy?: boolean;
+  /** Every answer is paid 1; or those of five prompts in six are. */
+  easy?: boolean | 'mostly';
 }
 
 export interface Row {

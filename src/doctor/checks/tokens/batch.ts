@@ -82,7 +82,7 @@ function compare(evidence: TokenEvidence, name: string, side: Float64Array, clea
     return (
       known.length >= limits.decidingRows.value &&
       floor.holds(gaps(known.map((row) => side[row] - predict(row)))) &&
-      !floor.holds(gaps(known.map(gapOf)))
+      floor.broken(gaps(known.map(gapOf)))
     );
   };
   const all = gaps(rows.map(gapOf));
@@ -93,7 +93,7 @@ function compare(evidence: TokenEvidence, name: string, side: Float64Array, clea
     floor_q90: figure(floor.own.q90),
   };
   // The update may renormalise over the kept tokens; clean passes never do.
-  if (floor.holds(all) || agrees((row) => clean[row] - Math.log(kept[row]))) return { rows: rows.length, measured };
+  if (!floor.broken(all) || agrees((row) => clean[row] - Math.log(kept[row]))) return { rows: rows.length, measured };
   const onset = iteration[rows.find((row) => Math.abs(gapOf(row)) > floor.row) ?? rows[0]];
   const base = { check, rows: rows.length, onset, measured, expected: { gap_q50: figure(floor.own.q50) } };
   const done = (finding: Finding): Looked => ({ rows: rows.length, measured, findings: [finding] });
@@ -118,7 +118,7 @@ function compare(evidence: TokenEvidence, name: string, side: Float64Array, clea
     columns: { target: rows.map((row) => side[row]), before: rows.map((row) => clean[row]), after: rows.map(predict) },
   });
   // At temperature 1 both are the same, and say nothing.
-  const tempered = !floor.holds(gaps(rows.map((row) => plain[row] - usual[row])));
+  const tempered = floor.broken(gaps(rows.map((row) => plain[row] - usual[row])));
   const [fitted, heat] = [tokens.column('first_fitted'), tokens.column('first_temperature')];
   const hot = rows.filter((row) => !Number.isNaN(fitted[row]));
   const divided = (row: number) => plain[row] / temperatureOf(evidence, row);
@@ -204,7 +204,7 @@ function packing({ tokens }: TokenEvidence, rows: readonly number[], gapOf: (row
   const leads = tokens.column('leads_pack');
   const [head, rest] = [1, 0].map((place) => gaps(rows.filter((row) => leads[row] === place).map(gapOf)));
   if (head.rows < limits.fewestRows.value || rest.rows < limits.fewestRows.value) return null;
-  return floor.holds(head) && !floor.holds(rest) ? { rows: rest.rows, first: head.q50, later: rest.q50 } : null;
+  return floor.holds(head) && floor.broken(rest) ? { rows: rest.rows, first: head.q50, later: rest.q50 } : null;
 }
 
 /** A second pass over the same rows with the same weights, made on purpose: without it nothing shows that numbers are noise. */
@@ -212,6 +212,6 @@ function noise({ tokens }: TokenEvidence, rows: readonly number[], floor: Floor)
   const [first, again] = [tokens.column('first_logp'), tokens.column('first_again')];
   const second = gaps(rows.map((row) => again[row] - first[row]));
   if (second.rows >= limits.decidingRows.value)
-    return floor.holds(second) ? null : `median ${figure(second.q50)} nats apart`;
+    return floor.broken(second) ? `median ${figure(second.q50)} nats apart` : null;
   return null;
 }

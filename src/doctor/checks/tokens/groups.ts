@@ -1,4 +1,7 @@
-/** Do groups carry a signal? Where all rewards of a group are equal its advantages are 0, whatever the program does. */
+/**
+ * Do groups carry a signal? Where all rewards of a group are equal its advantages are 0, whatever the program does. A group in which every answer has the best
+ * reward is what success looks like: it costs samples, is said in a remark, and accuses nobody.
+ */
 
 import { told } from '../../../language/language.ts';
 import { percent } from '../../diagnosis.ts';
@@ -18,31 +21,43 @@ export const groups = tokenCheck({
   look,
 });
 
+/** Of the members whose tokens are known: how many, whether they are one answer, and the log-probability of each by the model itself. */
+interface Members {
+  known: number;
+  same: boolean;
+  chances: number[];
+}
+
+interface Group extends Members {
+  iteration: number;
+  low: number;
+  high: number;
+  size: number;
+  answer: number;
+}
+
+/** Baselines that take nothing from the group: there equal rewards of a group still differ from the baseline. */
+const elsewhere: readonly unknown[] = ['critic', 'none', 'batch-mean'];
+
 function look({ responses, steps, settings }: TokenEvidence): Looked {
-  const [group, reward, iteration] = [
-    responses.column('group'),
-    responses.column('reward'),
-    responses.column('iteration'),
-  ];
-  const ranges = new Map<number, { low: number; high: number; size: number; iteration: number }>();
-  for (let i = 0; i < responses.rows; i++) {
-    if (Number.isNaN(group[i]) || Number.isNaN(reward[i])) continue;
-    const own = ranges.get(group[i]) ?? { low: reward[i], high: reward[i], size: 0, iteration: iteration[i] };
-    ranges.set(group[i], own);
-    own.low = Math.min(own.low, reward[i]);
-    own.high = Math.max(own.high, reward[i]);
-    own.size++;
-  }
-  const several = [...ranges.values()].filter(({ size }) => size > 1);
+  const found = groupsOf(responses);
+  const several = found.filter(({ size }) => size > 1);
+  if (several.length < limits.fewestRows.value || elsewhere.includes(settings.baseline))
+    return { rows: 0, note: told('too few groups of more than one response', '多于一个回答的组太少') };
   const equal = several.filter(({ low, high }) => high - low < limits.sameTokenReward.value);
-  const flat = equal.length;
   const dropped = droppedUnseen(steps.list, equal);
   const all = several.length + dropped;
-  if (several.length < limits.fewestRows.value || settings.baseline === 'critic' || settings.baseline === 'none')
-    return { rows: 0, note: told('too few groups of more than one response', '多于一个回答的组太少') };
-  const share = (flat + dropped) / all;
-  const measured = { groups: several.length, groups_without_spread: flat, groups_dropped: dropped };
-  const summary = `${flat + dropped} of ${all} groups (${percent(share)}) carry no signal: all of their rewards are equal${dropped > 0 ? ', or they were dropped' : ''}`;
+  const solved = solvedOf(responses.column('reward'), several, equal);
+  const flat = equal.length + dropped;
+  const blamed = flat - solved;
+  const measured = {
+    groups: several.length,
+    groups_without_spread: equal.length,
+    groups_dropped: dropped,
+    groups_solved: solved,
+  };
+  const summary = `${flat} of ${all} groups (${percent(flat / all)}) carry no signal: all of their rewards are equal${dropped > 0 ? ', or they were dropped' : ''}${solved > 0 ? `; in ${solved} of them every answer has the best reward that there is` : ''}`;
+  const share = blamed / all;
   const error = Math.sqrt((share * (1 - share)) / all);
   if (share - limits.flatSigmas.value * error > limits.flatGroups.value)
     return {
@@ -54,7 +69,7 @@ function look({ responses, steps, settings }: TokenEvidence): Looked {
           check,
           rows: Math.round(share * responses.rows),
           share: 1,
-          onset: iteration[0],
+          onset: responses.at('iteration', 0),
           summary,
           measured,
         }),
@@ -64,17 +79,84 @@ function look({ responses, steps, settings }: TokenEvidence): Looked {
     rows: responses.rows,
     measured,
     remarks:
-      share > limits.leftOver.value
+      flat / all > limits.leftOver.value
         ? [
             {
               id: 'group-degenerate',
               summary: `${summary}.`,
               remedy:
-                'Choose prompts of middling difficulty, larger groups, or a finer reward; below half it costs samples and no more.',
+                'It costs samples and no more. Prompts of middling difficulty, larger groups or a finer reward leave fewer of them.',
             },
           ]
         : [],
   };
+}
+
+function groupsOf(responses: TokenEvidence['responses']): Group[] {
+  const [group, reward, iteration, answer, logp] = (
+    ['group', 'reward', 'iteration', 'answer', 'answer_logp'] as const
+  ).map((name) => responses.column(name));
+  const found = new Map<number, Group>();
+  for (let i = 0; i < responses.rows; i++) {
+    if (Number.isNaN(group[i]) || Number.isNaN(reward[i])) continue;
+    let own = found.get(group[i]);
+    if (!own) {
+      own = {
+        iteration: iteration[i],
+        low: reward[i],
+        high: reward[i],
+        size: 0,
+        known: 0,
+        answer: Number.NaN,
+        same: true,
+        chances: [],
+      };
+      found.set(group[i], own);
+    }
+    own.low = Math.min(own.low, reward[i]);
+    own.high = Math.max(own.high, reward[i]);
+    own.size++;
+    if (Number.isNaN(answer[i]) || Number.isNaN(logp[i])) continue;
+    if (own.known++ === 0) own.answer = answer[i];
+    own.same &&= answer[i] === own.answer;
+    own.chances.push(logp[i]);
+  }
+  return [...found.values()];
+}
+
+/**
+ * In how many groups every answer has the best reward of the recording. That is success where other answers were given less; where none was, the grader may tell
+ * nothing apart, and only groups count in which there is nothing to tell: one answer that the model is sure of, and a reward above 0.
+ */
+function solvedOf(reward: Float64Array, several: readonly Group[], equal: readonly Group[]): number {
+  let best = Number.NEGATIVE_INFINITY;
+  for (const value of reward) if (value > best) best = value;
+  const less = best - limits.sameTokenReward.value;
+  const below = reward.reduce((count, value) => count + (value < less ? 1 : 0), 0);
+  const top = equal.filter(({ low }) => low >= less);
+  if (below >= limits.fewestRows.value) return top.length;
+  return best > 0 ? sureOf(several, top) : 0;
+}
+
+/**
+ * How many of these groups are one answer because the model is sure of it. An answer with probability p is repeated by all k others with p^k, whose mean over a
+ * group's members estimates without bias how likely such a group is; more of them than chance allows are repeated for another reason, such as one seed for all.
+ */
+export function sureOf(several: readonly Members[], equal: readonly Members[]): number {
+  const alike = (group: Members) => group.known > 1 && group.same;
+  let [expected, spread, seen] = [0, 0, 0];
+  for (const group of several) {
+    if (group.known < 2) continue;
+    const chance = Math.min(
+      1,
+      group.chances.reduce((sum, logp) => sum + Math.exp((group.known - 1) * logp), 0) / group.known,
+    );
+    expected += chance;
+    spread += chance * (1 - chance);
+    if (alike(group)) seen++;
+  }
+  const most = expected + limits.sigmas.value * Math.sqrt(spread);
+  return Math.min(equal.filter(alike).length, seen <= most ? seen : Math.floor(expected));
 }
 
 /** Groups that were left out and have no responses here: every step of an iteration tells of the same ones, and those that were recorded are seen to be equal. */

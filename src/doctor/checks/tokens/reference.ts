@@ -63,9 +63,9 @@ function look(evidence: TokenEvidence): Looked {
   const own = passes.some((pass) => {
     const found = gaps(start.map((row) => held[row] - pass[row]));
     const struck = gaps(start.map((row) => clean[row] - pass[row] - (Math.log(kept[row]) || 0)));
-    return found.rows >= limits.fewestRows.value && (floor.holds(found) || !floor.holds(struck));
+    return found.rows >= limits.fewestRows.value && (!floor.broken(found) || !floor.holds(struck));
   });
-  if (begin.rows >= limits.decidingRows.value && !floor.holds(begin) && !own)
+  if (begin.rows >= limits.decidingRows.value && floor.broken(begin) && !own)
     return {
       rows,
       measured,
@@ -95,7 +95,7 @@ function look(evidence: TokenEvidence): Looked {
   // Farther than the reference is from it, too: a policy that barely leaves the floor has left its reference as little.
   const moved = [gaps(travel), aged].some(
     (found) =>
-      found.rows >= limits.decidingRows.value && !floor.holds(found) && found.q90 > limits.floorTimes.value * since.q90,
+      found.rows >= limits.decidingRows.value && floor.broken(found) && found.q90 > limits.floorTimes.value * since.q90,
   );
   if (!moved)
     return {

@@ -93,7 +93,7 @@ function denominators(evidence: TokenEvidence): Finding | null {
   const [own, travel] = [gaps(gap), gaps(moved)];
   if (own.rows < limits.decidingRows.value || travel.rows < limits.decidingRows.value) return null;
   // The policy must have moved beyond the floor, and the ratio must not show it.
-  if (floor.holds(travel) || own.q98 > Math.max(limits.logp.value, limits.undone.value * travel.q50)) return null;
+  if (!floor.broken(travel) || own.q98 > Math.max(limits.logp.value, limits.undone.value * travel.q50)) return null;
   return tokenFinding({
     cause: 'old-logp-recomputed',
     check,
@@ -124,7 +124,7 @@ function elsewhere(evidence: TokenEvidence): Finding | null {
         });
       return gap;
     });
-    if (gaps(own).rows < limits.decidingRows.value || floor.holds(gaps(own))) continue;
+    if (gaps(own).rows < limits.decidingRows.value || !floor.broken(gaps(own))) continue;
     for (const [i, gap] of moved.entries()) {
       const found = gaps(gap);
       if (found.rows < limits.decidingRows.value || !floor.holds(found)) continue;

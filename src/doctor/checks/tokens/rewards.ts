@@ -70,7 +70,7 @@ function look(evidence: TokenEvidence): Looked {
       }),
     );
   } else if (findings.length === 0) {
-    const kl = klInRewards(evidence, rows);
+    const kl = klInRewards(evidence, rows, expected);
     if (kl) {
       if (!kl.declared)
         findings.push(
@@ -101,11 +101,11 @@ function look(evidence: TokenEvidence): Looked {
     rows: rows.length,
     measured,
     findings,
-    ...(findings.length === 0 && !klExplains(evidence, rows) ? { open: { rows: wrong.length, onset } } : {}),
+    ...(findings.length === 0 && !klInRewards(evidence, rows, expected)?.declared
+      ? { open: { rows: wrong.length, onset } }
+      : {}),
   };
 }
-
-const klExplains = (evidence: TokenEvidence, rows: readonly number[]) => klInRewards(evidence, rows)?.declared === true;
 
 /** Whether the rewards of every iteration are the graded ones in another order. */
 function permuted(

@@ -60,7 +60,7 @@ function look(evidence: TokenEvidence): Looked {
   const fits = (rows: ArrayLike<number>) =>
     [all.expected, ...(asDeclared ? [asDeclared] : []), (row: number) => first[row]].some((predict) => {
       const found = all.gaps(predict, rows);
-      return found.rows >= Math.min(rows.length, limits.decidingRows.value) && floor.holds(found);
+      return found.rows >= Math.min(rows.length, limits.decidingRows.value) && !floor.broken(found);
     });
   const parts = [...all.byIteration()];
   const bad = parts.filter(([, rows]) => rows.length >= limits.fewestRows.value && !fits(rows));
@@ -76,7 +76,7 @@ function look(evidence: TokenEvidence): Looked {
     // Rows that a hypothesis speaks of must disagree without it.
     const known = wrong.filter((row) => !Number.isNaN(predict(row)));
     const enough = known.length >= Math.min(wrong.length, limits.decidingRows.value);
-    return enough && floor.holds(all.gaps(predict, known)) && !floor.holds(all.gaps(all.expected, known));
+    return enough && floor.holds(all.gaps(predict, known)) && floor.broken(all.gaps(all.expected, known));
   });
   const base = { check, rows: wrong.length, onset, measured, expected: { gap_q50: figure(floor.own.q50) } };
   if (proved) {
@@ -219,7 +219,7 @@ function conditional(
     const [inside, outside] = [wrong.filter(struck), wrong.filter((row) => !struck(row))];
     const [hit, rest] = [gaps(inside.map(gapOf)), gaps(outside.map(gapOf))];
     return inside.length >= limits.fewestRows.value &&
-      !floor.holds(hit) &&
+      floor.broken(hit) &&
       (outside.length < limits.fewestRows.value || floor.holds(rest))
       ? hit
       : null;

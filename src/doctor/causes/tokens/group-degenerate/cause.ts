@@ -7,7 +7,8 @@ export const groupDegenerate: CauseEntry = {
   place: 224,
   decidedBy: ['responses.reward', 'steps.groups_dropped'],
   meaning: 'Too many groups carry no signal: all of their rewards are equal, or they were dropped.',
-  toldApart: 'The share of groups whose rewards do not differ.',
+  toldApart:
+    'The share of groups whose rewards do not differ. Groups in which every answer has the best reward are solved, and a remark.',
   symptoms: ['advantages of 0 and a gradient that vanishes', 'rewards at 0 or at 1'],
   proof: 'Rewards within most groups are all equal.',
   remedy: 'Choose prompts that the model solves now and then, take larger groups, or grade more finely.',

@@ -1,0 +1,58 @@
+/** The worst responses of a language model's run in the studio: coloured twice, with numbers where one points, as text where a tokenizer tells it. */
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from '../support/browser.ts';
+import { root, temporaryFolder } from '../support/run.ts';
+import { openPage, type Served, serveStudio } from '../support/studio.ts';
+
+describe.skipIf(!findChromium())("a language model's run in the studio", () => {
+  const folder = temporaryFolder();
+  let browser: Browser;
+  let page: Page;
+  let server: Served;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    cpSync(join(root, 'examples/tokens'), join(folder, 'tokens'), { recursive: true });
+    server = await serveStudio(folder, { interval: 100 });
+    ({ browser, page } = await openPage(complaints));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it('shows the responses that disagree most, whether it is dropped or on the server', async () => {
+    await page.goto(`${server.address}#/runs?runs=tokens&whole=1`);
+    await page.waitForSelector('[data-testid=responses] .tokens', { timeout: 60_000 });
+    await page.goto(`${server.address}#/drop`);
+    await page.setInputFiles('[data-testid=folder]', join(folder, 'tokens'));
+    const own = page.locator('[data-testid=responses]');
+    await own.locator('.tokens').first().waitFor({ timeout: 60_000 });
+    expect(await own.locator('h3').count()).toBe(3);
+    // Without a tokenizer tokens are ids.
+    expect(await own.locator('.tokens').first().innerText()).toMatch(/^[\d\s]+$/);
+  });
+
+  it('shows numbers where one points, and gives the legend back', async () => {
+    const own = page.locator('[data-testid=responses]');
+    const legend = own.locator('.legend').first();
+    const before = await legend.innerText();
+    await own.locator('.tokens').first().locator('span').first().hover();
+    expect(await legend.innerText()).toMatch(/^token \d+ at \d+, sampler -.*, trainer -.*, apart .*, coef /);
+    await own.locator('h2').hover();
+    expect(await legend.innerText()).toBe(before);
+  });
+
+  it('shows text once a tokenizer is chosen, and says in a sentence what is no tokenizer', async () => {
+    const own = page.locator('[data-testid=responses]');
+    await page.setInputFiles('[data-testid=tokenizer]', join(root, 'examples/tokens/manifest.json'));
+    expect(await own.locator('[role=alert]').innerText()).toContain('manifest.json holds no vocabulary');
+    await page.setInputFiles('[data-testid=tokenizer]', join(root, 'examples/pytorch/language/vocabulary.json'));
+    await expect.poll(() => own.locator('.tokens i').count()).toBe(0);
+    expect(await own.locator('.tokens').first().innerText()).toContain('$');
+    expect(complaints).toEqual([]);
+  });
+});
