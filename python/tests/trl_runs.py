@@ -28,7 +28,12 @@ RUNS = {
     "grpo dapo": {"loss_type": "dapo", "steps_per_generation": 2, "num_iterations": 1},
     "grpo dr": {"loss_type": "dr_grpo", "scale_rewards": "none"},
     "grpo sequence": {"importance_sampling_level": "sequence", "loss_type": "grpo", "epsilon": 0.05},
-    "grpo masked": {"mask_truncated_completions": True, "loss_type": "grpo", "temperature": 0.7},
+    "grpo masked": {
+        "mask_truncated_completions": True,
+        "loss_type": "grpo",
+        "temperature": 0.7,
+        "max_completion_length": 24,
+    },
     "rloo": {},
     "rloo kl": {"beta": 0.04},
 }

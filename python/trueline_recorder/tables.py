@@ -37,7 +37,7 @@ TABLES: Dict[str, Dict[str, Column]] = {
         "float[] logp_parts",
         "int token", "text source", "bool trained", "int position", "float sampler_logp", "float sampler_again_logp",
         "int sampler_version", "float reference_logp", "float logp_plain", "float logp_tempered", "float kept_mass",
-        "text kept_by", "float control_logp", "float control2_logp", "float earlier_logp",
+        "text kept_by", "float control_logp", "float control2_logp", "float control_plain_logp", "float earlier_logp",
     ),
     "responses": columns_of(
         "int! iteration", "int! episode", "int group", "int length", "int prompt_length", "int turns", "text finish",

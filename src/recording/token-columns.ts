@@ -30,6 +30,7 @@ export const tokenColumns = {
       'a clean pass of the trainer: same weights as logp_tempered, configured temperature, full support, unpadded, unpacked, positions from 0, evaluation mode',
     ],
     ['float control2_logp', 'a second clean pass in another batch shape'],
+    ['float control_plain_logp', 'control_logp at temperature 1, where that is not the configured one'],
     ['float earlier_logp', 'as control_logp, with the weights of responses.earlier_version'],
   ],
   responses: [

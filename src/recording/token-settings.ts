@@ -12,7 +12,11 @@ export const tokenSettingsSchema = z
     top_k: z.int().describe('of sampling; 0 or -1 keeps all tokens'),
     min_p: share.describe('of sampling'),
     precision: z.looseObject({ trainer: z.string().optional(), sampler: z.string().optional() }),
-    ratio: z.enum(['token', 'sequence']).describe('level of the importance ratio; GSPO takes the sequence'),
+    ratio: z
+      .enum(['token', 'sequence', 'product'])
+      .describe(
+        'level of the importance ratio; GSPO takes the mean over the sequence, RLOO of some frameworks the product over it',
+      ),
     clip: positive.describe('distance from 1 at which the ratio is clipped, on both sides'),
     clip_low: z.number().min(0).describe('likewise, below 1'),
     clip_high: z.number().min(0).describe('likewise, above 1'),

@@ -48,8 +48,8 @@ describe.skipIf(!findChromium())("a language model's run in the studio", () => {
 
   it('shows text once a tokenizer is chosen, and says in a sentence what is no tokenizer', async () => {
     const own = page.locator('[data-testid=responses]');
-    await page.setInputFiles('[data-testid=tokenizer]', join(root, 'examples/tokens/manifest.json'));
-    expect(await own.locator('[role=alert]').innerText()).toContain('manifest.json holds no vocabulary');
+    await page.setInputFiles('[data-testid=tokenizer]', join(root, 'README.md'));
+    expect(await own.locator('[role=alert]').innerText()).toContain('README.md is no JSON');
     await page.setInputFiles('[data-testid=tokenizer]', join(root, 'examples/pytorch/language/vocabulary.json'));
     await expect.poll(() => own.locator('.tokens i').count()).toBe(0);
     expect(await own.locator('.tokens').first().innerText()).toContain('$');

@@ -4,7 +4,7 @@ Written against TRL 1.16 and run with it; nothing of TRL is imported here."""
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Optional, Type, Union
+from typing import Any, Dict, List, Optional, Type, Union
 
 import numpy as np
 
@@ -26,21 +26,28 @@ def trl_trainer(base: Type[Any], path: Union[str, os.PathLike[str]], **options: 
         _trueline: Optional[Recorder] = None
         _trueline_rewards: Any = None
         _trueline_inputs: Any = None
+        _trueline_passes: Optional[List[Any]] = None
         _trueline_groups = 0
         _trueline_loss = 0.0
 
         def _calculate_rewards(self, *args: Any, **kwargs: Any) -> Any:
             found = super()._calculate_rewards(*args, **kwargs)
             weights = self.reward_weights.to(found.device)
-            self._trueline_rewards = (found * weights.unsqueeze(0)).nansum(dim=1)
+            rewards = (found * weights.unsqueeze(0)).nansum(dim=1)
+            clip = getattr(self, "reward_clip_range", None)
+            self._trueline_rewards = rewards.clamp(min=clip[0], max=clip[1]) if clip else rewards
             return found
 
         def _generate_and_score_completions(self, *args: Any, **kwargs: Any) -> Any:
-            output = super()._generate_and_score_completions(*args, **kwargs)
+            self._trueline_passes = []
+            try:
+                output = super()._generate_and_score_completions(*args, **kwargs)
+            finally:
+                passes, self._trueline_passes = self._trueline_passes, None
             if self.model.training:
                 if self._trueline is None:
                     self._trueline = trl_recorder(self, path, output, options)
-                record_batch(self, self._trueline, output)
+                record_batch(self, self._trueline, output, passes)
             return output
 
         def _compute_loss(self, model: Any, inputs: Any) -> Any:
@@ -52,6 +59,8 @@ def trl_trainer(base: Type[Any], path: Union[str, os.PathLike[str]], **options: 
 
         def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
             found = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+            if self._trueline_passes is not None:
+                self._trueline_passes.append(found[0].detach())
             inputs = self._trueline_inputs
             if inputs is not None and self._trueline is not None:
                 record_slice(self._trueline, inputs, found[0], found[1])
@@ -109,7 +118,7 @@ def trl_settings(trainer: Any, output: Any) -> Dict[str, Any]:
         "truncated": "mask" if getattr(trainer, "mask_truncated_completions", False) else "as-is",
     }
     if "RLOO" in type(trainer).__name__:
-        told.update(baseline="leave-one-out", aggregation="sequence-sum", old_logp="trainer")
+        told.update(baseline="leave-one-out", aggregation="sequence-sum", old_logp="trainer", ratio="product")
         told["scale"] = "batch-deviation" if getattr(trainer, "normalize_advantages", False) else "none"
         if trainer.beta:
             told["kl"] = {"estimator": "k1", "coefficient": trainer.beta, "place": "reward"}
@@ -128,18 +137,28 @@ def trl_settings(trainer: Any, output: Any) -> Dict[str, Any]:
     return told
 
 
-def record_batch(trainer: Any, recorder: Recorder, output: Any) -> None:
-    """A generation batch, before TRL shuffles it; every response gets its number."""
+def record_batch(trainer: Any, recorder: Recorder, output: Any, passes: List[Any]) -> None:
+    """A generation batch, before TRL shuffles it; every response gets its number. `passes`: log-probabilities that scoring it took, the policy's first, then the reference's."""
     ids, present = output["completion_ids"], output["completion_mask"]
     count = len(ids)
     output[NUMBERS] = ids.new_tensor(range(count)).long()
     generations = trainer.num_generations
     place = trainer.accelerator.process_index * count
     rewards = trainer._trueline_rewards
+    rewards = None if rewards is None else rewards[place : place + count]
+    graded, old, reference = None, output.get("old_per_token_logps"), output.get("ref_per_token_logps")
+    if "old_logps" in output and passes:
+        # RLOO keeps only sums of them, and takes the penalty off the rewards inside; what comes of it is checked against its advantages.
+        old, reference = passes[0], passes[1] if trainer.beta and len(passes) > 1 else None
+        if rewards is not None and reference is not None:
+            graded, rewards = rewards, rewards - trainer.beta * ((old - reference) * present).sum(1)
     ends = trainer.eos_token_ids if hasattr(trainer, "eos_token_ids") else [trainer.eos_token_id]
     ends = [ends] if isinstance(ends, int) else list(ends)
+    # For TRL an answer that ends with padding has ended, too; one that it masks has no token left.
+    padding = getattr(getattr(trainer, "_tokenizer", None), "pad_token_id", None)
     lengths = present.sum(1)
-    last = ids.gather(1, (lengths - 1).clamp(min=0).unsqueeze(1)).squeeze(1).tolist()
+    last = ids.gather(1, (lengths - 1).clamp(min=0).unsqueeze(1)).squeeze(1)
+    ended = [size > 0 and token in (*ends, padding) for token, size in zip(last.tolist(), lengths.tolist())]
     recorder.responses(
         ids,
         prompts=output["prompt_ids"],
@@ -147,12 +166,13 @@ def record_batch(trainer: Any, recorder: Recorder, output: Any) -> None:
         present=present,
         generated=output.get("tool_mask"),
         sampler_logp=output.get("sampling_per_token_logps"),
-        old_logp=output.get("old_per_token_logps"),
-        reference_logp=output.get("ref_per_token_logps"),
+        old_logp=old,
+        reference_logp=reference,
         group=trainer._trueline_groups + (place + np.arange(count)) // generations,
-        reward=None if rewards is None else rewards[place : place + count],
+        reward=rewards,
+        graded=graded,
         advantage=output["advantages"],
-        finish=["stop" if token in ends else "length" for token in last],
+        finish=["stop" if own else "length" for own in ended],
         padding=(output["prompt_mask"] == 0).sum(1),
         trainer_version=int(trainer.state.global_step),
     )

@@ -245,9 +245,12 @@ class Responses(Reports):
                 temperature = batch.supports[row].temperature
                 first = max(1, int(batch.prompt_length[row]))
                 t = np.arange(first, len(ids))
-                found = {
-                    name: clean_pass(scorer, ids, first, copies, temperature, device)
-                    for name, copies in zip(names, (1, COPIES))
-                }
+                found = {}
+                for name, copies in zip(names, (1, COPIES)):
+                    # Where the loop shows no logits, only a clean pass can tell what temperature 1 gives.
+                    plain = name == "control_logp" and temperature != 1
+                    temperatures = (temperature, 1.0) if plain else (temperature,)
+                    passes = clean_pass(scorer, ids, first, copies, temperatures, device)
+                    found.update(zip((name, "control_plain_logp"), passes))
                 batch.set_columns(address(np.full(len(t), row), t), found)
         self._listen()

@@ -144,9 +144,14 @@ def evaluation(modules: Sequence[Any]) -> Iterator[None]:
 
 
 def clean_pass(
-    score_ids: Callable[[Any], Any], ids: np.ndarray, first: int, copies: int, temperature: float, device: Optional[Any]
-) -> np.ndarray:
-    """The log-probability of every id from `first` on, in a batch of `copies` of one sequence that holds no padding."""
+    score_ids: Callable[[Any], Any],
+    ids: np.ndarray,
+    first: int,
+    copies: int,
+    temperatures: Sequence[float],
+    device: Optional[Any],
+) -> List[np.ndarray]:
+    """The log-probability of every id from `first` on, in a batch of `copies` of one sequence that holds no padding: at each temperature, or only as the scorer gives it."""
     torch = sys.modules["torch"]
     batch = torch.as_tensor(ids, dtype=torch.long, device=device).unsqueeze(0).repeat(copies, 1)
     result = score_ids(batch)
@@ -154,13 +159,13 @@ def clean_pass(
     result = result[0] if isinstance(result, tuple) else result
     count = len(ids) - first
     if result.dim() == 2:  # log-probabilities already
-        return to_numpy(result[0, result.shape[1] - count :])
-    found = []
+        return [to_numpy(result[0, result.shape[1] - count :])]
+    found: List[List[Any]] = [[] for _ in temperatures]
     step = max(1, AT_ONCE // result.shape[-1])
     for begin in range(first, len(ids), step):
         scores = result[0, begin - 1 : min(begin + step, len(ids)) - 1].float()
-        if temperature != 1:
-            scores = scores / temperature
-        picked = scores.gather(1, batch[0, begin : begin + len(scores), None]).squeeze(1)
-        found.append((picked - scores.logsumexp(1)).cpu())
-    return torch.cat(found).numpy()
+        for own, temperature in zip(found, temperatures):
+            tempered = scores / temperature if temperature != 1 else scores
+            picked = tempered.gather(1, batch[0, begin : begin + len(scores), None]).squeeze(1)
+            own.append((picked - tempered.logsumexp(1)).cpu())
+    return [torch.cat(own).numpy() for own in found]

@@ -14,6 +14,7 @@ export const taken = [
   'kept_mass',
   'control_logp',
   'control2_logp',
+  'control_plain_logp',
   'earlier_logp',
   'reward',
   'value',

@@ -101,8 +101,9 @@ export class LossRows {
     this.step = chosen.map((use) => steps.list[at[use]]);
     this.micro = pick((use) => uses.column('micro_batch')[use]);
     this.rank = pick((use) => uses.column('rank')[use]);
-    const sequence = (values: Float64Array) => this.overSequences(values);
-    this.ratio = (settings.ratio === 'sequence' ? sequence(this.logRatio) : this.logRatio).map(Math.exp);
+    const { ratio = 'token' } = settings;
+    const whole = ratio === 'token' ? this.logRatio : this.overSequences(this.logRatio, ratio === 'sequence');
+    this.ratio = whole.map(Math.exp);
     const declared = settings.importance_weight;
     const raw = pick((use) => oldOf(use) - said[token[use]]);
     const level = declared?.level === 'sequence' ? this.overSequences(raw, false) : raw;

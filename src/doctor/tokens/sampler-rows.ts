@@ -87,6 +87,12 @@ function renormalises(evidence: TokenEvidence, clean: Float64Array): boolean {
   return rows.length > 0 && !floor.holds(over(() => 0)) && floor.holds(over((row) => Math.log(kept[row])));
 }
 
+/** The trainer's own at temperature 1; of a clean pass where its batch did not show its logits. */
+export function plainOf({ tokens }: TokenEvidence): Float64Array {
+  const control = tokens.column('control_plain_logp');
+  return tokens.column('logp_plain').map((value, row) => (Number.isNaN(value) ? control[row] : value));
+}
+
 /** What a clean pass of the trainer gives; where there is none, its usual batch, or the first use of the token. */
 export function base({ tokens }: TokenEvidence): Float64Array {
   const [control, usual, first] = [

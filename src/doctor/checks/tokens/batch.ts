@@ -8,6 +8,7 @@ import { source } from '../../tokens/codes.ts';
 import { dependence } from '../../tokens/dependence.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
 import { type Floor, floorOf, gaps } from '../../tokens/floor.ts';
+import { plainOf } from '../../tokens/sampler-rows.ts';
 import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
 import { SecondPass } from '../../transforms/replay/second-pass.ts';
 import { Temperature } from '../../transforms/replay/temperature.ts';
@@ -109,7 +110,7 @@ function compare(evidence: TokenEvidence, name: string, side: Float64Array, clea
         summary: `Packed sequences see each other: the first of each pack agrees with a clean pass, later ones do not (median ${figure(packs.first)} against ${figure(packs.later)} nats)`,
       }),
     );
-  const [plain, usual] = [tokens.column('logp_plain'), tokens.column('logp_tempered')];
+  const [plain, usual] = [plainOf(evidence), tokens.column('logp_tempered')];
   const shown = (predict: (row: number) => number) => ({
     quantity: 'log-probability',
     target: `in ${name}`,
@@ -118,7 +119,9 @@ function compare(evidence: TokenEvidence, name: string, side: Float64Array, clea
     columns: { target: rows.map((row) => side[row]), before: rows.map((row) => clean[row]), after: rows.map(predict) },
   });
   // At temperature 1 both are the same, and say nothing.
-  const tempered = floor.broken(gaps(rows.map((row) => plain[row] - usual[row])));
+  const tempered = floor.broken(
+    gaps(rows.map((row) => plain[row] - (Number.isNaN(usual[row]) ? clean[row] : usual[row]))),
+  );
   const [fitted, heat] = [tokens.column('first_fitted'), tokens.column('first_temperature')];
   const hot = rows.filter((row) => !Number.isNaN(fitted[row]));
   const divided = (row: number) => plain[row] / temperatureOf(evidence, row);

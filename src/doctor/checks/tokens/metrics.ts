@@ -96,7 +96,7 @@ function metrics(all: LossRows): [name: string, Column, right: [MetricQuantity, 
   const [low, high] = [settings.clip_low ?? settings.clip, settings.clip_high ?? settings.clip];
   const moves: Value[] = [
     (i) => all.logRatio[i],
-    ...(settings.ratio === 'sequence' ? [(i: number) => Math.log(all.ratio[i])] : []),
+    ...(settings.ratio !== undefined && settings.ratio !== 'token' ? [(i: number) => Math.log(all.ratio[i])] : []),
   ];
   const outside: Value = (i) => (all.ratio[i] > 1 + high! || all.ratio[i] < 1 - low! ? 1 : 0);
   const binding: Value = (i) =>

@@ -87,17 +87,27 @@ function look(evidence: TokenEvidence): Looked {
     uses.column('before'),
     tokens.column('earlier_logp'),
   ];
-  const travel: number[] = [];
+  const [travel, aged] = [new Map<number, number[]>(), new Map<number, number[]>()];
+  const add = (to: Map<number, number[]>, at: number, gap: number) => {
+    const list = to.get(at);
+    if (list) list.push(gap);
+    else to.set(at, [gap]);
+  };
+  // What a step of one iteration moves is seen from the next one on.
   for (let i = 0; i < uses.rows; i++)
     if (before[i] !== 1 && origin[token[i]] === source.sampled && !Number.isNaN(clean[token[i]]))
-      travel.push(fresh[i] - clean[token[i]]);
-  const aged = gaps(later.map((row) => earlier[row] - clean[row]));
+      add(travel, iteration[token[i]] + 1, fresh[i] - clean[token[i]]);
+  for (const row of later) add(aged, iteration[row], earlier[row] - clean[row]);
   // Farther than the reference is from it, too: a policy that barely leaves the floor has left its reference as little.
-  const moved = [gaps(travel), aged].some(
-    (found) =>
-      found.rows >= limits.decidingRows.value && floor.broken(found) && found.q90 > limits.floorTimes.value * since.q90,
+  const from = Math.min(
+    ...[...travel, ...aged].flatMap(([at, list]) => {
+      const found = gaps(list);
+      const far = found.rows >= limits.fewestRows.value && floor.broken(found);
+      return far && found.q90 > limits.floorTimes.value * since.q90 ? [at] : [];
+    }),
   );
-  if (!moved)
+  const moved = later.filter((row) => iteration[row] >= from);
+  if (moved.length < limits.decidingRows.value || !floor.holds(distance(moved)))
     return {
       rows,
       measured,
@@ -113,8 +123,8 @@ function look(evidence: TokenEvidence): Looked {
       tokenFinding({
         ...base_,
         cause: 'reference-wrong',
-        rows: since.rows,
-        onset: iteration[later[0]],
+        rows: moved.length,
+        onset: iteration[moved[0]],
         transform: new ColumnFor('reference_logp', 'new_logp'),
         summary:
           'The reference moves with the policy: in later versions, too, it gives every token the same log-probability',

@@ -26,22 +26,34 @@ export const reuse = tokenCheck({
 function look(evidence: TokenEvidence): Looked {
   const findings: Finding[] = [];
   const { responses, settings } = evidence;
-  const [repeats, iteration, made, trained] = (
-    ['repeats', 'iteration', 'sampler_version', 'trainer_version'] as const
+  const [repeats, iteration, made, trained, chance] = (
+    ['repeats', 'iteration', 'sampler_version', 'trainer_version', 'answer_logp'] as const
   ).map((name) => responses.column(name));
   const again: number[] = [];
   const late: number[] = [];
-  let later = 0;
+  const sizes = new Map<number, { all: number; again: number }>();
+  let [later, rare, rareAgain] = [0, 0, 0];
   const first = responses.rows > 0 ? iteration[0] : 0;
   for (let i = 0; i < responses.rows; i++) {
+    const size = sizes.get(iteration[i]) ?? { all: 0, again: 0 };
+    sizes.set(iteration[i], size);
+    size.all++;
     if (iteration[i] > first) later++;
-    if (repeats[i] > 0) again.push(i);
-    else if (settings.sampler_lag !== undefined && trained[i] - made[i] > settings.sampler_lag) late.push(i);
+    // Where the weights have not moved an answer may come again by chance, the more likely it is; one that is rarer than one in all responses does not.
+    if (iteration[i] > first && !(Math.exp(chance[i]) * responses.rows > limits.leftOver.value)) {
+      rare++;
+      if (repeats[i] > 0) rareAgain++;
+    }
+    if (repeats[i] > 0) {
+      again.push(i);
+      size.again++;
+    } else if (settings.sampler_lag !== undefined && trained[i] - made[i] > settings.sampler_lag) late.push(i);
   }
   const measured = { responses: responses.rows, seen_before: again.length, later_than_declared: late.length };
-  // With a declared lag two iterations share weights, and short answers repeat by chance.
-  const enough = (settings.sampler_lag ?? 0) > 0 ? limits.tooFarShare.value : limits.leftOver.value;
-  if (again.length >= 2 && again.length > enough * later)
+  const whole = [...sizes.values()].some(
+    (size) => size.all >= limits.fewestRows.value && size.again >= limits.formulaExact.value * size.all,
+  );
+  if (whole || (rareAgain >= 2 && rareAgain > limits.leftOver.value * rare))
     findings.push(
       tokenFinding({
         cause: 'stale-samples',

@@ -6,7 +6,7 @@ import { dependence } from '../../tokens/dependence.ts';
 import { engineNoise, placeInResponse } from '../../tokens/engine-noise.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
 import { type Floor, floorOf, type Gaps, gaps, wider } from '../../tokens/floor.ts';
-import { type Predict, SamplerRows } from '../../tokens/sampler-rows.ts';
+import { type Predict, plainOf, SamplerRows } from '../../tokens/sampler-rows.ts';
 import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
 import { ColumnFor } from '../../transforms/tokens/column-for.ts';
 import { GrowsWith } from '../../transforms/tokens/grows-with.ts';
@@ -118,7 +118,7 @@ function look(evidence: TokenEvidence): Looked {
 /** What the settings say that the sampler reports, where that is not the usual. */
 function declared(all: SamplerRows): Predict | null {
   const { tokens, settings } = all.evidence;
-  const [plain, kept] = [tokens.column('logp_plain'), tokens.column('kept_mass')];
+  const [plain, kept] = [plainOf(all.evidence), tokens.column('kept_mass')];
   if (settings.sampler_logp === 'plain') return (row) => plain[row];
   // Over the kept tokens is as declared only where the update does not set it against all tokens.
   if (settings.sampler_logp === 'kept' && settings.old_logp === 'trainer' && !settings.importance_weight)
@@ -128,9 +128,9 @@ function declared(all: SamplerRows): Predict | null {
 
 function hypotheses(all: SamplerRows, reports: string | null): Hypothesis[] {
   const { tokens, responses } = all.evidence;
-  const at = (name: 'logp_plain' | 'reference_logp' | 'earlier_logp' | 'kept_mass') => tokens.column(name);
+  const at = (name: 'reference_logp' | 'earlier_logp' | 'kept_mass') => tokens.column(name);
   const [plain, reference, earlier, kept] = [
-    at('logp_plain'),
+    plainOf(all.evidence),
     at('reference_logp'),
     at('earlier_logp'),
     at('kept_mass'),
