@@ -85,9 +85,9 @@ def options_of(row, seed):
         given["baseline"] = own
     if row["prefix_cache"]:
         given["pool"] = 12
-    if row["temperature"] < 1 and cut != "none":
+    if row["temperature"] < 1 and cut != "none" and row["task"] != "tool":
         # A model that is surer gives every prompt one answer, and groups without a signal are no healthy run.
-        given["warm_up"] = 30 if row["task"] == "tool" else 60
+        given["warm_up"] = 60
     if row["truncated"] != "as-is":
         # Some answers are cut, and not all: with its call and the tool's word a sum of two digits takes 14 tokens, one of three 16.
         given["max_response_length"] = 15 if row["task"] == "tool" else 6

@@ -86,6 +86,16 @@ class Rows(TokenCase):
         # A bigram's clean pass is its only pass.
         np.testing.assert_allclose(rows["control_logp"], rows["sampler_logp"], atol=1e-6)
         np.testing.assert_allclose(rows["control2_logp"], rows["sampler_logp"], atol=1e-6)
+        self.assertNotIn("control_plain_logp", rows)
+
+    def test_tells_temperature_1_of_a_clean_pass_where_another_is_configured(self):
+        recorder = self.recorder(control=self.model, settings={"temperature": 0.5})
+        self.told(recorder)
+        recorder.close()
+        rows = table(self.path, "samples")
+        # The sampler of this test draws at temperature 1.
+        np.testing.assert_allclose(rows["control_plain_logp"], rows["sampler_logp"], atol=1e-6)
+        self.assertGreater(np.abs(np.subtract(rows["control_logp"], rows["sampler_logp"])).max(), 0.1)
 
     def test_takes_lists_as_it_takes_grids(self):
         found = []

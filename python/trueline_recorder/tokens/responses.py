@@ -245,7 +245,7 @@ class Responses(Reports):
                 temperature = batch.supports[row].temperature
                 first = max(1, int(batch.prompt_length[row]))
                 t = np.arange(first, len(ids))
-                found = {}
+                found: Dict[str, np.ndarray] = {}
                 for name, copies in zip(names, (1, COPIES)):
                     # Where the loop shows no logits, only a clean pass can tell what temperature 1 gives.
                     plain = name == "control_logp" and temperature != 1

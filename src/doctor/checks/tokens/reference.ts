@@ -63,7 +63,7 @@ function look(evidence: TokenEvidence): Looked {
   const own = passes.some((pass) => {
     const found = gaps(start.map((row) => held[row] - pass[row]));
     const struck = gaps(start.map((row) => clean[row] - pass[row] - (Math.log(kept[row]) || 0)));
-    return found.rows >= limits.fewestRows.value && (!floor.broken(found) || !floor.holds(struck));
+    return found.rows >= limits.fewestRows.value && (!floor.broken(found) || floor.broken(struck));
   });
   if (begin.rows >= limits.decidingRows.value && floor.broken(begin) && !own)
     return {

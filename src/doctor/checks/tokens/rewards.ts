@@ -3,7 +3,7 @@ import { type Finding, figure } from '../../diagnosis.ts';
 import { limits } from '../../limits.ts';
 import { finish } from '../../tokens/codes.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
-import { klInRewards } from '../../tokens/reward-kl.ts';
+import { declaredPenalty, klInRewards } from '../../tokens/reward-kl.ts';
 import { type Looked, tokenCheck, tokenFinding } from '../../tokens/token-check.ts';
 import { BaselineOver } from '../../transforms/tokens/baseline-over.ts';
 import { LossTerm } from '../../transforms/tokens/loss-term.ts';
@@ -31,9 +31,14 @@ function look(evidence: TokenEvidence): Looked {
   const findings: Finding[] = [];
   const moved = rows.filter((i) => !Number.isNaN(as[i]) && as[i] !== own[i]);
   const expected = (i: number) => (ended[i] === finish.length && settings.truncated === 'zero' ? 0 : graded[i]);
-  const off = (i: number) =>
-    !Number.isNaN(graded[i]) &&
-    Math.abs(reward[i] - expected(i)) > limits.sameTokenReward.value * (1 + Math.abs(graded[i]));
+  const penalty = declaredPenalty(evidence);
+  const off = (i: number) => {
+    if (Number.isNaN(graded[i])) return false;
+    const [gap, taken] = [expected(i) - reward[i], penalty(i)];
+    const near = (size: number, more: number) =>
+      Math.abs(size) <= limits.sameTokenReward.value * (1 + Math.abs(graded[i])) + more;
+    return !near(gap, 0) && !(near(gap - taken, limits.sameKl.value * Math.abs(taken)) && taken !== 0);
+  };
   const wrong = rows.filter(off);
   const measured = { responses: rows.length, other_rewards: wrong.length, computed_for_another: moved.length };
   const base = { check, measured };
@@ -84,7 +89,7 @@ function look(evidence: TokenEvidence): Looked {
             summary: `Rewards are the graded ones minus ${figure(kl.coefficient)} times the KL, where ${figure(kl.meant)} is declared`,
           }),
         );
-    } else if (permuted(rows, reward, expected, iteration))
+    } else if (permuted(wrong, reward, expected, iteration))
       findings.push(
         tokenFinding({
           ...base,
@@ -107,7 +112,7 @@ function look(evidence: TokenEvidence): Looked {
   };
 }
 
-/** Whether the rewards of every iteration are the graded ones in another order. */
+/** Whether the rewards that are not the graded ones are theirs in another order, in every iteration. */
 function permuted(
   rows: readonly number[],
   reward: Float64Array,
