@@ -25,6 +25,18 @@ export function addRow(row: Row, log: Log, line: number): void {
   addWithin(row, log, { prefix: '', step: line, stepped: false, time: Number.NaN, depth: 0 });
 }
 
+/** The same of a record that holds numbers alone, at little cost: printed logs have millions. */
+export function addNumbers(names: readonly string[], values: readonly number[], log: Log, line: number): void {
+  const { step, time, owner } = columnsOf(names);
+  const named = owner >= 0 && Number.isInteger(values[owner]);
+  const at = step < 0 ? line : values[step];
+  const when = time < 0 ? Number.NaN : values[time];
+  for (let i = 0; i < names.length; i++) {
+    if (i === time || i === step || (named && i === owner)) continue;
+    log.add(named ? `agent_${values[owner]}/${names[i]}` : names[i], values[i], at, when);
+  }
+}
+
 interface KnownColumns {
   step: number;
   time: number;
@@ -34,8 +46,11 @@ interface KnownColumns {
 /** Records of one log have the same names again and again; what those are is found once. */
 const knownColumns = new Map<string, KnownColumns>();
 const mostKnown = 256;
+/** The latest of them. */
+let known: { keys: readonly string[]; columns: KnownColumns } | undefined;
 
 function columnsOf(keys: readonly string[]): KnownColumns {
+  if (keys === known?.keys) return known.columns;
   const key = keys.join('\n');
   let found = knownColumns.get(key);
   if (!found) {
@@ -43,6 +58,7 @@ function columnsOf(keys: readonly string[]): KnownColumns {
     found = { step: stepColumn(keys), time: timeColumn(keys), owner: ownerColumn(keys) };
     knownColumns.set(key, found);
   }
+  known = { keys, columns: found };
   return found;
 }
 

@@ -4,7 +4,7 @@ import { BadInput } from '../../bad-input.ts';
 import { blocksOfLines } from '../../files/text-lines.ts';
 import type { Budget, ByteSource } from '../../source.ts';
 import { type Log, toNumber } from '../log.ts';
-import { addRow, type Row } from '../record.ts';
+import { addNumbers, addRow, type Row } from '../record.ts';
 import { parseLogLine, verlPairs } from './json-log.ts';
 
 const cell = /^\s*[|│]\s*(.*?)\s*[|│]\s*(.*?)\s*[|│]\s*$/;
@@ -13,29 +13,120 @@ const number = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|[-+]?inf(?:
 const numberAfter = new RegExp(String.raw`\s*(${number})(?![\w.:/-])`, 'iy');
 const longestName = 61;
 
-/** Every name, colon or equals sign, and number of a line, from left to right. The name is what stands before the sign, from its first letter on: going back from the sign takes one look at each character. */
-export function pairsOf(line: string): [name: string, text: string][] {
-  const found: [string, string][] = [];
-  let free = 0;
-  for (let at = 1; at < line.length; at++) {
+/** Every name, colon or equals sign, and number of a line, from left to right. Lines of one program differ in their numbers alone, so what stood between the numbers of earlier lines is tried first, and only what is new is looked at letter by letter. */
+export class Pairs {
+  private readonly between: (string | undefined)[] = [];
+  private readonly names: string[] = [];
+  /** How often what stands there was another; where it never stays, as beside a time of day, it is not remembered. */
+  private readonly changes: number[] = [];
+
+  /** `text` is how a zero was written, and empty for other numbers. */
+  visit(line: string, found: (name: string, value: number, text: string) => void): void {
+    let free = 0;
+    for (let k = 0; free < line.length; k++) {
+      const known = this.between[k];
+      if (known !== undefined && line.startsWith(known, free)) {
+        const begin = free + known.length;
+        const end = digits.read(line, begin);
+        if (end > 0) {
+          found(this.names[k], digits.value, digits.value === 0 ? line.slice(begin, end) : '');
+          free = end;
+          continue;
+        }
+      }
+      const pair = nextPair(line, free);
+      if (!pair) return;
+      this.learn(k, line.slice(free, pair.begin), pair.name);
+      const text = line.slice(pair.begin, pair.end);
+      const value = toNumber(text);
+      if (value !== undefined) found(this.names[k], value, value === 0 ? text : '');
+      free = pair.end;
+    }
+  }
+
+  private learn(k: number, between: string, name: string): void {
+    if (this.names[k] !== name) this.names[k] = copied(name);
+    this.changes[k] = (this.changes[k] ?? 0) + 1;
+    this.between[k] = this.changes[k] < mostChanges ? copied(between) : undefined;
+  }
+}
+
+const mostChanges = 32;
+
+/** A slice would keep the whole block of the file that it was cut from. */
+const copied = (text: string) => [...text].join('');
+
+/** The name is what stands before the sign, from its first letter on: going back from the sign takes one look at each character. */
+function nextPair(line: string, free: number): { name: string; begin: number; end: number } | undefined {
+  for (let at = free === 0 ? 1 : free; at < line.length; at++) {
     const sign = line.charCodeAt(at);
     if (sign !== 58 && sign !== 61 && sign !== 0xff1a) continue;
     numberAfter.lastIndex = at + 1;
     const value = numberAfter.exec(line);
     if (!value) continue;
-    let end = at;
-    while (end > free && isSpace(line.charCodeAt(end - 1))) end--;
-    let begin = end;
-    while (begin > free && end - begin < longestName && isOfName(line.charCodeAt(begin - 1))) begin--;
-    while (begin < end && !isLetter(line.charCodeAt(begin))) begin++;
-    if (begin === end) continue;
-    found.push([line.slice(begin, end).trim(), value[1]]);
-    free = numberAfter.lastIndex;
-    at = free - 1;
+    let last = at;
+    while (last > free && isSpace(line.charCodeAt(last - 1))) last--;
+    let first = last;
+    while (first > free && last - first < longestName && isOfName(line.charCodeAt(first - 1))) first--;
+    while (first < last && !isLetter(line.charCodeAt(first))) first++;
+    if (first === last) continue;
+    const end = numberAfter.lastIndex;
+    return { name: line.slice(first, last).trim(), begin: end - value[1].length, end };
   }
-  return found;
+  return undefined;
 }
 
+const powers = Array.from({ length: 23 }, (_, power) => 10 ** power);
+
+/** Reads a number where it stands, without cutting it out. */
+class Digits {
+  value = 0;
+
+  /** The end of the number that begins here, as `numberAfter` finds it; -1 where there is none, or one that is written as a word. */
+  read(line: string, from: number): number {
+    const sign = line.charCodeAt(from);
+    let at = sign === 43 || sign === 45 ? from + 1 : from;
+    let whole = 0;
+    let count = 0;
+    let decimals = 0;
+    let code = line.charCodeAt(at);
+    for (; code >= 48 && code <= 57; code = line.charCodeAt(++at)) {
+      whole = whole * 10 + (code - 48);
+      count++;
+    }
+    if (code === 46)
+      for (code = line.charCodeAt(++at); code >= 48 && code <= 57; code = line.charCodeAt(++at)) {
+        whole = whole * 10 + (code - 48);
+        count++;
+        decimals++;
+      }
+    if (count === 0) return -1;
+    let power = 0;
+    if ((code | 32) === 101) {
+      const minus = line.charCodeAt(at + 1);
+      if (minus === 43 || minus === 45) at++;
+      const first = at + 1;
+      for (code = line.charCodeAt(++at); code >= 48 && code <= 57; code = line.charCodeAt(++at))
+        power = power * 10 + (code - 48);
+      if (at === first) return -1;
+      if (minus === 45) power = -power;
+    }
+    if (at < line.length && isGlued(code)) return -1;
+    power -= decimals;
+    // Whole numbers up to 2^53 and powers of ten up to 10^22 are exact, so that one division or product rounds as it must.
+    if (count > 15 || power > 22 || power < -22) this.value = Number(line.slice(from, at));
+    else {
+      const size = power < 0 ? whole / powers[-power] : whole * powers[power];
+      this.value = sign === 45 ? -size : size;
+    }
+    return at;
+  }
+}
+
+const digits = new Digits();
+
+const isGlued = (code: number) =>
+  (code >= 45 && code <= 58) || code === 95 || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 const isLetter = (code: number) =>
   (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 0x3400 && code <= 0x9fff);
 const isSpace = (code: number) =>
@@ -55,6 +146,8 @@ const colours = new RegExp(`${escapeCode}\\[[\\d;]*m`, 'g');
 
 export async function readConsole(source: ByteSource, log: Log, budget: Budget): Promise<void> {
   const records = new Records(log);
+  const pairs = new Pairs();
+  const put = (name: string, value: number, text: string) => records.put(name, value, text);
   let group = '';
   for await (const block of blocksOfLines(source, budget)) {
     for (const raw of block) {
@@ -88,7 +181,7 @@ export async function readConsole(source: ByteSource, log: Log, budget: Budget):
       const began = heading.exec(line);
       if (began && !/^\s*[:=]/.test(line.slice(began.index + began[1].length)))
         records.begin(began[1].toLowerCase(), Number(began[2]));
-      for (const [name, text] of pairsOf(line)) records.add(name, text);
+      pairs.visit(line, put);
     }
   }
   records.end();
@@ -105,23 +198,49 @@ export async function readConsole(source: ByteSource, log: Log, budget: Budget):
 /** Gathers names and numbers until one of the names comes again. */
 class Records {
   count = 0;
-  private row: Row = Object.create(null);
-  /** How the numbers were written. */
-  private texts = new Map<string, string>();
+  /** Of this record the first `size`; the others are those of the record before, which has mostly the same. */
+  private names: string[] = [];
+  private readonly values: number[] = [];
+  private size = 0;
+  /** The names of this record, once it differs from the one before. */
+  private own: Set<string> | undefined;
+  /** How the zeros were written. */
+  private readonly zeros = new Map<string, string>();
 
   constructor(private readonly log: Log) {}
 
   begin(name: string, value: number): void {
     this.end();
-    this.row[name] = value;
+    this.put(name, value, '');
   }
 
   add(name: string, text: string): void {
     const value = toNumber(text);
-    if (value === undefined || name === '') return;
-    if (Object.hasOwn(this.row, name)) this.end();
-    this.row[name] = value;
-    if (value === 0) this.texts.set(name, text);
+    if (value !== undefined) this.put(name, value, text);
+  }
+
+  put(name: string, value: number, text: string): void {
+    if (name === '') return;
+    if (this.own || this.names[this.size] !== name) this.leave(name);
+    this.values[this.size++] = value;
+    if (value === 0 && text !== '') this.zeros.set(name, text);
+  }
+
+  /** Here the record is another than the one before it, or a new one begins. */
+  private leave(name: string): void {
+    if (this.size > 0 && (name === this.names[0] || this.own?.has(name))) this.end();
+    if (!this.own && this.names[this.size] === name) return;
+    if (!this.own) {
+      this.names = this.names.slice(0, this.size);
+      this.own = new Set(this.names);
+      if (this.own.has(name)) {
+        this.end();
+        this.names = [];
+        this.own = new Set();
+      }
+    }
+    this.own.add(name);
+    this.names.push(name);
   }
 
   whole(row: Row): void {
@@ -130,11 +249,13 @@ class Records {
 
   /** A record that is a heading alone says nothing. */
   end(): void {
-    if (Object.keys(this.row).length > 1) {
-      addRow(this.row, this.log, ++this.count);
-      for (const [name, text] of this.texts) if (this.log.has(name)) this.log.written(this.log.at(name), 0, text);
+    if (this.size > 1) {
+      if (this.names.length > this.size) this.names = this.names.slice(0, this.size);
+      addNumbers(this.names, this.values, this.log, ++this.count);
+      for (const [name, text] of this.zeros) if (this.log.has(name)) this.log.written(this.log.at(name), 0, text);
     }
-    this.row = Object.create(null);
-    this.texts.clear();
+    this.size = 0;
+    this.own = undefined;
+    if (this.zeros.size > 0) this.zeros.clear();
   }
 }
