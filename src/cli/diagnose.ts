@@ -171,11 +171,13 @@ export async function writePage(
   ];
   const command = `trueline diagnose ${[quoted(path), ...options].join(' ')}`;
   const { diagnosisPage } = await import('../report/pages/page.ts');
+  const { probesOf } = await import('../report/probes.ts');
   const page = await diagnosisPage({
     diagnosis,
     pictures: pictures!,
     name: path,
     manifest: recording.manifest,
+    probes: (await probesOf(recording)).html((recording.manifest.policies ?? []).map(({ name }) => name)),
     ...(flags.tokenizer === undefined ? {} : { decode: await tokenizerOf(flags.tokenizer) }),
     command,
   });

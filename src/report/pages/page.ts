@@ -25,6 +25,8 @@ export interface PageInputs {
   /** What the recording is called: its path, or its name in the studio. */
   name: string;
   manifest: Manifest;
+  /** What probes did, as a section of the page. */
+  probes?: string;
   /** Ids as text, where a tokenizer was given. */
   decode?: Decode;
   /** The command that makes this page again. */
@@ -60,6 +62,7 @@ export async function diagnosisPage(inputs: PageInputs): Promise<string> {
       ? `<section aria-labelledby="run"><h2 id="run">${told('The run', '整个训练')}</h2><div class="pictures">${pictures.run.map((picture) => pictureFigure(picture, draw)).join('')}</div></section>`
       : '',
     tokenSection(pictures.tokens, inputs.decode),
+    inputs.probes ?? '',
     readingCards(pictures.readings, draw),
     checksSection(diagnosis.checks),
     '</main>',

@@ -13,6 +13,8 @@ export interface FirstMinibatch {
   first: { sample: number; old_logp: number; new_logp: number; difference: number }[];
   ratio_least: number;
   ratio_greatest: number;
+  ratio_mean: number;
+  ratio_std: number;
   k1: number;
   k2: number;
   k3: number;
@@ -87,6 +89,7 @@ function summary(rows: Rows, stored: readonly number[] | null, policy: string | 
   const logRatio = rows.fresh.map((fresh, i) => fresh - old[i]);
   const known = logRatio.filter(Number.isFinite);
   const mean = (of: (value: number) => number) => known.reduce((sum, value) => sum + of(value), 0) / known.length;
+  const ratio = mean(Math.exp);
   const entropies = rows.entropy.filter(Number.isFinite);
   return {
     policy,
@@ -101,6 +104,9 @@ function summary(rows: Rows, stored: readonly number[] | null, policy: string | 
     })),
     ratio_least: known.reduce((least, value) => Math.min(least, Math.exp(value)), Number.POSITIVE_INFINITY),
     ratio_greatest: known.reduce((greatest, value) => Math.max(greatest, Math.exp(value)), 0),
+    ratio_mean: ratio,
+    // As torch and pandas have it.
+    ratio_std: Math.sqrt((mean((value) => (Math.exp(value) - ratio) ** 2) * known.length) / (known.length - 1)),
     k1: mean((value) => -value),
     k2: mean((value) => value ** 2 / 2),
     k3: mean((value) => Math.expm1(value) - value),

@@ -27,8 +27,21 @@ export interface OptimiserGroup {
   size: number;
 }
 
+/** The tensors of one role together, as people add them up when they ask whether the actor gets a gradient and moves. */
+export interface RoleSummary {
+  policy: string | null;
+  role: string | null;
+  tensors: number;
+  size: number;
+  bound: [number, number] | null;
+  grad_norm: number | null;
+  grad_nonzero: number | null;
+  delta_per_step: number | null;
+}
+
 export interface TensorsReport {
   groups: OptimiserGroup[];
+  roles: RoleSummary[];
   tensors: TensorSummary[];
 }
 
@@ -98,7 +111,7 @@ export async function summariseTensors(recording: Recording): Promise<TensorsRep
         norm: own.norm.at(-1) ?? null,
       };
     });
-  return { groups: groupsOf(tensors), tensors };
+  return { groups: groupsOf(tensors), roles: rolesOf(tensors), tensors };
 }
 
 const emptyLists = () =>
@@ -120,4 +133,26 @@ function groupsOf(tensors: readonly TensorSummary[]): OptimiserGroup[] {
     group.size += size ?? 0;
   }
   return [...groups.values()];
+}
+
+function rolesOf(tensors: readonly TensorSummary[]): RoleSummary[] {
+  const keys = [...new Set(tensors.map(({ policy, role }) => JSON.stringify([policy, role])))];
+  return keys.map((key) => {
+    const own = tensors.filter(({ policy, role }) => JSON.stringify([policy, role]) === key);
+    const sum = (of: (tensor: TensorSummary) => number | null) => {
+      const known = own.flatMap((tensor) => of(tensor) ?? []);
+      return known.length > 0 ? known.reduce((a, b) => a + b) : null;
+    };
+    const bounds = own.flatMap(({ bound }) => bound ?? []);
+    return {
+      policy: own[0].policy,
+      role: own[0].role,
+      tensors: own.length,
+      size: sum(({ size }) => size) ?? 0,
+      bound: bounds.length > 0 ? (extremes(bounds) as [number, number]) : null,
+      grad_norm: sum(({ grad_norm }) => grad_norm),
+      grad_nonzero: sum(({ grad_nonzero }) => grad_nonzero),
+      delta_per_step: sum(({ delta_per_step }) => delta_per_step),
+    };
+  });
 }

@@ -26,14 +26,14 @@ export function firstText(minibatch: FirstMinibatch, paint: Style): string {
       ),
       ['right', 'right', 'right', 'right'],
     ),
-    `${told('  ratio       ', '  比率      ')}${number(minibatch.ratio_least)} … ${number(minibatch.ratio_greatest)}`,
+    `${told('  ratio       ', '  比率      ')}${number(minibatch.ratio_least)} … ${number(minibatch.ratio_greatest)}${told(', mean ', '，均值 ')}${number(minibatch.ratio_mean)}${told(', std ', '，标准差 ')}${number(minibatch.ratio_std)}`,
     `${told('  valid rows  ', '  有效行    ')}${(valid < rows ? paint.red : paint.green)(told(`${number(valid)} of ${number(rows)}`, `${number(valid)} / ${number(rows)}`))}${told(' within ', '，误差不超过 ')}${agreeing}`,
     `${told('  KL          ', '  KL        ')}k1 ${number(minibatch.k1)}, k2 ${number(minibatch.k2)}, k3 ${number(minibatch.k3)}`,
     `${told('  entropy     ', '  熵        ')}${valued(minibatch.entropy)}`,
   ].join('\n');
 }
 
-export function tensorsText({ groups, tensors }: TensorsReport, paint: Style): string {
+export function tensorsText({ groups, roles, tensors }: TensorsReport, paint: Style): string {
   const valued = (value: number | null) => (value === null ? '' : number(value));
   const bound = (range: [number, number] | null) => {
     if (!range) return '';
@@ -54,6 +54,31 @@ export function tensorsText({ groups, tensors }: TensorsReport, paint: Style): s
         number(group.size),
       ]),
       ['right', 'right', 'right', 'right'],
+    ),
+    '',
+    paint.bold(told('Roles, sums over their tensors', '角色，其张量之和')),
+    table(
+      [
+        ...(several ? [told('policy', '策略')] : []),
+        told('role', '角色'),
+        told('tensors', '张量'),
+        told('parameters', '参数'),
+        told('bound', '绑定'),
+        told('gradient', '梯度'),
+        told('not 0', '非零'),
+        told('change', '变化'),
+      ].map(paint.dim),
+      roles.map((role) => [
+        ...(several ? [printable(role.policy ?? '')] : []),
+        role.role ?? '',
+        number(role.tensors),
+        number(role.size),
+        bound(role.bound),
+        valued(role.grad_norm),
+        valued(role.grad_nonzero),
+        valued(role.delta_per_step),
+      ]),
+      [...(several ? ['left' as const] : []), 'left', 'right', 'right', 'right', 'right', 'right', 'right'],
     ),
     '',
     paint.bold(told('Tensors, medians over the recorded steps', '张量，所录各步的中位数')),

@@ -60,16 +60,41 @@ describe('the first minibatch', () => {
     expect(first.first[1]).toEqual({ sample: 0, old_logp: -1, new_logp: -1.5, difference: -0.5 });
     expect(first.k3).toBeCloseTo((Math.exp(-0.5) - 1 + 0.5) / 2, 12);
     expect([first.ratio_least, first.ratio_greatest]).toEqual([Math.exp(-0.5), 1]);
+    const mean = (1 + Math.exp(-0.5)) / 2;
+    expect(first.ratio_mean).toBeCloseTo(mean, 12);
+    expect(first.ratio_std).toBeCloseTo(Math.SQRT2 * (1 - mean), 12);
     expect(firstText(first, plain)).toContain('valid rows  1 of 2');
   });
 });
 
 describe("the optimiser's tensors", () => {
   it('tell a tensor that no group holds from those that move', async () => {
-    const { groups, tensors } = await summariseTensors(await recorded());
+    const { groups, roles, tensors } = await summariseTensors(await recorded());
+    expect(roles).toEqual([
+      {
+        policy: 'IND',
+        role: 'trunk',
+        tensors: 1,
+        size: 10,
+        bound: [1, 1],
+        grad_norm: 2,
+        grad_nonzero: 9,
+        delta_per_step: 0.2,
+      },
+      {
+        policy: 'IND',
+        role: 'head',
+        tensors: 1,
+        size: 4,
+        bound: [0, 0],
+        grad_norm: 2,
+        grad_nonzero: 4,
+        delta_per_step: 0,
+      },
+    ]);
     expect(groups).toEqual([{ learning_rate: 1e-3, weight_decay: 0, tensors: 1, size: 10 }]);
     expect(tensors[0]).toMatchObject({ bound: [1, 1], grad_norm: 2, grad_nonzero: 9, delta_per_step: 0.2, norm: 5.5 });
     expect(tensors[1]).toMatchObject({ name: 'actor.head', bound: [0, 0], grad_norm: 2, delta_per_step: 0 });
-    expect(tensorsText({ groups, tensors }, plain)).toMatch(/actor\.head +head +4 +0 +2 +4 +0 +6/);
+    expect(tensorsText({ groups, roles, tensors }, plain)).toMatch(/actor\.head +head +4 +0 +2 +4 +0 +6/);
   });
 });
