@@ -14,6 +14,8 @@ const commands: Record<string, () => Promise<Command>> = {
   demo: async () => (await import('./demo.ts')).demoCommand(),
   train: async () => (await import('./train.ts')).trainCommand(),
   play: async () => (await import('./play.ts')).playCommand(),
+  adapt: async () => (await import('./lineup/adapt.ts')).adaptCommand(),
+  crossplay: async () => (await import('./lineup/crossplay.ts')).crossplayCommand(),
   symmetry: async () => (await import('./symmetry.ts')).symmetryCommand(),
   sweep: async () => (await import('./sweep/sweep.ts')).sweepCommand(),
   worker: async () => (await import('./sweep/worker.ts')).workerCommand(),

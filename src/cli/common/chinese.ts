@@ -107,6 +107,22 @@ export const chineseHelp: Readonly<Record<string, string>> = {
   'print every setting with its default and meaning': '列出每个设置的默认值和含义',
   'print (or write) a JSON Schema of the settings, for editors': '输出（或写出）设置的 JSON Schema，供编辑器使用',
 
+  // adapt and crossplay
+  'A trained agent among partners it has never met: return per episode, as it is and while it learns.':
+    '训练好的智能体与从未见过的伙伴一起：每局的回报，保持不变时和继续学习时。',
+  'a folder that trueline train wrote, or RUN#agent; it plays the first seat':
+    'trueline train 写出的文件夹，或 RUN#agent；它玩第一个位置',
+  'who plays the other seats: runs or scripted players; one stands for all':
+    '其余位置由谁来玩：训练或脚本玩家；只写一个代表全部',
+  'how many episodes of each life': '每次经历玩多少局',
+  'how many lives with these partners; intervals are over them': '与这些伙伴有多少次经历；区间按它们计算',
+  'only as it is': '只看保持不变时',
+  'Who earns what beside whom: every agent among every other, with intervals.':
+    '谁在谁旁边得到多少：每个智能体与每个其他智能体，附区间。',
+  'folders that trueline train wrote; scripted players may follow': 'trueline train 写出的文件夹；后面可以写脚本玩家',
+  'how many episodes of each pair': '每一对玩多少局',
+  'write the matrix as a page, coloured by return': '把矩阵写成网页，按回报着色',
+
   // play
   'echo, stag-hunt, snowdrift, city ...': 'echo、stag-hunt、snowdrift、city 等',
   'a folder that trueline train wrote; its policies play the seats called ppo':
