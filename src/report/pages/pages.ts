@@ -70,8 +70,8 @@ function readingsPage(): string {
   const lines = [
     '# What do the readings mean?',
     '',
-    'Each is recomputed from the rows over all minibatches of an update. A band is where healthy runs usually are; it informs, and being outside of it is not a',
-    'fault: many healthy runs sit below it. This page is made from the table that the program uses (`src/training/record/readings.ts`) by `node scripts/docs.mjs`.',
+    'Every reading is recomputed from the rows, over all minibatches of an update. The band shows where healthy runs usually lie; it is there to inform. A reading outside it is not a',
+    'fault: many healthy runs stay below it. `node scripts/docs.mjs` generates this page from the table that the program uses (`src/training/record/readings.ts`).',
     '',
     '| reading | unit | how it is computed | usual band | what it tells |',
     '| --- | --- | --- | --- | --- |',

@@ -51,7 +51,7 @@ const entries = [
     'share',
     `share of rows with |ratio - 1| > clip, ${overSteps}`,
     [0.05, 0.3],
-    'How much of the batch has reached the limit of the trust region.',
+    'How much of the batch has reached the edge of the trust region.',
     ['裁剪比例', '批次中有多少已到达信任区域的边界。'],
   ),
   reading(
@@ -87,7 +87,7 @@ const entries = [
     'share',
     'entropy divided by the logarithm of the number of legal candidates, mean over rows that have two or more',
     [null, 0.98],
-    'At 1 the policy chooses blindly; a long stay there means that nothing is being learnt.',
+    'At 1 the policy chooses at random; if it stays there, nothing is being learnt.',
     ['熵 / log K', '为 1 时策略盲目选择；长期停在那里意味着什么也没学到。'],
   ),
   reading(
@@ -96,7 +96,7 @@ const entries = [
     '',
     `clipped surrogate, ${overSteps}`,
     undefined,
-    'Its size says little; its sign and trend are of no use by themselves.',
+    'Its size says little, and its sign and trend mean nothing on their own.',
     ['策略损失', '大小说明不了什么；符号与趋势本身也没有用。'],
   ),
   reading(
@@ -105,7 +105,7 @@ const entries = [
     '',
     `the critic's error in the units it learns in, ${overSteps}`,
     undefined,
-    'With value normalisation 1 is what predicting the mean return gives.',
+    'With value normalisation, always predicting the mean return gives 1.',
     ['价值损失', '对价值归一化后，预测平均回报时为 1。'],
   ),
   reading(
@@ -123,7 +123,7 @@ const entries = [
     '',
     'length of the whole gradient before clipping, mean over steps',
     undefined,
-    'Compare it with ppo.maxGradNorm: far above it, every step is cut to the same length.',
+    'Compare it with ppo.maxGradNorm: far above that, every step is clipped to the same length.',
     ['梯度', '与 ppo.maxGradNorm 比较：远高于它时，每一步都被截成同样的长度。'],
   ),
   ...(['trunk', 'head', 'critic'] as const).flatMap((role) => [
@@ -152,7 +152,7 @@ const entries = [
     '',
     "root mean square change of the same minibatch's logits across a step, mean over measured steps",
     [Number.MIN_VALUE, null],
-    'Whether a step reaches what the policy says.',
+    'Whether a step changes what the policy outputs.',
     ['logits 变化', '一步是否改变策略的输出。'],
   ),
   reading(
@@ -188,7 +188,7 @@ const entries = [
     '',
     'correlation of log-ratio with the advantage recomputed from rewards, values and ends, over all steps but the first',
     [0, null],
-    'Positive when probability flows to what paid. Around 0 rows and credit may not belong together.',
+    'Positive when probability moves to actions that paid off. Around 0, rows and credit may not belong together.',
     ['优势相关', '概率流向有回报的动作时为正。接近 0 时数据行与优势可能不相配。'],
   ),
   reading(
@@ -197,7 +197,7 @@ const entries = [
     'share',
     'share of rows whose replayed log-probability agreed with the stored one',
     [0.9, 1],
-    'Below 1 the update does not see the distribution that was sampled from.',
+    'Below 1, the update does not use the distribution that the actions were sampled from.',
     ['有效比例', '低于 1 时，更新看到的不是采样时的分布。'],
   ),
   reading(
@@ -206,7 +206,7 @@ const entries = [
     '',
     "the trunk's learning rate in this update",
     undefined,
-    'Moves only where it is annealed or adapted.',
+    'Changes only if it is annealed or adapted.',
     ['学习率', '只在退火或自适应时变化。'],
   ),
 ] as const;
