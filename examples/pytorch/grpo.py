@@ -22,10 +22,13 @@ def main(arguments):
     options = parse(arguments)
     torch.set_num_threads(1)
     program = Program(options, Recorder)
+    grades = []
     for iteration in range(options.iterations):
-        grade = program.iterate()
-        if iteration % 10 == 0 or iteration == options.iterations - 1:
-            print(f"iteration {iteration}: mean grade {grade:.3f}")
+        grades.append(program.iterate())
+        if len(grades) == 10 or iteration == options.iterations - 1:
+            # Few prompts make an iteration: one of hard ones reads as a step back.
+            print(f"iteration {iteration}: mean grade {sum(grades) / len(grades):.3f} since the last line", flush=True)
+            grades = []
     if program.recorder:
         program.recorder.close()
 
