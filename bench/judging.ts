@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { diagnose } from '../src/doctor/diagnose.ts';
 import { openRecording } from '../src/recording/node.ts';
-import { clear, isKept, keep } from './kept.ts';
+import { clear, isKept, keep, keptLine } from './kept.ts';
 import { type Figure, figure } from './support.ts';
 
 export interface Program {
@@ -46,7 +46,8 @@ export async function judge(
     say(`${judged.size} of ${programs.length}: ${found.what}: ${found.named[0] ?? found.verdict}`);
   };
   const missing = programs.filter(({ out }) => !kept || !isKept(out));
-  for (const program of programs) if (!missing.includes(program)) told(program, await judgeOne(program));
+  for (const program of programs)
+    if (!missing.includes(program)) told(program, await judgeOne(struck(program, keptLine(program.out))));
   if (missing.length > 0) {
     for (const { out } of missing) clear(out);
     const child = spawn(command[0], command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -56,14 +57,26 @@ export async function judge(
     for await (const line of createInterface(child.stdout)) {
       const { error } = JSON.parse(line) as { error?: string };
       const program = missing[made++];
-      if (kept && !error) keep(program.out);
-      told(program, error ? { ...program, ...nothing, verdict: 'failed', error } : await judgeOne(program));
+      if (kept && !error) keep(program.out, line);
+      told(
+        program,
+        error ? { ...program, ...nothing, verdict: 'failed', error } : await judgeOne(struck(program, line)),
+      );
       if (!kept) clear(program.out);
     }
     const ended = await status;
     if (ended !== 0 || made < missing.length) throw new Error(`${command[1]} ended with status ${ended}`);
   }
   return programs.map((program) => judged.get(program)!);
+}
+
+/** Steps that a bug must have changed before anybody can tell it, where its program counts them. */
+const fewestStrikes = 4;
+
+/** The program with what became of its bug: one that changed hardly a number cannot be told. */
+function struck(program: Program, line: string): Program {
+  const { strikes } = JSON.parse(line || '{}') as { strikes?: number };
+  return strikes === undefined || strikes >= fewestStrikes ? program : { ...program, tellable: false };
 }
 
 const nothing = { named: [], candidates: [], remarks: [], summary: '' };

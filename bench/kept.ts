@@ -26,4 +26,6 @@ export const isKept = (out: string): boolean => existsSync(mark(out));
 
 /** What is not kept is begun anew. */
 export const clear = (out: string): void => rmSync(out, { recursive: true, force: true });
-export const keep = (out: string): void => writeFileSync(mark(out), '');
+/** With what the program said when it was done. */
+export const keep = (out: string, line = ''): void => writeFileSync(mark(out), line);
+export const keptLine = (out: string): string => readFileSync(mark(out), 'utf8');

@@ -35,11 +35,13 @@ def main(runs):
         try:
             train(program)
         except RuntimeError:
-            # torch refuses to sample from what is not finite: a run with that bug ends so, and what was recorded counts.
-            if run.get("fault") != "division by nothing":
+            # torch refuses to sample from what is not finite: a run with a bug that makes it so ends there, and what was recorded counts.
+            if run.get("fault") not in ("division by nothing", "loss summed", "rate of a thousand"):
                 outcome["error"] = traceback.format_exc()[-1500:]
         finally:
             program.tape.close()
+        if hasattr(program, "strikes"):
+            outcome["strikes"] = program.strikes
         print(json.dumps({**outcome, "seconds": round(time.perf_counter() - begun, 3)}), flush=True)
 
 

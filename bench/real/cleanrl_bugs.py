@@ -62,6 +62,9 @@ RATIO = "ratio = logratio.exp()"
 NORMAL = "mb_advantages = (mb_advantages - mb_advantages.mean()) / (mb_advantages.std() + 1e-8)"
 WHOLE = "loss = pg_loss - args.ent_coef * entropy_loss + v_loss * args.vf_coef"
 bug("absolute advantages", ("advantage-degenerate",), (NORMAL, "mb_advantages = mb_advantages.abs() + 1"))
+bug("quotient of log-probabilities", ("loss-formula-differs",), (RATIO, "ratio = newlogprob / b_logprobs[mb_inds]"), learning_rate=2e-3)
+bug("gradients never cleared", ("gradients-accumulate",), ("optimizer.zero_grad()", "pass"))
+bug("gradients never cleared, continuous", ("gradients-accumulate",), ("optimizer.zero_grad()", "pass"), **REACH)
 bug("old log-probabilities of the epoch", ("old-logp-recomputed",), ("logratio = newlogprob - b_logprobs[mb_inds]", "b_logprobs[mb_inds] = newlogprob.detach(); logratio = newlogprob - b_logprobs[mb_inds]"))
 bug("ratio without gradient", ("policy-detached",), (RATIO, "ratio = logratio.exp().detach()"))
 bug("minimum of the negated terms", ("loss-formula-differs",), (POLICY, POLICY.replace("torch.max", "torch.min")), learning_rate=2e-3)

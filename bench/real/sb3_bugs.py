@@ -63,7 +63,12 @@ line("loss divided away", ("learning-rate-too-small",), WHOLE, WHOLE + "; loss =
 line("returns for advantages", ("credit-formula-differs", "return-inconsistent", "value-scale-mismatch"), "advantages = rollout_data.advantages", "advantages = rollout_data.returns")
 line("probabilities for log-probabilities", ("loss-formula-differs",), RATIO, "ratio = 1 + (th.exp(log_prob) - th.exp(rollout_data.old_log_prob))")
 
+line("advantages sorted", ("advantage-shuffled",), NORMAL, NORMAL + "; advantages = th.sort(advantages)[0]")
+line("gradients never cleared", ("gradients-accumulate",), "self.policy.optimizer.zero_grad()", "pass")
+line("gradients never cleared, continuous", ("gradients-accumulate",), "self.policy.optimizer.zero_grad()", "pass", where="continuous")
+
 # - the credit pass -
+credit("mean reward taken off", ("credit-formula-differs",), "delta = self.rewards[step]", "delta = self.rewards[step] - self.rewards.mean()", where="cut")
 credit("lambda twice", ("credit-formula-differs",), "self.gamma * self.gae_lambda *", "self.gamma * self.gae_lambda * self.gae_lambda *", gae_lambda=0.9)
 credit("gamma forgotten in the bootstrap", ("credit-formula-differs",), "self.gamma * next_values", "1.0 * next_values", gamma=0.9)
 credit("value not subtracted", ("credit-formula-differs",), "- self.values[step]", "")
@@ -141,6 +146,16 @@ def _(b):
     steps, envs = b.observations.shape[:2]
     rest = b.observations.shape[2:]
     b.observations = np.swapaxes(b.observations.reshape((envs, steps) + rest), 0, 1).copy()
+
+
+@buffer_after("log-probabilities of one digit", "old-logp-wrong")
+def _(b):
+    b.log_probs = np.round(b.log_probs, 1)
+
+
+@buffer_after("returns in units of their spread", "value-scale-mismatch", "return-inconsistent")
+def _(b):
+    b.returns = (b.returns - b.returns.mean()) / (b.returns.std() + 1e-8)
 
 
 @buffer_after("log-probabilities of the step before", "old-logp-wrong")
@@ -279,6 +294,7 @@ def _(model):
 
 for _name, _causes, _settings in (
     ("rate of a billionth", ("learning-rate-too-small",), dict(learning_rate=1e-9)),
+    ("rate of nothing", ("learning-rate-too-small",), dict(learning_rate=0.0)),
     ("rate of a half", ("learning-rate-too-large",), dict(learning_rate=0.5)),
     ("negative entropy coefficient", ("entropy-sign-flipped",), dict(ent_coef=-0.05)),
     ("entropy coefficient of 10", ("entropy-bonus-dominates",), dict(ent_coef=10.0)),
@@ -292,6 +308,21 @@ for _name, _causes, _settings in (
 def _(model):
     original = model.policy.evaluate_actions
     model.policy.evaluate_actions = lambda obs, actions, action_masks=None: original(obs, actions)
+
+
+@bug("raw observations while learning", "inputs-differ", where="cut", normalize=True)
+def _(model):
+    buffer = model.rollout_buffer
+
+    def raw(_):
+        buffer.observations = model.env.unnormalize_obs(buffer.observations).astype(np.float32)
+
+    after(buffer, "compute_returns_and_advantage", raw)
+
+
+@bug("masks turned around while learning", "mask-not-replayed", where="masked")
+def _(model):
+    before(model.rollout_buffer, "get", lambda *a, **k: setattr(model.rollout_buffer, "action_masks", 1 - model.rollout_buffer.action_masks))
 
 
 @bug("masks of the step before", "mask-not-replayed", where="masked")

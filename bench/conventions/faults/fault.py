@@ -1,7 +1,8 @@
 """Bugs for `Program`, each put in from outside by replacing one stage. Which conventions a fault needs, and which columns tell it, stand beside it.
 
 The one thing to get wrong: `tells` are columns without which the fault cannot be seen by anybody; where one is left out, or the program
-has none, or its conventions are not those of `shows`, the right answer is not the cause's name.
+has none, or its conventions are not those of `shows`, the right answer is not the cause's name. Nor is it where a fault changes hardly a
+number: one that counts its `strikes` must have changed some, by more than the width of the columns holds.
 """
 
 from typing import Any, Callable, Dict, NamedTuple, Sequence, Tuple

@@ -28,7 +28,7 @@ export const criticGradient: Check = {
 const pulls = [(error: number) => error, (error: number) => Math.max(-1, Math.min(1, error))] as const;
 /** Slope of a loss by its error: of a square, and of half a square or Huber's. */
 const slopes = [1, 2];
-const slack = limits.headGradient.value;
+const slack = limits.lossRelative.value;
 
 interface Row {
   error: number;
@@ -183,7 +183,7 @@ function read(steps: readonly Step[], own: readonly number[]): Reading {
   const found = { told: 0, own: 0, added: 0, proof: new ProofStore() };
   const longest = steps.map(({ norm }) => norm).sort((a, b) => b - a);
   // Clipped entry by entry, several steps have the same length, and none a greater.
-  const clipped = longest[1] >= (1 - limits.equalLengths.value) * longest[0];
+  const clipped = longest[1] >= (1 - limits.rounding.value) * longest[0];
   const most = clipped ? longest[0] : Number.POSITIVE_INFINITY;
   let sum = 0;
   for (const [i, { norm, scale }] of steps.entries()) {
@@ -194,7 +194,7 @@ function read(steps: readonly Step[], own: readonly number[]): Reading {
     const alone = Math.min(most, Math.abs(scale * own[i]));
     const fits = (value: number) => Math.abs(norm - value) <= slack * value + noise;
     // At the limit any larger gradient looks the same.
-    if (norm >= (1 - limits.equalLengths.value) * most) continue;
+    if (norm >= (1 - limits.rounding.value) * most) continue;
     if (Math.abs(added - alone) <= limits.apartFormulas.value * (slack * Math.max(added, alone) + noise)) continue;
     found.told++;
     if (fits(alone)) found.own++;
