@@ -6,6 +6,9 @@ import type { Engine, EngineOptions } from './types.ts';
 import { KernelEngine } from './wasm/engine.ts';
 import { loadKernels, supports } from './wasm/kernels.ts';
 
+/** What is asked for does not run here; whoever asked can ask for something else. */
+export class EngineRefusal extends Error {}
+
 async function thisPlatform(): Promise<Platform> {
   return typeof process === 'object' && process.versions?.node ? (await import('./node.ts')).platform : pagePlatform;
 }
@@ -22,20 +25,22 @@ export async function createEngine(options: EngineOptions & { platform?: Platfor
   const wanted = options.kernel ?? 'auto';
   const engine = options.engine ?? 'auto';
   if (engine === 'native' && wanted !== 'auto' && wanted !== 'relaxed')
-    throw new Error(`The native engine gives the bits of the relaxed kernel, not of ${wanted}; leave out one of them.`);
+    throw new EngineRefusal(
+      `The native engine gives the bits of the relaxed kernel, not of ${wanted}; leave out one of them.`,
+    );
   if (wanted === 'reference') return new ReferenceEngine();
   const platform = options.platform ?? (await thisPlatform());
   if (engine !== 'wasm' && wanted !== 'simd') {
     const native = platform.native?.() ?? 'a page has none';
     if (typeof native !== 'string')
       return new KernelEngine(nativeKernels(native, threadsOf(options.threads, platform)));
-    if (engine === 'native') throw new Error(`The native engine does not run here: ${native}.`);
+    if (engine === 'native') throw new EngineRefusal(`The native engine does not run here: ${native}.`);
   }
   platform.prepare();
   const kernel = wanted !== 'auto' ? wanted : (['relaxed', 'simd'] as const).find(supports);
   if (kernel === undefined) return new ReferenceEngine();
   if (!supports(kernel)) {
-    throw new Error(
+    throw new EngineRefusal(
       `The kernel ${kernel} does not run here; choose auto, ${kernel === 'relaxed' ? 'simd or reference' : 'or reference'}.`,
     );
   }
@@ -47,7 +52,7 @@ export async function createEngine(options: EngineOptions & { platform?: Platfor
 
 function threadsOf(asked: EngineOptions['threads'], { cores }: Platform): 1 | 2 {
   if (asked === 2 && !canShare())
-    throw new Error(
+    throw new EngineRefusal(
       'Two threads need shared memory, which a page has only when it is cross-origin isolated; set threads to 1.',
     );
   return asked ?? (canShare() && cores > 1 ? 2 : 1);

@@ -5,7 +5,7 @@ import type { Game, GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import type { Player } from '../games/players.ts';
 import { told } from '../language/language.ts';
-import { createEngine } from '../net/engine.ts';
+import { createEngine, EngineRefusal } from '../net/engine.ts';
 import type { Engine } from '../net/types.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import type { Manifest } from '../recording/manifest.ts';
@@ -135,6 +135,8 @@ export async function train(input: SettingsInput, hooks: TrainHooks = {}): Promi
       kernel: settings.kernel,
       engine: settings.engine,
       ...(settings.threads ? { threads: settings.threads } : {}),
+    }).catch((error: unknown) => {
+      throw error instanceof EngineRefusal ? new BadInput(error.message.replace(/\.$/, '')) : error;
     }));
   const dispose = () => {
     if (!hooks.engine) engine.dispose();

@@ -172,6 +172,11 @@ describe.skipIf(!possible)('the native engine', () => {
     expect([engine.engine, engine.kernel]).toEqual(['native', 'relaxed']);
     engine.dispose();
     await expect(createEngine({ engine: 'native', kernel: 'simd' })).rejects.toThrow(/relaxed kernel/);
+    const without = { ...platform, native: () => 'none is built' };
+    await expect(createEngine({ engine: 'native', platform: without })).rejects.toThrow(/none is built/);
+    const other = await createEngine({ platform: without, threads: 1 });
+    expect([other.engine, other.kernel]).toEqual(['wasm', 'relaxed']);
+    other.dispose();
   });
 
   const cases = [
