@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -110,29 +110,35 @@ export function ensureBuilt(what = 'core') {
 /** One program builds at a time: two would write dist/ over each other. Waits for the other to end; gives back how to let the next one in. */
 function lockBuild() {
   const lock = join(root, 'build', 'building');
+  const own = `${lock}.${process.pid}`;
   const release = () => {
     process.off('exit', release);
     rmSync(lock, { force: true });
   };
   mkdirSync(dirname(lock), { recursive: true });
-  for (;;) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx' });
-      process.once('exit', release);
-      return release;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-      if (isLeft(lock)) release();
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  // Written first and linked then: a lock always tells whose it is, also where its holder was killed at once.
+  writeFileSync(own, String(process.pid));
+  try {
+    for (;;) {
+      try {
+        linkSync(own, lock);
+        process.once('exit', release);
+        return release;
+      } catch (error) {
+        if (error.code !== 'EEXIST') throw error;
+        if (isLeft(lock)) rmSync(lock, { force: true });
+        else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      }
     }
+  } finally {
+    rmSync(own, { force: true });
   }
 }
 
 /** Whether whoever took the lock is gone. */
 function isLeft(lock) {
   try {
-    const holder = Number(readFileSync(lock, 'utf8'));
-    if (holder > 0) process.kill(holder, 0);
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
     return false;
   } catch (error) {
     return error.code === 'ESRCH';
