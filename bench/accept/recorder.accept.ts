@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keptFolder } from '../kept.ts';
 import { exampleCases, judge, oddCases } from '../recorder/cases.ts';
+import { pythons } from '../recorder/pythons.ts';
 import { bench, needs } from '../recorder.bench.ts';
 import { type Figure, figure } from '../support.ts';
 
@@ -35,6 +36,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
       ),
       figure(`false alarms in ${healthy.length} healthy runs`, alarmed.length, '', { most: 0 }, tell(alarmed)),
       figure('recordings that do not validate', invalid.length, '', { most: 0 }, invalid[0]?.problems[0]),
+      ...(full ? [pythons(say)] : []),
       ...(await (full ? bench(say) : bench(say, 11, 1, 12))),
     ];
   } finally {

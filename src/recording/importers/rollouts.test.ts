@@ -123,4 +123,25 @@ describe('dumps of rollouts', () => {
       /cannot be read as Parquet/,
     );
   });
+
+  it('asks a long log for its beginning alone', async () => {
+    const store = storeOf({ 'log.jsonl': lines(Array.from({ length: 200_000 }, (_, step) => ({ step, loss: 2 }))) });
+    let [size, read] = [0, 0];
+    const watched: Store = {
+      ...store,
+      name: store.name,
+      list: () => store.list(),
+      open: async (path) => {
+        const source = await store.open(path);
+        size = source.size;
+        const counted = (start: number, end: number) => {
+          read += end - start;
+          return source.read(start, end);
+        };
+        return { name: source.name, size, read: counted };
+      },
+    };
+    expect(await rolloutRecording(watched)).toBeNull();
+    expect(read).toBeLessThan(size / 2);
+  });
 });

@@ -7,8 +7,9 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
+import { lines } from '../files/text-lines.ts';
 import { Recording } from '../recording.ts';
-import { Budget, memoryStore, type Store } from '../source.ts';
+import { Budget, type ByteSource, memoryStore, type Store } from '../source.ts';
 import { type finishes, sources } from '../token-columns.ts';
 import { type ColumnData, RecordingWriter } from '../writer.ts';
 import { isRow, type Row } from './record.ts';
@@ -57,10 +58,10 @@ async function readDump(store: Store, { maxSize }: { maxSize?: number }): Promis
   for (const path of completions.length > 0 ? completions : paths.filter((path) => /\.jsonl$/.test(path))) {
     const source = await store.open(path);
     if (source.size === 0) continue;
-    budget.claim(path, source.size, source);
-    const bytes = await source.read(0, source.size);
     const rows =
-      completions.length > 0 ? await parquetRows(bytes, path, budget) : jsonRows(bytes, path, dump.kind !== null);
+      completions.length > 0
+        ? await parquetRows(source, path, budget)
+        : await jsonRows(source, path, budget, dump.kind !== null);
     if (!rows) return null;
     for (const row of rows) {
       const kind = kindOf(row);
@@ -76,8 +77,9 @@ async function readDump(store: Store, { maxSize }: { maxSize?: number }): Promis
 const isWhole = (value: unknown): boolean =>
   (typeof value === 'number' || typeof value === 'bigint') && Number.isSafeInteger(Number(value)) && Number(value) >= 0;
 
-async function parquetRows(bytes: Uint8Array, path: string, budget: Budget): Promise<Row[]> {
-  const file = bytes.slice().buffer;
+async function parquetRows(source: ByteSource, path: string, budget: Budget): Promise<Row[]> {
+  budget.claim(path, source.size, source);
+  const file = (await source.read(0, source.size)).slice().buffer;
   try {
     const metadata = parquetMetadata(file);
     budget.claim(path, Number(metadata.row_groups.reduce((sum, group) => sum + group.total_byte_size, 0n)));
@@ -94,10 +96,12 @@ async function parquetRows(bytes: Uint8Array, path: string, budget: Budget): Pro
   }
 }
 
-/** Null where the first line shows that this is no dump of rollouts; a later line that is broken is damage. */
-function jsonRows(bytes: Uint8Array, path: string, known: boolean): Row[] | null {
+/** Read line by line, because a log of a gigabyte is asked too. Null where the first line shows that this is no dump of rollouts; a later line that is broken is damage. */
+async function jsonRows(source: ByteSource, path: string, budget: Budget, known: boolean): Promise<Row[] | null> {
   const rows: Row[] = [];
-  for (const [i, line] of new TextDecoder().decode(bytes).split('\n').entries()) {
+  let i = -1;
+  for await (const line of lines(source, budget)) {
+    i++;
     if (line.trim() === '') continue;
     let row: unknown;
     try {
