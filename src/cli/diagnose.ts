@@ -171,7 +171,7 @@ export async function writePage(
   ];
   const command = `trueline diagnose ${[quoted(path), ...options].join(' ')}`;
   const { diagnosisPage } = await import('../report/pages/page.ts');
-  const { probesOf } = await import('../report/probes.ts');
+  const { probesOf } = await import('../report/update/probes.ts');
   const page = await diagnosisPage({
     diagnosis,
     pictures: pictures!,

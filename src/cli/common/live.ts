@@ -2,9 +2,9 @@
 
 import { moduleReadings } from '../../algorithms/hop/readings.ts';
 import { told } from '../../language/language.ts';
-import { ProbeEffects } from '../../report/probes.ts';
 import type { Style } from '../../report/style.ts';
 import { duration, number, table } from '../../report/table.ts';
+import { ProbeEffects } from '../../report/update/probes.ts';
 import { inBand, labelOf, type ReadingName, readings } from '../../training/record/readings.ts';
 import type { ProgressReport } from '../../training/run.ts';
 

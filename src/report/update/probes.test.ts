@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Recording } from '../recording/recording.ts';
-import { memoryStore } from '../recording/source.ts';
-import { RecordingWriter } from '../recording/writer.ts';
+import { Recording } from '../../recording/recording.ts';
+import { memoryStore } from '../../recording/source.ts';
+import { RecordingWriter } from '../../recording/writer.ts';
+import { style } from '../style.ts';
 import { probesOf } from './probes.ts';
-import { style } from './style.ts';
 
 const f = (values: number[]) => Float64Array.from(values);
 

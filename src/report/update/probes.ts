@@ -1,10 +1,10 @@
 /** What the probes of a run did, side by side: KL, clip fraction and entropy before, during and after each. Means over the few updates next to it, so that one noisy update decides nothing. */
-import { told } from '../language/language.ts';
-import type { Recording } from '../recording/recording.ts';
-import { labelOf, type ReadingName, readings } from '../training/record/readings.ts';
-import { safeText } from './safe-text.ts';
-import type { Style } from './style.ts';
-import { number, table } from './table.ts';
+import { told } from '../../language/language.ts';
+import type { Recording } from '../../recording/recording.ts';
+import { labelOf, type ReadingName, readings } from '../../training/record/readings.ts';
+import { safeText } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+import { number, table } from '../table.ts';
 
 const shown = ['k3', 'kl_after', 'clip_fraction', 'entropy'] as const satisfies readonly ReadingName[];
 /** Updates before and after a probe that are averaged over. */
