@@ -1,5 +1,6 @@
 /** Agents of runs and scripted players at one table, only to play: nobody learns, and what each believes goes on from episode to episode of a world. */
 import { gameMaker } from '../../games/index.ts';
+import { meanInterval } from '../../math/ranks/paired-tests.ts';
 import type { Engine } from '../../net/types.ts';
 import type { EpisodeResults } from '../collect/episodes.ts';
 import { playLearnt } from '../collect/evaluate.ts';
@@ -51,9 +52,8 @@ export function curveOf(
   });
 }
 
-/** Normal approximation; NaN where there is only one. */
+/** Of the 95 % interval by Student's t, because lives and seeds are few; NaN where there is only one. */
 export function interval(values: readonly number[]): { mean: number; halfWidth: number } {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
-  return { mean, halfWidth: 1.96 * Math.sqrt(variance / values.length) };
+  const { mean, high } = meanInterval(values);
+  return { mean, halfWidth: values.length > 1 ? high - mean : Number.NaN };
 }
