@@ -14,7 +14,7 @@ describe('with columns missing', () => {
 
   it('a policy that does not move is a candidate of several causes, and none of them is named', async () => {
     const made = await stored('optimizer-unbound/optimizer-unbound');
-    delete made.tables.tensors;
+    Reflect.deleteProperty(made.tables, 'tensors');
     const { verdict, unexplained } = await diagnose(await record(made));
     expect(verdict).toBe('unexplained');
     const open = unexplained.find(({ check }) => check === 'movement');
