@@ -28,12 +28,12 @@ export function heatMap(
       `<tr><th scope="row" style="text-align:left">${safeText(players[i])}</th>${cells.map(cell).join('')}</tr>`,
   );
   return pageShell(title, [
-    `<h1>${title}</h1>`,
+    `<main><h1>${title}</h1>`,
     `<p>${told(
       "Mean return of the row's agent in the first seat while the column's agents sit in all others, with 95 % intervals. The darker, the more it earns.",
       '行的智能体坐第一个位置、列的智能体坐其余位置时，前者的平均回报及 95 % 区间。颜色越深，得到的越多。',
     )}</p>`,
     `<div style="overflow-x:auto"><table><thead><tr><td></td>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`,
-    `<p><code>${safeText(command)}</code></p>`,
+    `<p><code>${safeText(command)}</code></p></main>`,
   ]);
 }
