@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench" / "
 import run as control
 
 #: What the programs of bench/continuous make: the cause, the program, its fault, and options.
-SMALL = {"iterations": 3, "kept": 3, "envs": 4, "steps": 12, "limit": 8}
+SMALL = {"iterations": 3, "kept": 3, "envs": 4, "steps": 12, "limit": 8, "length": 4, "warm": 12, "batch": 24}
 CONTROL = [
     ("squash-correction-wrong", "continuous", "no correction in the update pass", {}),
     ("clipped-action-stored", "continuous", "clipped action scored by the update", {"envs": 8, "steps": 24, "epochs": 1, "minibatches": 1}),
@@ -28,6 +28,19 @@ CONTROL = [
     ("deviation-scale-wrong", "continuous", "variance for deviation in the acting pass", {}),
     ("deviation-invalid", "continuous", "deviation annealed to nothing", {"iterations": 9, "kept": 9, "epochs": 1, "minibatches": 1}),
     ("entropy-of-another-distribution", "continuous", "entropy of the deviation for its logarithm", {}),
+    ("recurrent-state-not-reset", "recurrent", "memory not reset after time limits", {"limit": 6}),
+    ("recurrent-state-stale", "recurrent", "state stored after the step", {"envs": 8, "minibatches": 1, "epochs": 1}),
+    ("sequences-shuffled", "recurrent", "rows shuffled within sequences", {}),
+    ("normaliser-drifts", "recurrent", "normaliser learns before the update", {"envs": 8, "minibatches": 1, "epochs": 1}),
+    ("final-observation-lost", "continuous", "last observation lost", {"limit": 5}),
+    ("target-network-frozen", "dqn", "last layer of the target network left out", {"interval": 4}),
+    ("target-crosses-end", "dqn", "ends ignored in three steps", {}),
+    ("n-step-off-by-one", "dqn", "bootstrap discounted once", {}),
+    ("priority-weight-wrong", "dqn", "weights with the other sign", {}),
+    ("entropy-temperature-sign", "sac", "temperature moves the other way", {}),
+    ("healthy", "sac", None, {}),
+    ("healthy", "dqn", None, {"n": 3, "prioritised": True}),
+    ("healthy", "recurrent", None, {"burn_in": 2}),
     ("healthy", "continuous", None, {"squash": True, "scale": True}),
 ]
 GAMMA, LAMBDA, CLIP = 0.95, 0.9, 0.2

@@ -45,11 +45,11 @@ export function fewCases(all: readonly ControlProgram[]): ControlProgram[] {
     return [
       ...every(
         own.filter(({ fault }) => fault),
-        5,
+        3,
       ),
       ...every(
         own.filter(({ fault }) => !fault),
-        5,
+        3,
       ),
     ];
   });

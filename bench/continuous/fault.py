@@ -21,6 +21,18 @@ def fault(name, *causes, program="continuous", **needs):
     return keep
 
 
+#: Healthy customs that are put in the same way, by name.
+CUSTOMS: Dict[str, Callable[[Any], None]] = {}
+
+
+def custom(name):
+    def keep(put):
+        CUSTOMS[name] = put
+        return put
+
+    return keep
+
+
 def wrap(owner, name, change):
     """Replaces a method by a function that gets it first."""
     own = getattr(owner, name)

@@ -16,9 +16,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "examples" / "pytorch"), str(ROOT / "python")]
 
+import buffer_faults  # noqa: F401
+import memory_faults  # noqa: F401
 import ppo_faults  # noqa: F401
 import torch
-from fault import FAULTS
+from fault import CUSTOMS, FAULTS
 from healthy import HEALTHY, QUICK
 
 
@@ -26,10 +28,14 @@ def train(out, name, given, fault=None):
     """One recording. What was recorded before a program ends by its own fault counts."""
     module = importlib.import_module(name)
     options = module.parser().parse_args([])
+    given = dict(given)
+    customs = given.pop("customs", ())
     needs = FAULTS[name][fault].needs if fault else {}
     for key, value in {**QUICK[name], **needs, **given, "out": str(out)}.items():
         setattr(options, key, value)
     program = module.Program(options)
+    for own in customs:
+        CUSTOMS[own](program)
     if fault:
         FAULTS[name][fault].put(program)
     try:

@@ -205,11 +205,28 @@ class Baselines(Case):
         self.assertNotIn("clip", declared["settings"])
         self.assertEqual(declared["algorithm"], "a2c")
 
+    def test_records_targets_and_target_networks_of_replay_buffers(self):
+        for kind, game in (("DQN", "CartPole-v1"), ("SAC", "Pendulum-v1"), ("TD3", "Pendulum-v1")):
+            with self.subTest(kind), warnings.catch_warnings():
+                warnings.simplefilter("error", RecorderWarning)
+                path = f"{self.path}-{kind}"
+                model = getattr(stable_baselines3, kind)(
+                    "MlpPolicy", game, seed=0, device="cpu", learning_starts=60, buffer_size=1000, batch_size=16
+                )
+                model.learn(130, callback=sb3_callback(path, strict=True))
+                targets = table(path, "targets")
+                rewards, ends = np.reshape(targets["rewards"], -1), np.reshape(targets["terminated"], -1)
+                bootstrap = np.array(targets["bootstrap"], np.float64)
+                if kind == "SAC":
+                    bootstrap -= np.array(targets["temperature"]) * np.array(targets["next_logp"])
+                own = rewards + model.gamma * (1 - ends) * bootstrap
+                np.testing.assert_allclose(targets["target"], own, rtol=1e-4, atol=1e-4)
+                self.assertTrue(table(path, "copies"))
+                self.assertFalse(os.path.exists(os.path.join(path, "replays")))
+
     def test_records_what_it_can_of_the_others_and_says_so(self):
         pendulum = {"learning_starts": 60, "buffer_size": 1000}
         for family, kind, game, options, tables in (
-            (stable_baselines3, "DQN", "CartPole-v1", pendulum, ("episodes", "scalars")),
-            (stable_baselines3, "SAC", "Pendulum-v1", pendulum, ("scalars",)),
             (sb3_contrib, "QRDQN", "CartPole-v1", pendulum, ("episodes", "scalars")),
             (sb3_contrib, "ARS", "CartPole-v1", {"n_delta": 1}, ()),
             (sb3_contrib, "TRPO", "CartPole-v1", {"n_steps": 64, "batch_size": 32}, ("samples", "episodes", "scalars")),

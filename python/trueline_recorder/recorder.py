@@ -12,18 +12,18 @@ import numpy as np
 from .again import TWICE
 from .agents import Agents
 from .arrays import Array, is_continuous, on_cpu, per_row, to_numpy
+from .buffers import Buffers
 from .chunks import make_chunk
 from .progress import Progress
 from .rows.oddities import odd_axes, odd_rows, odd_shapes
 from .rows.rollout import PLACING, last_step, place_rows
 from .tables import known_columns
 from .tensors import Supply, Tensor, roles_of
-from .tokens.replays import Tokens
 from .trouble import guarded
 from .watching import as_optimizers, describe_optimizer
 
 
-class Recorder(Tokens):
+class Recorder(Buffers):
     """Writes a recording of a training run into the folder `path`.
 
     gamma, lam      discount and GAE's lambda, as the trainer uses them
@@ -228,7 +228,7 @@ class Recorder(Tokens):
         """Rows of one minibatch as they entered the loss, before `optimizer.step()`.
 
         sample          the index of each row within this iteration's samples. Without it rows are found again by their content:
-                        old_logp, and `action` and `obs` where they are given here too
+                        old_logp, and `action` and `obs` where they are given here too; with it, `obs` is what the update saw
         epoch, minibatch  which step; counted without them: a call is a minibatch, and a row that comes again begins an epoch.
                         With gradients gathered over several calls, give both, the same for each.
         again           a function that gives the same rows' log-probabilities once more, or (log-probabilities, logits): it is
@@ -256,6 +256,8 @@ class Recorder(Tokens):
             self._at(own, "replays", epoch, minibatch, None)
             return
         known = known_columns("replays", columns)
+        if obs is not None and "sample" in known:
+            known["obs"] = obs
         if "new_logp" not in known:
             raise ValueError("replays() needs new_logp: the log-probability in this step's forward pass")
         fresh = to_numpy(known["new_logp"])

@@ -34,7 +34,7 @@ TABLES: Dict[str, Dict[str, Column]] = {
         "float reward", "float env_reward", "bool terminated", "bool truncated", "float value", "float next_value",
         "float advantage", "float return", "int group", "int env", "int seat", "bool imagined",
         "float[] action_values", "float[] env_action", "text distribution", "float[] mean", "float[] log_std",
-        "float[] logp_parts",
+        "float[] logp_parts", "float[] state_in", "int state_hash", "float state_norm", "bool starts", "int sequence",
         "int token", "text source", "bool trained", "int position", "float sampler_logp", "float sampler_again_logp",
         "int sampler_version", "float reference_logp", "float logp_plain", "float logp_tempered", "float kept_mass",
         "text kept_by", "float control_logp", "float control2_logp", "float control_plain_logp", "float earlier_logp",
@@ -52,8 +52,17 @@ TABLES: Dict[str, Dict[str, Column]] = {
         "float weight", "float[] logits", "int[] subset", "bool[] legal", "float temperature", "float after_logp",
         "float again_logp",
         "float[] action_values", "float[] mean", "float[] log_std", "float[] logp_parts",
+        "float[] obs", "float[] state_in", "int state_hash", "float state_norm", "int sequence",
         "float coef", "int micro_batch", "int pack", "int rank", "float kl", "float logp_plain",
         "float logp_tempered", "float kept_mass", "float fitted_logp",
+    ),
+    "targets": columns_of(
+        "int! iteration", "int! epoch", "int! minibatch", "int sample", "int? policy", "float[] rewards",
+        "bool[] terminated", "bool[] truncated", "int n", "float discount", "float bootstrap", "float next_logp",
+        "float temperature", "float* target", "float prediction", "float priority", "float probability", "float weight",
+    ),
+    "copies": columns_of(
+        "int! iteration", "int! epoch", "int! minibatch", "text* name", "int hash", "float gap", "float norm",
     ),
     "steps": columns_of(
         "int! iteration", "int! epoch", "int! minibatch", "int? policy", "float loss", "float policy_loss",

@@ -1,4 +1,10 @@
 /** Every cause, A to F: one folder of causes/ each. A new folder is listed here; a test says which is not. */
+
+import { entropyTemperatureSign } from './causes/buffers/entropy-temperature-sign/cause.ts';
+import { nStepOffByOne } from './causes/buffers/n-step-off-by-one/cause.ts';
+import { priorityWeightWrong } from './causes/buffers/priority-weight-wrong/cause.ts';
+import { targetCrossesEnd } from './causes/buffers/target-crosses-end/cause.ts';
+import { targetNetworkFrozen } from './causes/buffers/target-network-frozen/cause.ts';
 import type { CauseEntry } from './causes/cause.ts';
 import { clippedActionStored } from './causes/continuous/clipped-action-stored/cause.ts';
 import { deviationInvalid } from './causes/continuous/deviation-invalid/cause.ts';
@@ -17,6 +23,7 @@ import { creditCrossesAgents } from './causes/credit/credit-crosses-agents/cause
 import { creditFormulaDiffers } from './causes/credit/credit-formula-differs/cause.ts';
 import { criticContextMisaligned } from './causes/credit/critic-context-misaligned/cause.ts';
 import { doneTimeShifted } from './causes/credit/done-time-shifted/cause.ts';
+import { finalObservationLost } from './causes/credit/final-observation-lost/cause.ts';
 import { paddingTrained } from './causes/credit/padding-trained/cause.ts';
 import { phantomSteps } from './causes/credit/phantom-steps/cause.ts';
 import { returnCrossesEpisodes } from './causes/credit/return-crosses-episodes/cause.ts';
@@ -41,6 +48,10 @@ import { parametersOverwritten } from './causes/gradient/parameters-overwritten/
 import { policyDetached } from './causes/gradient/policy-detached/cause.ts';
 import { valueLossDominates } from './causes/gradient/value-loss-dominates/cause.ts';
 import { weightDecayPull } from './causes/gradient/weight-decay-pull/cause.ts';
+import { normaliserDrifts } from './causes/memory/normaliser-drifts/cause.ts';
+import { recurrentStateNotReset } from './causes/memory/recurrent-state-not-reset/cause.ts';
+import { recurrentStateStale } from './causes/memory/recurrent-state-stale/cause.ts';
+import { sequencesShuffled } from './causes/memory/sequences-shuffled/cause.ts';
 import { inputSaturated } from './causes/network/input-saturated/cause.ts';
 import { policyCollapsed } from './causes/network/policy-collapsed/cause.ts';
 import { policyHeadFlat } from './causes/network/policy-head-flat/cause.ts';
@@ -97,6 +108,10 @@ export const causes: readonly CauseEntry[] = [
   dimensionsReducedWrong,
   deviationScaleWrong,
   deviationInvalid,
+  recurrentStateNotReset,
+  recurrentStateStale,
+  sequencesShuffled,
+  normaliserDrifts,
   recurrentStateNotReplayed,
   inputsDiffer,
   gradientsAccumulate,
@@ -136,6 +151,9 @@ export const causes: readonly CauseEntry[] = [
   paddingTrained,
   criticContextMisaligned,
   trainedOnOtherAgent,
+  finalObservationLost,
+  targetCrossesEnd,
+  nStepOffByOne,
   environmentTokensTrained,
   rewardMisordered,
   truncatedResponseRewarded,
@@ -144,6 +162,9 @@ export const causes: readonly CauseEntry[] = [
   advantageGroupMixed,
   groupDegenerate,
   entropyOfAnotherDistribution,
+  targetNetworkFrozen,
+  priorityWeightWrong,
+  entropyTemperatureSign,
   policyDetached,
   optimizerUnbound,
   headUnbound,

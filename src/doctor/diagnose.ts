@@ -51,7 +51,9 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const run = new Run(recording.manifest);
   const tokens = await ofTokens(recording);
   if (tokens) run.tokens = new TokenEvidence(run);
-  const chosen = choose(options.only).filter(({ of = 'decisions' }) => of === 'both' || (of === 'tokens') === tokens);
+  const buffered = recording.tables.includes('targets');
+  const alone = buffered && !recording.tables.includes('replays');
+  const chosen = choose(options.only).filter((check) => asked(check, tokens, buffered, alone));
   const agent = options.agent === undefined ? -1 : agentIndex(run, options.agent);
   for (const id of options.ignore ?? [])
     if (!causeById(id))
@@ -122,7 +124,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     causes,
     unexplained: open,
     remarks,
-    cleared: readings.cleared(),
+    cleared: [...readings.cleared(), ...examined.flatMap(({ outcome }) => outcome?.cleared ?? [])],
     checks: reports,
     coverage: covered,
     ...(options.unfinished ? { so_far: true } : {}),
@@ -130,6 +132,17 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
     ...(ignored.length > 0 ? { ignored: ignored.map((entry) => describe(run, entry, [])) } : {}),
     ...(scalars ? { scalars } : {}),
   };
+}
+
+/** What a program with a replay buffer has besides its targets: steps and tensors. */
+const ofSteps = ['wiring', 'parameters', 'inputs'];
+
+/** Whether a check is asked of this kind of recording. */
+function asked({ id, of = 'decisions' }: Check, tokens: boolean, buffered: boolean, alone: boolean): boolean {
+  if (of === 'both') return true;
+  if (of === 'targets') return buffered;
+  if (of === 'tokens' || tokens) return (of === 'tokens') === tokens;
+  return !alone || ofSteps.includes(id);
 }
 
 /** Whether decisions are tokens: the first rows say so. */

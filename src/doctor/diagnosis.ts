@@ -144,6 +144,8 @@ export interface Outcome {
   findings: Finding[];
   /** Customs of the program that were recognised. */
   remarks?: Remark[];
+  /** What people worry about in such runs, and the rows excuse. */
+  cleared?: Cleared[];
   open?: Open;
   note?: string;
 }

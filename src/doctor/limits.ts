@@ -1,9 +1,11 @@
 /** Every limit that decides between verdicts, with its reason. None belongs to a game or a fault: each is a definition, a numerical tolerance, a statistical test or a score. What is only a matter of time is in budgets.ts. */
+import { buffers } from './limits/buffers.ts';
 import { common } from './limits/common.ts';
 import { continuous } from './limits/continuous.ts';
 import { credit } from './limits/credit.ts';
 import { gradient } from './limits/gradient.ts';
 import { logs } from './limits/logs.ts';
+import { memory } from './limits/memory.ts';
 import { network } from './limits/network.ts';
 import { pairing } from './limits/pairing.ts';
 import { reading } from './limits/reading.ts';
@@ -25,6 +27,8 @@ export const topics = {
   scores,
   tokens,
   continuous,
+  memory,
+  buffers,
   logs,
 } as const;
 
@@ -42,4 +46,6 @@ export const limits = {
   ...scores,
   ...tokens,
   ...continuous,
+  ...memory,
+  ...buffers,
 } as const;

@@ -23,7 +23,7 @@ export interface Examined {
 /** Checks that answer each of the three questions; any one of them will do. */
 const deciding: Record<Area, readonly string[]> = {
   replay: ['replay', 'policy-replay', 'token-sampler', 'token-batch'],
-  credit: ['credit', 'token-credit', 'token-returns'],
+  credit: ['credit', 'token-credit', 'token-returns', 'targets'],
   gradient: ['wiring', 'head-gradient', 'direction', 'movement', 'token-loss'],
 };
 const questions: Record<Area, Pair> = {

@@ -115,6 +115,10 @@ export const tables: readonly TableSpec[] = [
     ...controlColumns.replays,
     ...tokenColumns.replays,
   ]),
+  table('targets', "one stored step's use in one optimiser step, where there is a replay buffer", [
+    ...controlColumns.targets,
+  ]),
+  table('copies', 'one tensor of a target network before one optimiser step', [...controlColumns.copies]),
   table('steps', 'one optimiser step of one policy', [
     ['int! iteration', 'the cycle of the step'],
     ['int! epoch', 'pass over the batch, from 0'],

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { causeById } from '../../src/doctor/causes.ts';
 import { topics } from '../../src/doctor/limits.ts';
 
-const rooms = ['checks', 'continuous', 'scalars', 'transforms', 'pairing', 'tokens'];
+const rooms = ['checks', 'buffers', 'continuous', 'memory', 'scalars', 'transforms', 'pairing', 'tokens'];
 const files = [
   'check.ts',
   'conventions.ts',

@@ -6,6 +6,7 @@ import os
 from typing import Any, Optional, Union
 
 from ..trouble import warn
+from .sb3_buffers import BufferReader, has_targets
 from .sb3_readers import Reader, RolloutReader
 
 
@@ -13,7 +14,7 @@ def sb3_callback(path: Union[str, os.PathLike[str]], **options: Any) -> Any:
     """A callback for Stable-Baselines3 and sb3-contrib: `model.learn(steps, callback=sb3_callback("runs/mine"))`.
 
     PPO, MaskablePPO, RecurrentPPO and A2C are recorded whole: what is recorded is what entered the loss, also in a subclass with a
-    `train` of its own. Of TRPO the rollouts are, and of algorithms with a replay buffer episodes and their own readings. `options` are the
+    `train` of its own. Of DQN, SAC, TD3 and DDPG the targets and target networks are, of TRPO the rollouts, and of the others episodes and their own readings. `options` are the
     Recorder's: first, every, name, seed, overwrite ...
     """
     from stable_baselines3.common.callbacks import BaseCallback  # noqa: PLC0415 - only its users have it
@@ -31,11 +32,10 @@ def sb3_callback(path: Union[str, os.PathLike[str]], **options: Any) -> Any:
 
         def make(self) -> Optional[Reader]:
             try:
-                return (
-                    RolloutReader(self.model, path, options)
-                    if has_rollouts(self.model)
-                    else Reader(self.model, path, options)
+                kind = (
+                    RolloutReader if has_rollouts(self.model) else BufferReader if has_targets(self.model) else Reader
                 )
+                return kind(self.model, path, options)
             except FileExistsError:
                 raise
             except Exception as error:

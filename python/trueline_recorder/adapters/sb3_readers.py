@@ -12,6 +12,7 @@ from ..arrays import to_numpy
 from ..recorder import Recorder
 from ..tensors import Tensor
 from .listening import LastOutput, Listening, halves, keeps_statistics, running_method
+from .sb3_memory import memory_columns
 
 
 class Reader:
@@ -224,6 +225,7 @@ class RolloutReader(Reader):
                 return_=rows(buffer.returns),
                 next_value=rows(follows),
             )
+            columns.update({name: rows(column) for name, column in memory_columns(buffer).items()})
             if self.discrete:
                 count = int(model.action_space.n)
                 columns.update(action=rows(buffer.actions).reshape(-1), num_actions=count)

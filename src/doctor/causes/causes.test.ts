@@ -66,7 +66,7 @@ describe('the causes', () => {
     for (const { id, group, decidedBy } of causes) {
       if (group !== 'F') expect(decidedBy?.length, id).toBeGreaterThan(0);
       for (const column of decidedBy ?? [])
-        expect(column, id).toMatch(/^(samples|responses|replays|steps|tensors)\.[a-z_]+$/);
+        expect(column, id).toMatch(/^(samples|responses|replays|targets|copies|steps|tensors)\.[a-z_]+$/);
     }
   });
 });

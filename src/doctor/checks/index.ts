@@ -1,8 +1,10 @@
 /** Every check, in the order in which a report shows them. */
 import type { Check } from '../check.ts';
+import { bufferChecks } from './buffers/index.ts';
 import { continuousChecks } from './continuous/index.ts';
 import { credit } from './credit/credit.ts';
 import { critic } from './credit/critic.ts';
+import { finalObservation } from './credit/final-observation.ts';
 import { normalisation } from './credit/normalisation.ts';
 import { pairing } from './credit/pairing.ts';
 import { returns } from './credit/returns.ts';
@@ -19,6 +21,7 @@ import { parameters } from './gradient/parameters.ts';
 import { valueShare } from './gradient/value-share.ts';
 import { wholeLoss } from './gradient/whole-loss.ts';
 import { wiring } from './gradient/wiring.ts';
+import { memoryChecks } from './memory/index.ts';
 import { metrics } from './metrics.ts';
 import { inputs } from './replay/inputs.ts';
 import { oldLogpRecomputed } from './replay/old-logp-recomputed.ts';
@@ -33,6 +36,7 @@ export const checks: readonly Check[] = [
   finite,
   replay,
   ...continuousChecks,
+  ...memoryChecks,
   policyReplay,
   stale,
   oldLogpRecomputed,
@@ -40,6 +44,7 @@ export const checks: readonly Check[] = [
   phantomRows,
   rewards,
   credit,
+  finalObservation,
   returns,
   pairing,
   normalisation,
@@ -57,5 +62,6 @@ export const checks: readonly Check[] = [
   inputs,
   network,
   metrics,
+  ...bufferChecks,
   ...tokenChecks,
 ];

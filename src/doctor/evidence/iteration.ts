@@ -23,6 +23,8 @@ export class Iteration {
   replayed: Replayed | null = null;
   readonly responses: Rows | null;
   replays: Rows | null;
+  readonly targets: Rows | null;
+  readonly copies: Rows | null;
   readonly steps: Rows | null;
   readonly tensors: Rows | null;
   private keptChains: Chains | null | undefined;
@@ -46,9 +48,12 @@ export class Iteration {
     this.samples = slice.tables.samples ?? null;
     this.responses = slice.tables.responses ?? null;
     this.replays = slice.tables.replays ?? null;
+    this.targets = slice.tables.targets ?? null;
+    this.copies = slice.tables.copies ?? null;
     this.steps = slice.tables.steps ?? null;
     this.tensors = slice.tables.tensors ?? null;
-    for (const rows of [this.samples, this.responses, this.replays, this.steps, this.tensors]) {
+    const all = [this.samples, this.responses, this.replays, this.targets, this.copies, this.steps, this.tensors];
+    for (const rows of all) {
       for (const name of rows?.known() ?? []) run.seen.add(`${rows!.table}.${name}`);
       if (rows) run.rows[rows.table] = (run.rows[rows.table] ?? 0) + rows.rows;
     }

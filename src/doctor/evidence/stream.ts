@@ -7,7 +7,7 @@ import { concatenate } from '../../recording/concatenate.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { Rows } from './rows.ts';
 
-export const streamed = ['samples', 'responses', 'replays', 'steps', 'tensors'] as const;
+export const streamed = ['samples', 'responses', 'replays', 'targets', 'copies', 'steps', 'tensors'] as const;
 
 export type StreamedTable = (typeof streamed)[number];
 

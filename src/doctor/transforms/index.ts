@@ -1,6 +1,7 @@
 /** All transforms by id, so that one read from JSON can be told again. */
 
 import { inLanguage, type Language, spokenLanguage } from '../../language/language.ts';
+import { TargetWith } from './buffers/target-with.ts';
 import { Composed } from './composed.ts';
 import { ScoredAs } from './continuous/scored-as.ts';
 import { Absolute } from './credit/absolute.ts';
@@ -21,6 +22,7 @@ import { EntropyAlone } from './loss/entropy-alone.ts';
 import { LossFormula } from './loss/loss-formula.ts';
 import { LossIs } from './loss/loss-is.ts';
 import { MetricForm } from './loss/metric-form.ts';
+import { StateOf } from './memory/state-of.ts';
 import { Clamped } from './replay/clamped.ts';
 import { FirstK } from './replay/first-k.ts';
 import { InputOf } from './replay/input-of.ts';
@@ -91,6 +93,8 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'second-pass': SecondPass,
   sign: Sign,
   snapshot: Snapshot,
+  'state-of': StateOf,
+  'target-with': TargetWith,
   temperature: Temperature,
   'token-shift': TokenShift,
 };

@@ -144,6 +144,8 @@ const topicTitles: Record<keyof typeof topics, string> = {
   scores: 'Scores',
   tokens: 'Language models',
   continuous: 'Continuous actions',
+  memory: 'Memory and inputs',
+  buffers: 'Replay buffers',
   logs: 'Figures of logs',
 };
 

@@ -1,4 +1,4 @@
-/** One side of the critic in other units than the samples: slope, and shift in spreads of that side. */
+/** One side of the critic, or the input, in other units than the samples: slope, and shift in spreads of that side. */
 
 import { told } from '../../../language/language.ts';
 import { figure } from '../../diagnosis.ts';
@@ -8,7 +8,7 @@ export class Affine implements Transform {
   readonly id = 'affine';
 
   constructor(
-    readonly of: 'value' | 'target',
+    readonly of: 'value' | 'target' | 'input',
     readonly slope: number,
     readonly shift: number,
   ) {}
@@ -17,7 +17,7 @@ export class Affine implements Transform {
     const [slope, shift] = [figure(this.slope), figure(this.shift)];
     return told(
       `affine map of the ${this.of}: slope ${slope}, shift ${shift} of its spread`,
-      `${this.of === 'value' ? '价值' : '目标'}的仿射变换：斜率 ${slope}，平移为其标准差的 ${shift} 倍`,
+      `${{ value: '价值', target: '目标', input: '输入' }[this.of]}的仿射变换：斜率 ${slope}，平移为其标准差的 ${shift} 倍`,
     );
   }
 }

@@ -1,0 +1,25 @@
+/** The entropy of soft targets, or their temperature, has the other sign. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const entropyTemperatureSign: CauseEntry = {
+  id: 'entropy-temperature-sign',
+  group: 'C',
+  place: 302,
+  decidedBy: ['targets.next_logp', 'targets.temperature', 'targets.target'],
+  meaning:
+    'The entropy is taken off soft targets where it should be added, or the temperature moves away from the entropy that is wanted.',
+  toldApart:
+    'Targets are given exactly with plus temperature times log-probability; or the temperature falls where entropy is too small. Whether its loss is of alpha or of log alpha makes no difference.',
+  symptoms: ['the temperature runs to 0 or without bound', 'the policy becomes deterministic at once'],
+  pictures: ['entropy'],
+  proof: 'Targets with either sign; or the steps in which the temperature moved away.',
+  remedy:
+    'Take temperature times log-probability off the bootstrap, and minimise -log_alpha * (logp + target_entropy).detach().',
+  pytorch:
+    'target = reward + gamma * (1 - terminated) * (q - alpha * next_logp)\nalpha_loss = -(log_alpha * (logp + target_entropy).detach()).mean()',
+  trueline: '// rollouts only: there is no replay buffer',
+  chinese: {
+    meaning: '软目标中的熵被减去而不是加上，或温度远离期望的熵。',
+    remedy: '从自举中减去温度乘以对数概率，并最小化 -log_alpha * (logp + target_entropy).detach()。',
+  },
+};

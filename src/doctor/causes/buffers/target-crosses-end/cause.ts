@@ -1,0 +1,23 @@
+/** A target bootstraps, or takes rewards, from beyond the end of its episode. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const targetCrossesEnd: CauseEntry = {
+  id: 'target-crosses-end',
+  group: 'B',
+  place: 142,
+  decidedBy: ['targets.target', 'targets.rewards', 'targets.terminated', 'targets.bootstrap', 'targets.n'],
+  meaning: 'A target bootstraps, or takes rewards, from beyond the end of its episode.',
+  toldApart:
+    'Targets whose window holds an end are given exactly by ignoring it, by rewards from beyond it, or by looking at the first step alone; all others by the usual formula.',
+  symptoms: ['values of last states are not those of nothing', 'values grow without bound where episodes are short'],
+  proof: 'Targets as used beside what the stored window gives, with the end and without.',
+  remedy:
+    'Stop the sum of rewards at the first end of the window, and multiply the bootstrap with 0 where it was a termination.',
+  pytorch:
+    'alive = 1.0\nfor k in range(n):\n    target += alive * gamma**k * reward[i + k]\n    alive *= 1 - terminated[i + k]\ntarget += alive * gamma**n * bootstrap',
+  trueline: '// rollouts only: there is no replay buffer',
+  chinese: {
+    meaning: '目标从回合结束之后自举或取得奖励。',
+    remedy: '奖励之和在窗口中第一个结束处停止，并在终止处把自举乘以 0。',
+  },
+};

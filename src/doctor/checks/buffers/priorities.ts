@@ -1,0 +1,123 @@
+/** Do importance weights undo the priorities? Within a minibatch the logarithm of a weight falls along a line with that of the probability; its slope is minus beta. Any beta from 0 to 1 and any normaliser are healthy. */
+import { told } from '../../../language/language.ts';
+import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { limits } from '../../limits.ts';
+import { Permutation } from '../../transforms/credit/permutation.ts';
+import { Sign } from '../../transforms/credit/sign.ts';
+
+const check = 'priorities';
+
+export const priorities: Check = {
+  id: check,
+  group: 'gradient',
+  question: ['Do importance weights undo the priorities?', '重要性权重是否抵消了优先级？'],
+  needs: [['targets.weight'], ['targets.probability', 'targets.priority']],
+  causes: ['priority-weight-wrong'],
+  of: 'targets',
+  start: (run) => new PrioritiesPass(run),
+};
+
+class PrioritiesPass implements Pass {
+  private steps = 0;
+  private readonly kinds = { right: 0, rising: 0, flat: 0, permuted: 0, other: 0 };
+  private slope = 0;
+
+  constructor(private readonly run: Run) {}
+
+  iteration({ targets }: Iteration): void {
+    const weight = targets?.column('weight');
+    const chance = targets?.column('probability') ?? targets?.column('priority');
+    if (!targets || !weight || !chance) return;
+    const [epoch, minibatch] = [targets.column('epoch')!, targets.column('minibatch')!];
+    for (let from = 0; from < targets.rows; ) {
+      let to = from + 1;
+      while (to < targets.rows && epoch[to] === epoch[from] && minibatch[to] === minibatch[from]) to++;
+      this.step(chance.subarray(from, to), weight.subarray(from, to));
+      from = to;
+    }
+  }
+
+  private step(chance: ArrayLike<number>, weight: ArrayLike<number>): void {
+    const x = Array.from(chance, Math.log);
+    const y = Array.from(weight, Math.log);
+    const range = Math.max(...x) - Math.min(...x);
+    // Equal priorities say nothing.
+    if (x.length < fewestRows || !(range > limits.priorityRange.value) || !y.every(Number.isFinite)) return;
+    this.steps++;
+    const line = fitted(x, y);
+    if (Math.max(...y) - Math.min(...y) <= limits.weightExact.value) this.kinds.flat++;
+    else if (line.error <= limits.weightExact.value * range) {
+      this.kinds[line.slope > 0 ? 'rising' : 'right']++;
+      this.slope += line.slope;
+    } else {
+      const sorted = fitted(
+        [...x].sort((a, b) => a - b),
+        [...y].sort((a, b) => b - a),
+      );
+      this.kinds[sorted.slope < 0 && sorted.error <= limits.weightExact.value * range ? 'permuted' : 'other']++;
+    }
+  }
+
+  finish(): Outcome {
+    const { kinds, steps } = this;
+    const measured: Outcome['measured'] = { steps, ...kinds };
+    const expected = { rising: 0, permuted: 0 };
+    if (steps === 0)
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: told('priorities hardly differ', '优先级几乎没有差别'),
+      };
+    const most = (count: number) => count >= fewestRows && count >= limits.formShare.value * steps;
+    const beta = this.run.number('priority_beta');
+    const found: [string, string, Finding['transform']] | null = most(kinds.rising)
+      ? [
+          `Importance weights grow with the probability that a row is drawn with (its power is ${figure(this.slope / kinds.rising)}), where they should undo it.`,
+          `重要性权重随抽取概率增大（幂为 ${figure(this.slope / kinds.rising)}），而它本应抵消它。`,
+          new Sign(),
+        ]
+      : most(kinds.permuted)
+        ? [
+            'Importance weights are those of other rows of the minibatch.',
+            '重要性权重属于小批中的其他行。',
+            new Permutation(),
+          ]
+        : most(kinds.flat) && beta > 0
+          ? [
+              `Importance weights are all equal, although rows are drawn by priority and a beta of ${figure(beta)} is declared.`,
+              `重要性权重全部相等，尽管按优先级抽取且声明了 beta 为 ${figure(beta)}。`,
+              undefined,
+            ]
+          : null;
+    if (!found) return { status: 'pass', measured, expected, findings: [] };
+    const finding: Finding = {
+      cause: 'priority-weight-wrong',
+      confidence: confidence(1, steps * limits.perStep.value),
+      agents: [],
+      onset: 0,
+      rows: steps,
+      ...(found[2] ? { transform: found[2] } : {}),
+      told: true,
+      summary: told(found[0], found[1]),
+      evidence: [{ check, measured, expected }],
+    };
+    return { status: 'fail', measured, expected, findings: [finding] };
+  }
+}
+
+/** A line through the points, and how far the farthest is from it. */
+function fitted(x: readonly number[], y: readonly number[]): { slope: number; error: number } {
+  const [mx, my] = [x.reduce((a, b) => a + b, 0) / x.length, y.reduce((a, b) => a + b, 0) / y.length];
+  let [xy, xx] = [0, 0];
+  for (let i = 0; i < x.length; i++) {
+    xy += (x[i] - mx) * (y[i] - my);
+    xx += (x[i] - mx) ** 2;
+  }
+  const slope = xy / xx;
+  return { slope, error: Math.max(...x.map((value, i) => Math.abs(y[i] - my - slope * (value - mx)))) };
+}

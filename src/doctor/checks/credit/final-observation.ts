@@ -1,0 +1,104 @@
+/** What does a time limit bootstrap from? Environments that reset by themselves hand out the first observation of the next episode where the last one of the old is needed; the value of that next row is then found in the credit of the row that was cut off. */
+import { told } from '../../../language/language.ts';
+import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
+import { type Finding, type Outcome, percent } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { ProofStore } from '../../found.ts';
+import { limits } from '../../limits.ts';
+import { InputOf } from '../../transforms/replay/input-of.ts';
+
+const check = 'final-observation';
+
+export const finalObservation: Check = {
+  id: check,
+  group: 'credit',
+  question: [
+    'Is what a time limit leaves the value of its own last state?',
+    '时间上限留下的价值是否属于它自己的最后状态？',
+  ],
+  needs: [['samples.truncated'], ['samples.value'], ['samples.next_value', 'samples.advantage']],
+  causes: ['final-observation-lost'],
+  start: (run) => new FinalPass(run),
+};
+
+class FinalPass implements Pass {
+  private looked = 0;
+  private lost = 0;
+  private onset = Number.POSITIVE_INFINITY;
+  private readonly agents = new Set<number>();
+  private readonly proof = new ProofStore('step');
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { samples, chains } = iteration;
+    const [truncated, value, next, advantage, reward] = ['truncated', 'value', 'next_value', 'advantage', 'reward'].map(
+      (name) => samples?.column(name) ?? null,
+    );
+    if (!chains || !truncated || !value || this.run.setting('truncation_bootstraps') === false) return;
+    const gamma = this.run.number('gamma');
+    const spread = spreadOf(value);
+    const agent = samples!.column('agent')!;
+    for (let row = 0; row < chains.rows; row++) {
+      const after = chains.streamNext[row];
+      if (truncated[row] !== 1 || after < 0) continue;
+      // What the credit was made with, where it tells; else what was noted down.
+      const used =
+        advantage && reward && gamma > 0
+          ? (advantage[row] - reward[row] + value[row]) / gamma
+          : (next?.[row] ?? Number.NaN);
+      if (Number.isNaN(used)) continue;
+      // Equal values say nothing.
+      if (Math.abs(value[after] - value[row]) < limits.noticedShare.value * spread) continue;
+      this.looked++;
+      const same = (a: number) =>
+        Math.abs(a - value[after]) <= limits.sameBootstrap.value * (spread + Math.abs(value[after]));
+      if (!same(used)) continue;
+      this.lost++;
+      this.agents.add(agent[row]);
+      this.onset = Math.min(this.onset, iteration.number);
+      const noted = next?.[row] ?? Number.NaN;
+      this.proof.step(used, Number.isNaN(noted) || same(noted) ? value[row] : noted, value[after]);
+    }
+  }
+
+  finish(): Outcome {
+    const measured: Outcome['measured'] = { rows: this.looked, of_the_next_episode: this.lost };
+    const expected = { of_the_next_episode: 0 };
+    if (this.looked === 0)
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: told('no time limit has a row of the next episode after it', '没有时间上限之后紧跟下一回合的行'),
+      };
+    if (this.lost < fewestRows || this.lost < limits.formShare.value * this.looked)
+      return { status: 'pass', measured, expected, findings: [] };
+    const transform = new InputOf(1, 'stream');
+    const finding: Finding = {
+      cause: 'final-observation-lost',
+      confidence: confidence(this.lost / this.looked, this.lost),
+      agents: [...this.agents].sort((a, b) => a - b),
+      onset: this.onset,
+      rows: this.lost,
+      transform,
+      ...this.proof.prove('bootstrap', 'in the credit', 'of another state', transform),
+      told: true,
+      summary: told(
+        `${percent(this.lost / this.looked)} of ${this.looked} time limits bootstrap from the value of the first state of the next episode: the last observation of the episode that was cut off is lost.`,
+        `${this.looked} 个时间上限中有 ${percent(this.lost / this.looked)} 用下一回合首个状态的价值自举：被截断回合的最后观测丢失了。`,
+      ),
+      evidence: [{ check, measured, expected }],
+    };
+    return { status: 'fail', measured, expected, findings: [finding] };
+  }
+}
+
+function spreadOf(values: ArrayLike<number>): number {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < values.length; i++)
+    if (Number.isFinite(values[i])) [low, high] = [Math.min(low, values[i]), Math.max(high, values[i])];
+  return Math.max(0, high - low);
+}

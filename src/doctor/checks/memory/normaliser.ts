@@ -1,0 +1,162 @@
+/** Does the update see what acting saw? Inputs that one scale and offset per step and dimension turn into each other were normalised with other statistics. Raw inputs in place of normalised ones are another cause, and so are those of another row. */
+import { told } from '../../../language/language.ts';
+import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Lists } from '../../evidence/rows.ts';
+import { limits } from '../../limits.ts';
+import { Affine } from '../../transforms/rows/affine.ts';
+
+const check = 'normaliser';
+
+export const normaliser: Check = {
+  id: check,
+  group: 'replay',
+  question: ['Does the update see the observations that acting saw?', '更新看到的观测与行动时相同吗？'],
+  needs: [['replays.obs'], ['samples.obs']],
+  causes: ['normaliser-drifts'],
+  start: () => new NormaliserPass(),
+};
+
+class NormaliserPass implements Pass {
+  private looked = 0;
+  private differing = 0;
+  /** Groups of rows of one step, and those that one map per dimension gives exactly. */
+  private groups = 0;
+  private mapped = 0;
+  /** Scales and offsets of the last iteration that had any. */
+  private slopes: number[] = [];
+  private far = 0;
+  private onset = Number.POSITIVE_INFINITY;
+
+  iteration(iteration: Iteration): void {
+    const { samples, replays, before, own, chains } = iteration;
+    const [seen, given] = [samples?.list('obs'), replays?.list('obs')];
+    if (!seen || !given || !before || !chains) return;
+    const sample = replays!.column('sample')!;
+    const spread = spreadOf(seen);
+    const bySteps = new Map<number, number[]>();
+    const place = placesOf(chains.order, chains.streamPrevious);
+    let differing = 0;
+    for (let i = 0; i < replays!.rows; i++) {
+      if (before[i] === 0 || own[i] === 0) continue;
+      this.looked++;
+      if (!this.differs(seen, sample[i], given, i, spread)) continue;
+      differing++;
+      const list = bySteps.get(place[sample[i]]);
+      if (list) list.push(i);
+      else bySteps.set(place[sample[i]], [i]);
+    }
+    this.differing += differing;
+    if (differing > 0) this.onset = Math.min(this.onset, iteration.number);
+    if (bySteps.size > 0) [this.slopes, this.far] = [[], 0];
+    for (const rows of bySteps.values())
+      if (rows.length >= limits.boundTies.value + 1) this.fit(rows, sample, seen, given, spread);
+  }
+
+  private differs(seen: Lists, row: number, given: Lists, at: number, spread: Float64Array): boolean {
+    const [from, to] = [seen.offsets[row], given.offsets[at]];
+    if (given.offsets[at + 1] - to !== spread.length) return false;
+    return spread.some(
+      (size, d) => Math.abs(seen.values[from + d] - given.values[to + d]) > limits.normaliserMoved.value * size,
+    );
+  }
+
+  private fit(
+    rows: readonly number[],
+    sample: ArrayLike<number>,
+    seen: Lists,
+    given: Lists,
+    spread: Float64Array,
+  ): void {
+    this.groups++;
+    for (let d = 0; d < spread.length; d++) {
+      if (spread[d] === 0) continue;
+      const x = rows.map((i) => seen.values[seen.offsets[sample[i]] + d]);
+      const y = rows.map((i) => given.values[given.offsets[i] + d]);
+      const [mx, my] = [mean(x), mean(y)];
+      let [xy, xx] = [0, 0];
+      for (let k = 0; k < x.length; k++) {
+        xy += (x[k] - mx) * (y[k] - my);
+        xx += (x[k] - mx) ** 2;
+      }
+      if (!(xx > 0)) continue;
+      const slope = xy / xx;
+      if (y.some((value, k) => Math.abs(value - my - slope * (x[k] - mx)) > limits.normaliserFit.value * spread[d]))
+        return;
+      this.slopes.push(slope);
+      if (!(slope > limits.most.value && slope < 1 / limits.most.value && Math.abs(my - mx) < spread[d])) this.far++;
+    }
+    this.mapped++;
+  }
+
+  finish(): Outcome {
+    const share = this.differing / Math.max(1, this.looked);
+    const measured: Outcome['measured'] = {
+      rows: this.looked,
+      differing: this.differing,
+      steps: this.groups,
+      steps_of_one_map: this.mapped,
+    };
+    const expected = { differing: 0 };
+    if (this.looked === 0) return { status: 'not-checked', measured, expected, findings: [] };
+    const drifts =
+      this.differing >= Math.max(fewestRows, limits.noticedShare.value * this.looked) &&
+      this.mapped >= fewestRows &&
+      this.mapped >= limits.formShare.value * this.groups &&
+      // Statistics settle; another unit altogether stays, and is no drift.
+      this.far < limits.most.value * this.slopes.length;
+    // Inputs that differ otherwise are told by what they do to the log-probabilities.
+    if (!drifts) return { status: 'pass', measured, expected, findings: [] };
+    const scale = mean(this.slopes);
+    const finding: Finding = {
+      cause: 'normaliser-drifts',
+      confidence: confidence(1, this.differing),
+      agents: [],
+      onset: this.onset,
+      rows: this.differing,
+      transform: new Affine('input', scale, 0),
+      told: true,
+      summary: told(
+        `The update sees ${percent(share)} of the observations normalised with other statistics than acting did: step by step, one scale (${figure(scale)} on average) and offset per dimension turn one into the other.`,
+        `更新所见的观测中有 ${percent(share)} 是用与行动时不同的统计量归一化的：逐步、逐维，一个系数（平均 ${figure(scale)}）和一个偏移即可互相转换。`,
+      ),
+      evidence: [{ check, measured, expected }],
+    };
+    return { status: 'fail', measured, expected, findings: [finding] };
+  }
+}
+
+const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
+
+function spreadOf({ values, offsets }: Lists): Float64Array {
+  const width = offsets[1] - offsets[0];
+  const [sum, squares] = [new Float64Array(width), new Float64Array(width)];
+  const rows = offsets.length - 1;
+  for (let row = 0; row < rows; row++)
+    for (let d = 0; d < width; d++) {
+      const value = values[offsets[row] + d];
+      sum[d] += value;
+      squares[d] += value * value;
+    }
+  return sum.map((total, d) => Math.sqrt(Math.max(0, squares[d] / rows - (total / rows) ** 2)));
+}
+
+/** How many rows of its stream come before each row in the rollout. */
+function placesOf(order: ArrayLike<number>, previous: ArrayLike<number>): Int32Array {
+  const place = new Int32Array(previous.length);
+  const done = new Uint8Array(previous.length);
+  for (let i = 0; i < order.length; i++) {
+    const chain: number[] = [];
+    let row = order[i];
+    while (row >= 0 && done[row] === 0) {
+      chain.push(row);
+      row = previous[row];
+    }
+    for (const at of chain.reverse()) {
+      place[at] = previous[at] < 0 ? 0 : place[previous[at]] + 1;
+      done[at] = 1;
+    }
+  }
+  return place;
+}
