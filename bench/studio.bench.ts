@@ -20,9 +20,10 @@ export interface StudioSizes {
   points: number;
   frames: number;
   rounds: number;
-  /** Of a long run, and how many runs are shown together. */
+  /** Of a long run, how many runs are shown together, and how many are listed. */
   iterations: number;
   pinned: number;
+  listed: number;
 }
 const full: StudioSizes = {
   rows: 1_000_000,
@@ -31,6 +32,7 @@ const full: StudioSizes = {
   rounds: 5,
   iterations: 12_000,
   pinned: 60,
+  listed: 300,
 };
 
 type Serve = typeof serveStudio;
@@ -50,7 +52,10 @@ export async function bench(
   await recordEpisodes(join(folder, 'hunt'));
   await recordLong(join(folder, 'long'), sizes.iterations);
   for (let i = 0; i < sizes.pinned; i++) await recordLong(join(folder, 'many', `run-${i}`), 200);
+  const crowd = mkdtempSync(join(tmpdir(), 'trueline-bench-'));
+  for (let i = 0; i < sizes.listed; i++) await recordLong(join(crowd, `run-${i}`), 20);
   const server = await serve(folder, { interval: 60_000 });
+  const crowded = await serve(crowd, { interval: 60_000 });
   const browser = await openBrowser();
   try {
     const script = firstScript(assets);
@@ -72,6 +77,7 @@ export async function bench(
     const many = Array.from({ length: sizes.pinned }, (_, i) => `many/run-${i}`).join('|');
     const long = await opening(browser, `${server.address}#/runs?runs=long`, 1);
     const together = await opening(browser, `${server.address}#/runs?runs=${many}`, sizes.pinned);
+    const listed = await listing(browser, crowded.address, sizes.listed);
     say('training ...');
     const trained = await firstChart(browser, server.address);
     say('dropping ...');
@@ -79,8 +85,16 @@ export async function bench(
     return [
       figure('first script, gzipped', script / 1000, 'kB', { most: 200 }),
       figure('first paint on loopback', median(paints), 'ms', { most: 1000 }, `median of ${sizes.rounds}`),
-      figure(`a run of ${sizes.iterations} iterations, from the address to its curves`, long, 's', { most: 2 }),
-      figure(`${sizes.pinned} runs together, from the address to their curves`, together, 's', { most: 5 }),
+      figure(`a run of ${sizes.iterations} iterations, from the address to its curves`, long.seconds, 's', { most: 2 }),
+      figure(`${sizes.pinned} runs together, from the address to their curves`, together.seconds, 's', { most: 5 }),
+      figure(
+        `${sizes.pinned} runs together: memory of the page`,
+        together.memory,
+        'MB',
+        { most: 500 },
+        'of its processes',
+      ),
+      figure(`${sizes.listed} runs, from the address to their list`, listed, 's', { most: 1 }),
       figure('first chart of a training in the page, from its start', trained, 's', { most: 1 }, 'stag-hunt'),
       ...frameFigures('scrubbing a replay of 35 steps', scrubbed),
       ...frameFigures(`panning a curve of ${sizes.points} points`, panned),
@@ -90,6 +104,8 @@ export async function bench(
   } finally {
     await browser.close();
     await server.close();
+    await crowded.close();
+    rmSync(crowd, { recursive: true, force: true });
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -128,8 +144,9 @@ async function firstPaint(browser: Browser, address: string): Promise<number> {
   return paint;
 }
 
-/** Seconds until the curves of so many runs are there. */
-async function opening(browser: Browser, address: string, runs: number): Promise<number> {
+/** Seconds until the curves of so many runs are there, and the memory that the page has then. */
+async function opening(browser: Browser, address: string, runs: number): Promise<{ seconds: number; memory: number }> {
+  const before = new Set(await renderers(browser));
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
   page.setDefaultTimeout(600_000);
@@ -142,6 +159,36 @@ async function opening(browser: Browser, address: string, runs: number): Promise
     runs,
   );
   await page.waitForSelector('.u-over');
+  const seconds = (performance.now() - begun) / 1000;
+  const own = (await renderers(browser)).filter((id) => !before.has(id));
+  const memory = own.reduce((sum, id) => sum + memoryOf(id), 0);
+  await context.close();
+  return { seconds, memory };
+}
+
+/** The browser's processes that hold pages. */
+async function renderers(browser: Browser): Promise<number[]> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
+}
+
+/** Megabytes of a process, what it shares with others counted in part. */
+function memoryOf(process: number): number {
+  const text = readFileSync(`/proc/${process}/smaps_rollup`, 'utf8');
+  return Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? Number.NaN) / 1000;
+}
+
+/** Seconds until a list names so many runs. */
+async function listing(browser: Browser, address: string, runs: number): Promise<number> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(600_000);
+  const begun = performance.now();
+  await page.goto(`${address}#/runs?table=1`);
+  await page.waitForSelector('[data-testid=run-table] tbody tr');
+  await page.waitForSelector(`text=(${runs})`);
   const seconds = (performance.now() - begun) / 1000;
   await context.close();
   return seconds;
@@ -163,17 +210,11 @@ async function firstChart(browser: Browser, address: string): Promise<number> {
 }
 
 async function scrubbing(page: Page, address: string, frames: number): Promise<Frames> {
-  await page.goto(`${address}#/replay?run=hunt`);
-  await page.waitForSelector('canvas[data-step="0"]');
   // Untrained agents often play to the end; the first episode that does is taken.
-  const episodes = await page
-    .locator('select:below(:text("Episode")) option, label:has-text("Episode") option')
-    .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
-  for (const episode of episodes) {
-    if ((await page.locator('input.scrub').getAttribute('max')) === '35') break;
-    await page.selectOption('label:has-text("Episode") select', episode);
-    await page.waitForFunction((wanted) => location.hash.includes(`episode=${wanted}`), episode);
-  }
+  await page.goto(`${address}#/replay?run=hunt&find=length%3D35`);
+  await page.locator('[data-episode]').first().click();
+  await page.waitForSelector('input.scrub[max="35"]');
+  await page.waitForSelector('canvas[data-step="0"]');
   // Every picture has been drawn once before the clock starts.
   await scrub(page, 72);
   return scrub(page, frames);

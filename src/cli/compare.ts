@@ -3,8 +3,9 @@
 import { Command } from 'commander';
 import { told } from '../language/language.ts';
 import { writeWhole } from '../recording/node.ts';
+import { fold } from '../report/charts/plot.ts';
 import { comparisonBands, comparisonHead, comparisonPage, span } from '../report/comparison.ts';
-import { style, wantsColour } from '../report/style.ts';
+import { style, terminalColumns, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { type Comparison, compareRuns } from '../sweep/compare.ts';
 import { readRuns } from '../sweep/node.ts';
@@ -67,12 +68,13 @@ function text({ groups, repeats, level }: Comparison): string {
     `${paint.bold(told('Mean return over agents in the last 20 % of the steps, by run', '最后 20 % 步数里各智能体的平均回报，按训练'))}`,
     table(head.map(paint.dim), rows, [left, left, right, right, left, right, right, left]),
     '',
-    paint.dim(
+    ...fold(
       told(
         `IQM: interquartile mean over runs. P(better): chance that a run of the row beats one of the first row. Intervals: ${percent} %, ${number(repeats)} bootstrap draws within games.`,
         `IQM：各次训练的四分位间均值。P(更优)：该行的一次训练胜过第一行的概率。区间：${percent} %，游戏内自助抽样 ${number(repeats)} 次。`,
       ),
-    ),
+      Math.min(100, terminalColumns()),
+    ).map(paint.dim),
   ].join('\n');
 }
 

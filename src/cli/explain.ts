@@ -6,7 +6,8 @@ import { faults } from '../faults/index.ts';
 import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { causePage } from '../report/causes.ts';
-import { style, wantsColour } from '../report/style.ts';
+import { fold } from '../report/charts/plot.ts';
+import { style, terminalColumns, wantsColour } from '../report/style.ts';
 import { table } from '../report/table.ts';
 import { json, print } from './common/options.ts';
 
@@ -38,10 +39,24 @@ export function explainCommand(): Command {
       print(
         flags.json
           ? JSON.stringify(cause, null, 2)
-          : causePage(
-              cause,
-              faults.filter((fault) => fault.cause === id),
+          : foldPage(
+              causePage(
+                cause,
+                faults.filter((fault) => fault.cause === id),
+              ),
             ),
       );
     });
+}
+
+/** Breaks paragraphs between words where the terminal would break them anywhere; code stays as it is. */
+function foldPage(page: string): string {
+  let code = false;
+  return page
+    .split('\n')
+    .flatMap((line) => {
+      if (line.startsWith('```')) code = !code;
+      return code || line.startsWith('```') ? [line] : fold(line, terminalColumns());
+    })
+    .join('\n');
 }

@@ -4,7 +4,7 @@ import { languages, localeLanguage, speak, spokenLanguage, told } from '../langu
 import { BadInput } from '../recording/bad-input.ts';
 import { version } from '../recording/version.ts';
 import { printable } from '../report/safe-text.ts';
-import { style, wantsColour } from '../report/style.ts';
+import { style, useColumns, wantsColour } from '../report/style.ts';
 import { translate } from './common/help.ts';
 import { isAtWork } from './common/interrupt.ts';
 import { exitStatus } from './common/options.ts';
@@ -44,7 +44,7 @@ export async function program(called: string | undefined): Promise<Command> {
   const wanted = called !== undefined && Object.hasOwn(commands, called) ? [called] : Object.keys(commands);
   if (called !== '--version' && called !== '-V') for (const name of wanted) made.addCommand(await commands[name]());
   const quietly = (command: Command) => {
-    command.exitOverride();
+    command.exitOverride().configureHelp({ minWidthToWrap: 20 });
     command.addOption(
       new Option(
         '--language <language>',
@@ -77,6 +77,7 @@ export async function main(args: readonly string[]): Promise<void> {
   );
   speak(asked ?? localeLanguage(process.env));
   if (spokenLanguage() === 'zh') await speakOfSettings();
+  useColumns(process.stdout.columns ?? process.stderr.columns);
   try {
     await (await program(args[0])).parseAsync(args, { from: 'user' });
   } catch (error) {

@@ -7,12 +7,13 @@ import { City } from '../games/city/game.ts';
 import { GridGame } from '../games/grid/grid.ts';
 import { randomPlay } from '../games/grid/random-play.ts';
 import { type Game, gameEntry, makeGame } from '../games/index.ts';
-import { animation, filmStrip, framePicture, hasPictures, type Picture, textFrame } from '../games/picture.ts';
+import { filmStrip, framePicture, hasPictures, type Picture, seatColour, textFrame } from '../games/picture.ts';
 import { type Mean, meanByPlayer, meanBySeat, playEpisodes } from '../games/play.ts';
 import { makePlayer, type Player, playerNames } from '../games/players.ts';
 import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { writeWhole } from '../recording/node.ts';
+import { playerPage } from '../report/pages/player-page.ts';
 import { type Style, style, wantsColour } from '../report/style.ts';
 import { number, table } from '../report/table.ts';
 import { isLearning } from '../training/lineup/entry.ts';
@@ -199,33 +200,41 @@ async function pictures(
       ),
     );
   const frames: Picture[] = [];
+  const bare: string[] = [];
   const texts: string[] = [];
+  const seats = players.map((player, seat) => ({
+    name: game.shape.roles?.[seat] ?? (flags.deal ? '' : player.name),
+    colour: seatColour(game, seat),
+    paid: [] as number[],
+  }));
   let month = -1;
   playEpisodes(game, players, 1, flags.seed, {
     onStep: () => {
       // A month of the city has many decisions and is worth one picture: the map as its last one left it.
-      if (game instanceof City && game.city.month[0] === month) {
-        frames.pop();
-        texts.pop();
-      }
+      const again = game instanceof City && game.city.month[0] === month;
       if (game instanceof City) month = game.city.month[0];
+      if (again) for (const list of [frames, bare, texts]) list.pop();
+      // What the world was before its first step paid nobody.
+      seats.forEach(({ paid }, seat) => {
+        const now = frames.length === 0 && !again ? 0 : game.reward[seat];
+        paid.push(again ? (paid.pop() ?? 0) + now : now);
+      });
       frames.push(framePicture(game, 0));
+      bare.push(framePicture(game, 0, false).svg);
       texts.push(textFrame(game, 0));
     },
   });
   if (flags.watch) for (const text of texts) print(`${text}\n`);
   const write = (file: string, text: string) => writeWhole(file, [new TextEncoder().encode(text)]);
   if (flags.svg) await write(flags.svg, filmStrip(frames, 6).svg);
-  if (flags.html) await write(flags.html, page(name, animation(frames), flags, players));
-}
-
-function page(name: string, film: Picture, flags: Flags, players: readonly Player[]): string {
-  const safe = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const title = safe(`${name}: one episode, seed ${flags.seed}`);
-  const who = safe(players.map((player) => player.name).join(', '));
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
-<style>body{font:16px system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#22262a}svg{max-width:100%;height:auto}</style></head>
-<body><h1>${title}</h1><p>Played by ${who}.</p>${film.svg}</body></html>
-`;
+  if (flags.html) {
+    const who = players.map((player) => player.name).join(', ');
+    const film = {
+      title: told(`${name}: one episode, seed ${flags.seed}`, `${name}：一局，种子 ${flags.seed}`),
+      players: told(`Played by ${who}.`, `玩家：${who}。`),
+      pictures: bare,
+      seats,
+    };
+    await write(flags.html, playerPage(film));
+  }
 }

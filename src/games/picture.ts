@@ -2,10 +2,10 @@
 
 import { told } from '../language/language.ts';
 import { City } from './city/game.ts';
-import { cityPicture, cityText } from './city/picture.ts';
+import { cityPicture, cityText, sideColours } from './city/picture.ts';
 import type { Game } from './game.ts';
 import { GridGame } from './grid/grid.ts';
-import { gridPicture, gridText } from './grid/picture.ts';
+import { gridPicture, gridText, seatColours } from './grid/picture.ts';
 import { GameRefusal } from './refusal.ts';
 import type { Picture } from './svg.ts';
 
@@ -16,9 +16,9 @@ export function hasPictures(game: Game): boolean {
   return game instanceof GridGame || game instanceof City;
 }
 
-/** The picture of a world with its size, for film strips and animations. */
-export function framePicture(game: Game, world: number): Picture {
-  if (game instanceof GridGame) return gridPicture(game, world);
+/** The picture of a world with its size, for film strips and players. A player that counts the steps itself leaves the count of the picture out. */
+export function framePicture(game: Game, world: number, counted = true): Picture {
+  if (game instanceof GridGame) return gridPicture(game, world, counted);
   if (game instanceof City) return cityPicture(game, world);
   throw new GameRefusal(
     told(
@@ -26,6 +26,11 @@ export function framePicture(game: Game, world: number): Picture {
       `${game.name} 没有图像；stag-hunt、snowdrift、coin-game、cleanup 和 city 有。`,
     ),
   );
+}
+
+/** What a seat is drawn in. */
+export function seatColour(game: Game, seat: number): string {
+  return game instanceof City ? sideColours[seat % 2] : seatColours[seat % seatColours.length];
 }
 
 /** The picture of a world as SVG text. */

@@ -2,7 +2,7 @@
 
 export type Language = 'en' | 'zh';
 
-export const languages: readonly Language[] = ['en', 'zh'];
+export const languages = ['en', 'zh'] as const satisfies readonly Language[];
 
 let spoken: Language = 'en';
 

@@ -38,11 +38,87 @@ const chinese: Record<string, string> = {
   'in the reversed order': '颠倒次序',
   'chi-square': '卡方',
   difference: '差异',
+  rows: '行数',
+  disagreeing: '不符的行数',
+  share: '比例',
+  largest: '最大值',
+  again_differs: '再次计算仍不同',
+  mean: '均值',
+  spread: '离散度',
+  gamma: 'gamma',
+  lambda: 'lambda',
+  as_declared: '与声明一致',
+  steps: '步数',
+  allPairs: '所有配对',
+  outer: '外积',
+  values: '价值',
+  values_of_other_rows: '属于其他行的价值',
+  targets: '目标',
+  targets_of_other_rows: '属于其他行的目标',
+  updates: '更新次数',
+  coefficient: '系数',
+  declared: '声明值',
+  squared: '平方',
+  whole: '整体',
+  accumulated: '累积',
+  other: '其他',
+  without_gradient: '没有梯度',
+  not_moved: '没有移动',
+  trunk: '主干',
+  head: '输出头',
+  critic: '评论家',
+  policy: '策略',
+  input_size: '输入的大小',
+  first_over_next_gradient: '首层与次层梯度之比',
+  first_layer_alive: '首层存活比例',
+  stopped_at_once: '立即停止',
+  k2_at_the_stop: '停止时的 k2',
+  far: '过远',
+  moved: '移动',
+  summed: '求和',
+  sum: '求和',
+  numbers: '数值个数',
+  not_finite: '非有限',
+  first_column: '首个列',
+  first_iteration: '首次迭代',
+  after_an_end: '结束之后',
+  repeated_steps: '重复的步',
+  blank: '空白',
+  of_the_dead: '已退出者的',
+  in_the_loss: '进入损失的',
+  tensor_steps: '张量步数',
+  jumps: '跳变次数',
+  largest_jump: '最大跳变',
+  decay_share: '衰减比例',
+  radial_share: '径向比例',
+  logit_spread: 'logits 的离散度',
+  entropy_share: '熵的比例',
+  squashed: '被压平',
+  of_earlier_iterations: '来自更早迭代',
+  repeated_rows: '重复的行',
+  of_other_agents: '属于其他智能体',
+  value_over_policy: '价值与策略梯度之比',
+  step_left: '剩余步长',
+  slopes: '斜率',
+  'log-ratio': '对数比',
+  'lower-clip-at-1': '下界裁在 1',
+  'upper-clip-at-1': '上界裁在 1',
+  'clip-of-product': '裁剪乘积',
+  'clip-around-0': '围绕 0 裁剪',
+  'clip-bounds-swapped': '裁剪上下界互换',
 };
 
-/** A key of Figures as it is read; one that has no name in the language stays as it is. */
+/** A key of Figures as it is read; one that has no name in the language stays as it is. `player_1.head.steps` names whose figure it is first. */
 export function figureName(name: string): string {
   const late = /^late (.+) by agent$/.exec(name);
   if (late) return told(name, `各智能体后期的 ${late[1]}`);
-  return told(name.replaceAll('_', ' '), Object.hasOwn(chinese, name) ? chinese[name] : name);
+  return told(name.replaceAll('_', ' '), chineseName(name));
+}
+
+function chineseName(name: string): string {
+  if (Object.hasOwn(chinese, name)) return chinese[name];
+  const [, whose, joint, what] = /^([^.:]+)(\.|: )(.+)$/.exec(name) ?? [];
+  if (!joint) return name;
+  const known = what.split('.').map((part) => (Object.hasOwn(chinese, part) ? chinese[part] : part));
+  return `${whose.replace(/^policy (?=\d)/, '策略 ')}：${known.join('，')}`;
 }

@@ -97,7 +97,9 @@ function causeLines(
     lines.push(
       ...text(`${told('It explains:', '它解释了：')} ${cause.symptoms.join(told('; ', '；'))}`).map(paint.dim),
     );
-  lines.push(paint.dim(`   ${told('More:', '更多：')} trueline explain ${cause.id} (docs/causes/${cause.id}.md)`));
+  lines.push(
+    ...text(`${told('More:', '更多：')} trueline explain ${cause.id} (docs/causes/${cause.id}.md)`).map(paint.dim),
+  );
   return lines;
 }
 

@@ -116,6 +116,9 @@ function refuseUnknown(what: string, given: object, known: object): void {
 
 /** How long ago the iterations that the speed is measured over began, in milliseconds. */
 const speedWindow = 10_000;
+/** Who watches a run sees its first iteration at once, unless the run is over in a few, and with a clock whatever is older than this, in milliseconds. Without a clock the files of a run are its settings' alone. */
+const newsAge = 1000;
+const fewIterations = 10;
 
 /**
  * Trains agents on a game, in Node or in a page: the same settings and seed give the same bits. Recording and checkpoints are hooks; `trainInto` of `trueline/training/node` writes both into a folder.
@@ -183,11 +186,16 @@ async function loop(trainer: Trainer, hooks: TrainHooks): Promise<{ stopped: boo
   const marks: { time: number; steps: number }[] = [{ time: performance.now(), steps: trainer.steps }];
   let last: ProgressReport | null = null;
   let saved = -1;
+  let shown = performance.now();
   const save = async () => {
     if (!hooks.checkpoint || saved === trainer.iteration) return;
     await hooks.checkpoint(await trainer.save(), trainer.iteration);
     saved = trainer.iteration;
+    shown = performance.now();
   };
+  const isNews = (now: number) =>
+    (trainer.iteration === 1 && fewIterations * trainer.steps <= settings.steps) ||
+    (hooks.clock !== undefined && now - shown > newsAge);
   // Before anything is recorded, so that whatever has rows can be gone on with.
   if (trainer.iteration === 0) await save();
   while (!trainer.done && !hooks.signal?.aborted) {
@@ -204,6 +212,10 @@ async function loop(trainer: Trainer, hooks: TrainHooks): Promise<{ stopped: boo
     };
     hooks.onIteration?.(last);
     if (settings.checkpoint > 0 && trainer.iteration % settings.checkpoint === 0) await save();
+    else if (isNews(now)) {
+      await trainer.flush();
+      shown = performance.now();
+    }
     // Lets a page draw, and a signal arrive.
     await new Promise<void>((resolve) => setTimeout(resolve, 0));
   }

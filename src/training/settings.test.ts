@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { inLanguage } from '../language/language.ts';
 import { checkSettings, describeSettings, nearbyDivisors, readSettings, settingsJsonSchema } from './settings.ts';
 
 describe('settings', () => {
@@ -16,6 +17,13 @@ describe('settings', () => {
       expect(setting.default, setting.path).not.toBeUndefined();
     }
     expect(described.map((setting) => setting.path)).toContain('ppo.clip');
+  });
+
+  it('have a sentence in Chinese each', () => {
+    const untold = inLanguage('zh', describeSettings).filter(
+      ({ description }) => !/\p{Script=Han}.*。$/u.test(description),
+    );
+    expect(untold.map(({ path, description }) => `${path}: ${description}`)).toEqual([]);
   });
 
   it('have a JSON Schema that knows the nested names', () => {

@@ -7,6 +7,7 @@ import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { excerpt } from '../recording/files/json.ts';
 import { formatBytes } from '../recording/source.ts';
+import { chineseSettings } from './settings-chinese.ts';
 import { probeSchema } from './update/diagnostic-probes.ts';
 
 const whole = (low: number, high: number) => z.number().int().min(low).max(high);
@@ -172,7 +173,7 @@ interface SchemaNode {
 }
 
 /**
- * One entry per setting, nested ones by dotted path, for help text and docs.
+ * One entry per setting, nested ones by dotted path, for help text and docs, in the language that is spoken.
  *
  * @example
  * for (const setting of describeSettings()) console.log(setting);
@@ -186,7 +187,7 @@ export function describeSettings(): SettingDescription[] {
         found.push({
           path: `${prefix}${key}`,
           default: child.default,
-          description: child.description ?? '',
+          description: told(child.description ?? '', chineseSettings[`${prefix}${key}`] ?? child.description ?? ''),
           ...(child.enum ? { choices: child.enum } : {}),
         });
     }

@@ -239,9 +239,12 @@ export class Trainer {
     };
   }
 
-  /** Writes what is still buffered, and gives everything that a continuation needs. */
+  /** Writes what is still buffered, so that readers see it. */
+  flush = async (): Promise<void> => this.recorder?.flush();
+
+  /** Flushes, and gives everything that a continuation needs. */
   async save(): Promise<Uint8Array> {
-    await this.recorder?.flush();
+    await this.flush();
     const checkpoint: Checkpoint = {
       settings: this.settings,
       iteration: this.iteration,

@@ -1,5 +1,5 @@
 /** The studio as a newcomer meets it: the answer first, charts as people know them, the table of runs, drops that stay, and a server that goes and comes back. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -7,6 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { causeById } from '../../src/doctor/causes.ts';
 import { findFault } from '../../src/faults/index.ts';
 import { createRecording } from '../../src/recording/node.ts';
+import { number } from '../../src/report/number.ts';
+import { compareRuns } from '../../src/sweep/compare.ts';
+import { readRuns } from '../../src/sweep/node.ts';
 import { findChromium } from '../support/browser.ts';
 import { temporaryFolder } from '../support/run.ts';
 import { openPage, record, type Served, serveStudio } from '../support/studio.ts';
@@ -180,7 +183,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await page.waitForFunction(() => location.hash.includes('log=1'));
     for (const name of ['Learning', 'Readings', 'Gradients']) expect(await textOf('h2')).toContain(name);
     expect(await page.locator('.sentence').count()).toBeGreaterThan(3);
-    // Fifteen runs and more have a colour each.
+    // Runs are told apart by colour.
     const dots = await page
       .locator('[data-testid=run-list] i')
       .evaluateAll((all) => all.map((dot) => (dot as HTMLElement).style.background));
@@ -237,7 +240,41 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
       dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
     });
     await page.waitForSelector('h2:text-is("log.csv")');
-    await page.waitForSelector('[data-testid=headline]');
+    // A log's headline is what decides, in words, with its curve.
+    const headline = page.locator('[data-testid=headline] h1');
+    await headline.waitFor();
+    expect(await headline.textContent()).toMatch(/approx_kl is 0/);
+    await page.waitForSelector('.pictures .chart svg');
+    await page.evaluate(() =>
+      dispatchEvent(new DragEvent('drop', { dataTransfer: new DataTransfer(), bubbles: true, cancelable: true })),
+    );
+    await page.waitForSelector('[role=alert]:has-text("holds no file that can be read")');
+  });
+
+  it('folds a sweep into one row, and compares with what differs, the fault among it', async () => {
+    for (const name of ['a', 'b']) cpSync(join(runs, 'healthy'), join(runs, 'gamma', name), { recursive: true });
+    writeFileSync(join(runs, 'gamma', 'sweep.json'), '{}');
+    await open('#/runs?table=1');
+    await page.waitForSelector('[data-testid=run-table] tr:has-text("gamma"):has-text("2 runs")');
+    expect(await page.locator('[data-testid=run-table] a:text-is("gamma/a")').count()).toBe(0);
+    await open('#/compare?runs=late|healthy');
+    await page.waitForSelector('tr:has(td code:text-is("fault")):has-text("advantage-late")');
+    // As the command line prints them.
+    const { groups } = compareRuns(await readRuns([join(runs, 'late'), join(runs, 'healthy')]));
+    await page.waitForSelector('[data-testid=summary]');
+    for (const { games, improvement } of groups) {
+      expect(await textOf('[data-testid=summary]')).toContain(number(games[0].interquartileMean.estimate));
+      if (improvement) expect(await textOf('[data-testid=summary]')).toContain(number(improvement.estimate));
+    }
+    // Twelve can still be read: what is too wide scrolls in its own box.
+    for (let i = 0; i < 10; i++)
+      cpSync(join(runs, i % 2 ? 'late' : 'healthy'), join(runs, 'gamma', `c${i}`), { recursive: true });
+    const twelve = ['late', 'healthy', ...Array.from({ length: 10 }, (_, i) => `gamma/c${i}`)];
+    await open(`#/compare?runs=${twelve.join('|')}`);
+    await page.waitForSelector('.u-over');
+    await expect.poll(() => page.locator('section.scroll').first().locator('th').count()).toBe(13);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280);
+    rmSync(join(runs, 'gamma'), { recursive: true });
   });
 
   it('shows one banner while its server is gone, and goes on when it is back', async () => {

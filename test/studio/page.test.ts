@@ -92,12 +92,7 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     }
   });
 
-  it('puts seeds of one setting together as a band and says how many there are', async () => {
-    await open('#/runs?runs=hunt-1|hunt-2&group=settings&curves=return');
-    await page.waitForSelector('text=n = 2');
-  });
-
-  it('plays a recorded episode again, step by step, with what each agent weighed', async () => {
+  it('plays a recorded episode again, step by step, on a large board, with what each agent weighed, each in its place', async () => {
     await open('#/replay?run=hunt-1');
     await page.waitForSelector('canvas[data-step="0"]', { timeout: 60_000 });
     await page.keyboard.press('ArrowRight');
@@ -106,6 +101,35 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     const text = await textOf('main');
     expect(text).toContain('player_1');
     expect(text).toMatch(/up|down|left|right|stay/);
+    // One count of steps: the board has none of its own.
+    expect(text.match(/step \d+ of \d+/g)).toHaveLength(1);
+    const board = (await page.locator('canvas').boundingBox())!;
+    expect(board.height).toBeGreaterThan(450);
+    const controls = (await page.locator('[data-testid=controls]').boundingBox())!;
+    expect(controls.y + controls.height).toBeLessThan(900);
+    const places = () =>
+      page.locator('[data-agent]').evaluateAll((cards) =>
+        cards.map((card) => {
+          const { x, y } = card.getBoundingClientRect();
+          return [(card as HTMLElement).dataset.agent, x, y];
+        }),
+      );
+    const before = await places();
+    expect(before.map(([name]) => name)).toEqual(['player_1', 'player_2', 'player_3', 'player_4']);
+    await page.keyboard.press('End');
+    const last = await page.locator('input.scrub').getAttribute('max');
+    await page.waitForSelector(`canvas[data-step="${last}"]`);
+    // At the end nobody acts, and everybody is where it was.
+    expect(await places()).toEqual(before);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('+');
+    expect(page.url()).toContain('speed=8');
+    await page.keyboard.press('Space');
+    await page.waitForSelector(`canvas[data-step="${last}"]`);
+    await page.waitForSelector('button.play:text-is("Play")');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForSelector('canvas[data-step="1"]');
     const drawn = await page.evaluate(() => {
       const canvas = document.querySelector('canvas')!;
       const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
@@ -117,6 +141,39 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     await open('#/drop');
     await page.goto(link);
     await page.waitForSelector('canvas[data-step="1"]', { timeout: 60_000 });
+  });
+
+  it('finds episodes by their returns, and shows several side by side', async () => {
+    await open('#/replay?run=hunt-1');
+    const rows = page.locator('[data-episode]');
+    await rows.first().waitFor();
+    const all = await rows.count();
+    expect(all).toBeGreaterThan(5);
+    await page.selectOption('[data-testid=episodes] select', 'best');
+    const mean = async (row: number) => Number(await rows.nth(row).locator('b').last().textContent());
+    expect(await mean(0)).toBeGreaterThanOrEqual(await mean(1));
+    const [best, iteration] = [await mean(0), /iteration (\d+)/.exec((await rows.first().textContent())!)![1]];
+    await page.fill('[data-testid=episodes] input[type=search]', `return<${best}`);
+    await expect.poll(() => rows.count()).toBeLessThan(all);
+    expect(await mean(0)).toBeLessThan(best);
+    await page.fill('[data-testid=episodes] input[type=search]', `iteration=${iteration}`);
+    await expect
+      .poll(async () => (await rows.allTextContents()).every((text) => text.includes(`iteration ${iteration},`)))
+      .toBe(true);
+    expect(page.url()).toContain('find=iteration');
+    await page.fill('[data-testid=episodes] input[type=search]', '');
+    await expect.poll(() => rows.count()).toBe(all);
+    await rows.first().click();
+    const [first, second] = await rows.evaluateAll((some) => some.map((row) => (row as HTMLElement).dataset.episode));
+    await page.waitForFunction((wanted) => location.hash.includes(`episode=${wanted}&`), first);
+    await page.check(`input[aria-label="Show episode ${second} beside the others"]`);
+    await page.waitForFunction(() => document.querySelectorAll('canvas[data-step="0"]').length === 2);
+    // One slider moves both, and the episode in front is the one whose thoughts are shown.
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => document.querySelectorAll('canvas[data-step="1"]').length === 2);
+    expect(await page.locator('figure button[aria-pressed=true]').textContent()).toBe(`Episode ${second}`);
+    await page.click(`button[aria-label="Take episode ${first} away"]`);
+    await page.waitForFunction(() => document.querySelectorAll('canvas').length === 1);
   });
 
   it('plays fresh episodes of the three games', async () => {
@@ -140,27 +197,62 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
   });
 
   it('trains in the page on two threads, names the fault, and finds the run healthy once it is switched off', async () => {
-    await open('#/train?game=echo&fault=subset-sorted');
-    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
     const set = async (path: string, value: string) => {
       await page.fill(`label:has(code:text-is("${path}")) input`, value);
     };
+    // A game that can be drawn plays beside its curves.
+    await open('#/train?game=stag-hunt');
+    await set('worlds', '16');
+    await page.click('button.primary');
+    await page.waitForSelector('.u-over');
+    await page.waitForSelector('[data-testid=board] canvas[data-step]');
+    // The doctor waits for nobody: it has a worker of its own.
+    const workers = page.workers().map((worker) => worker.url());
+    for (const name of ['train.worker', 'run.worker'])
+      expect(workers.filter((url) => url.includes(name))).toHaveLength(1);
+    await open('#/train?game=echo&fault=subset-sorted');
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
     await set('steps', '1000000');
     await set('worlds', '16');
     await set('rollout', '32');
+    // What is said of the run, with the steps that were done when it was said.
+    await page.evaluate(() => {
+      const said: [string, number, boolean][] = [];
+      Object.assign(globalThis, { said });
+      new MutationObserver(() => {
+        const verdict = document.querySelector('main .verdict')?.className ?? '';
+        const done = Number(document.querySelector('main progress')?.getAttribute('value') ?? 0);
+        if (verdict !== said.at(-1)?.[0]) said.push([verdict, done, document.querySelector('.u-over') !== null]);
+      }).observe(document.querySelector('main')!, { subtree: true, childList: true, attributes: true });
+    });
     await page.click('button.primary');
     await page.waitForSelector('.verdict.faulty', { timeout: 120_000 });
     expect(await textOf('main')).toContain(findFault('subset-sorted').cause);
+    // The trainer's own reports are drawn before any file is there for the doctor.
+    const said = () => page.evaluate(() => (globalThis as unknown as { said: [string, number, boolean][] }).said);
+    expect((await said()).find(([verdict]) => verdict !== '')?.[2]).toBe(true);
     await page.click('text=Go on without the fault');
     await page.waitForSelector('.verdict.healthy', { timeout: 120_000 });
+    for (const [verdict, done] of await said()) if (verdict.includes('healthy')) expect(done).toBeGreaterThan(0);
+    // One curve with a mark, and nothing of it is lost while one looks elsewhere.
+    await page.waitForSelector('.plot[aria-label*="fault off"]');
+    await page.click('nav a:text-is("Replay")');
+    await page.waitForFunction(() => location.hash.startsWith('#/replay'));
+    await page.click('nav a:text-is("Train")');
+    await page.waitForSelector('.plot[aria-label*="fault off"]');
+    expect(page.url()).toContain('fault=subset-sorted');
+    expect(await page.inputValue('label:has(code:text-is("worlds")) input')).toBe('16');
     await page.click('button:text-is("Stop")');
     await page.waitForSelector('text=2 threads', { timeout: 60_000 });
-  });
-
-  it('compares runs: settings that differ, and the difference by paired seed', async () => {
-    await open('#/compare?runs=hunt-1|hunt-slow&curves=return');
-    await page.waitForSelector('td:has-text("learning_rate")');
-    await page.waitForSelector('text=Difference by paired seed');
+    const { text: csv } = await savedBy(page, () => page.locator('figure button:text-is("CSV")').first().click());
+    const iterations = csv
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(','))
+      .filter(([name], _, rows) => name === rows[0][0])
+      .map(([, iteration]) => Number(iteration));
+    expect(iterations).toEqual(iterations.map((_, i) => iterations[0] + i));
   });
 
   it('saves a picture as SVG and its data as CSV', async () => {
@@ -178,7 +270,24 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     await open('#/drop');
     await page.selectOption('header select', 'zh');
     await page.waitForSelector('text=拖入一次训练');
-    await page.click('header button');
+    // Evidence and settings are told in it too.
+    const english = () =>
+      page.locator('main td, main p, main h2, main h3, main li, main small, main figcaption').evaluateAll((all) =>
+        all
+          .filter((one) => !one.closest('pre, code, details') && (one as HTMLElement).offsetParent !== null)
+          .map((one) => one.textContent!.trim())
+          .filter((text) => (text.match(/[a-z]{3,} [a-z]{2,} [a-z]{2,}/i) ?? []).length > 0),
+      );
+    await page.setInputFiles('[data-testid=folder]', join(runs, 'late'));
+    await page.waitForSelector('.verdict.faulty', { timeout: 60_000 });
+    await page.waitForSelector('.checks');
+    expect(await english()).toEqual([]);
+    await open('#/train?fault=advantage-late');
+    await page.waitForSelector('form small');
+    expect(await english()).toEqual([]);
+    await open('#/drop');
+    await page.waitForSelector('text=拖入一次训练');
+    await page.click('header button[aria-label]');
     const dark = await page.evaluate(() => document.documentElement.dataset.theme);
     await page.reload();
     await page.waitForSelector('text=拖入一次训练');

@@ -1,13 +1,10 @@
 /** What the studio's tests share: its built server, recordings made on the spot, and what is measured in a page. */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { applyFault, findFault } from '../../src/faults/index.ts';
 import { trainInto } from '../../src/training/node.ts';
 import { readSettings } from '../../src/training/settings.ts';
 import { cleanStages } from '../../src/training/stages.ts';
 import { openBrowser } from './browser.ts';
-import { root } from './run.ts';
 
 export interface Served {
   address: string;
@@ -44,14 +41,6 @@ export async function openPage(complaints: string[]): Promise<{ browser: Browser
     if (message.type() === 'error') complaints.push(message.text());
   });
   return { browser, page };
-}
-
-/** Keeps a picture of the page for docs/ where TRUELINE_SHOTS asks for it. */
-export async function keepShot(page: Page, name: string): Promise<void> {
-  if (!process.env.TRUELINE_SHOTS) return;
-  const folder = join(root, 'docs', 'studio');
-  mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.jpg`), type: 'jpeg', quality: 72 });
 }
 
 export interface Faint {
@@ -107,8 +96,8 @@ export async function tooFaint(page: Page): Promise<Faint[]> {
       const style = getComputedStyle(element);
       const box = element.getBoundingClientRect();
       if (words.length === 0 || style.visibility === 'hidden' || box.width < 2 || box.height < 2) continue;
-      // What cannot be used need not be read easily, and what is struck out is no choice.
-      if (element.closest(':disabled, .illegal, option')) continue;
+      // What cannot be used need not be read easily.
+      if (element.closest(':disabled, option')) continue;
       const behind = ground(element);
       const inPicture = element instanceof SVGElement;
       const colour = inPicture ? style.fill : style.color;

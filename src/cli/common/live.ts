@@ -2,7 +2,7 @@
 
 import { moduleReadings } from '../../algorithms/hop/readings.ts';
 import { told } from '../../language/language.ts';
-import type { Style } from '../../report/style.ts';
+import { linesTaken, type Style } from '../../report/style.ts';
 import { duration, number, table } from '../../report/table.ts';
 import { ProbeEffects } from '../../report/update/probes.ts';
 import { inBand, labelOf, type ReadingName, readings } from '../../training/record/readings.ts';
@@ -18,7 +18,12 @@ const shown: ReadingName[] = [
   'valid_ratio',
 ];
 
-export function readingsTable(report: ProgressReport, policies: readonly string[], paint: Style): string {
+export function readingsTable(
+  report: ProgressReport,
+  policies: readonly string[],
+  paint: Style,
+  width?: number,
+): string {
   const label = (name: ReadingName) => labelOf(readings.find((reading) => reading.name === name)!);
   const cell = (name: ReadingName, value: number) => {
     if (Number.isNaN(value)) return paint.dim('-');
@@ -27,10 +32,8 @@ export function readingsTable(report: ProgressReport, policies: readonly string[
     return inside === undefined ? text : inside ? paint.green(text) : paint.yellow(text);
   };
   const rows = report.readings.map((values, i) => [policies[i], ...shown.map((name) => cell(name, values[name]))]);
-  return table([told('policy', '策略'), ...shown.map(label)].map(paint.dim), rows, [
-    'left',
-    ...shown.map(() => 'right' as const),
-  ]);
+  const align = ['left' as const, ...shown.map(() => 'right' as const)];
+  return table([told('policy', '策略'), ...shown.map(label)].map(paint.dim), rows, align, width);
 }
 
 export function returnsTable(report: ProgressReport, agents: readonly string[], paint: Style): string {
@@ -111,6 +114,6 @@ export class Live {
   private draw(text: string): void {
     const back = this.lines > 0 ? `\u001b[${this.lines}A\u001b[0J` : '';
     this.stream.write(`${back}${text}\n`);
-    this.lines = text.split('\n').length;
+    this.lines = linesTaken(text, this.stream.columns);
   }
 }

@@ -7,6 +7,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { z } from 'zod';
+import { languages } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { parseJson } from '../../recording/files/json.ts';
 import { mostPoints } from '../../report/studio/summary.ts';
@@ -142,7 +143,8 @@ export function studioApp(options: StudioOptions): Hono {
   app.get('/api/examined/*', async (context) => {
     const id = rest(context, '/api/examined/');
     if (!known(id)) return context.text('There is no such run.\n', 404);
-    const text = await options.library.examined(id);
+    const language = languages.find((one) => one === context.req.query('language'));
+    const text = await options.library.examined(id, language, context.req.query('wait') !== '0').catch(() => undefined);
     context.header('Content-Type', 'application/json');
     context.header('Cache-Control', 'no-store');
     return text === undefined ? context.body('null', 200) : context.body(text);

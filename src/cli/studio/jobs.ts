@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { findFault } from '../../faults/index.ts';
 import { gameMaker } from '../../games/index.ts';
+import { languages } from '../../language/language.ts';
 import { isAlive, writeWhole } from '../../recording/disk/node.ts';
 import { refuseProto } from '../../recording/files/json.ts';
 import { readSettings, type SettingsInput } from '../../training/settings.ts';
@@ -48,6 +49,7 @@ const investigationRequest = z.object({
   steps: z.int().min(1000).optional(),
   quick: z.boolean().optional(),
   all: z.boolean().optional(),
+  language: z.enum(languages).optional(),
 });
 
 const most = 2;
@@ -110,7 +112,7 @@ export class Jobs {
     const asked = investigationRequest.safeParse(body);
     if (!asked.success)
       return { error: `An investigation needs ${nameRule}, a game, 2 seeds or more and 1000 steps or more.` };
-    const { name, game, fault, algorithm, seeds, steps, quick, all } = asked.data;
+    const { name, game, fault, algorithm, seeds, steps, quick, all, language } = asked.data;
     try {
       this.requireRoom(name);
       gameMaker(game, {});
@@ -119,7 +121,7 @@ export class Jobs {
       return { error: (error as Error).message };
     }
     const args = ['symmetry', '--json'];
-    for (const [option, value] of Object.entries({ fault, algorithm, seeds, steps }))
+    for (const [option, value] of Object.entries({ fault, algorithm, seeds, steps, language }))
       if (value !== undefined) args.push(`--${option}=${value}`);
     if (quick) args.push('--quick');
     if (all) args.push('--all');

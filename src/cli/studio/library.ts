@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { type Language, spokenLanguage } from '../../language/language.ts';
 import { writeWhole } from '../../recording/disk/node.ts';
 import type { ShortVerdict } from '../../report/studio/examined-short.ts';
 import type { RunRow } from '../../report/studio/row.ts';
@@ -27,6 +28,8 @@ export interface Known {
 interface Kept extends Known {
   rowOf?: string;
   verdictOf?: string;
+  /** Which verdict the diagnosis in each other language was made with. */
+  translated?: Partial<Record<Language, string>>;
   /** When the doctor began last, and how long it took, in milliseconds. */
   began?: number;
   took?: number;
@@ -58,6 +61,8 @@ export class Library {
     private readonly folder: string,
     /** Where results are kept. */
     private readonly place: string,
+    /** What every run is diagnosed in; another language is spoken where it is asked for. */
+    private readonly language = spokenLanguage(),
   ) {}
 
   /** Reads what an earlier studio kept. */
@@ -131,16 +136,31 @@ export class Library {
     );
   }
 
-  /** The whole diagnosis as JSON, where there is one. */
-  async examined(id: string): Promise<string | undefined> {
-    if (!this.known.get(id)?.verdict) return undefined;
-    return readFile(this.file(id, 'examined'), 'utf8').catch(() => {
+  /** The whole diagnosis as JSON, where there is one; unless it is waited for, in the language that it was made in. */
+  async examined(id: string, asked = this.language, wait = true): Promise<string | undefined> {
+    const kept = this.known.get(id);
+    if (!kept?.verdict) return undefined;
+    const made = asked === this.language || kept.translated?.[asked] === kept.verdictOf;
+    if (!made && wait) return this.translate(id, kept, asked);
+    const language = made ? asked : this.language;
+    return readFile(this.file(id, language), 'utf8').catch(() => {
       // Somebody tidied up; it is made again.
       delete this.known.get(id)?.verdict;
       delete this.known.get(id)?.verdictOf;
       this.update(this.runs);
       return undefined;
     });
+  }
+
+  /** Sentences are made where they are found, so that another language needs another look. */
+  private async translate(id: string, { verdict, verdictOf }: Kept, language: Language): Promise<string> {
+    const folder = join(this.folder, id);
+    const { text } = await this.doctorThread.call('examine', folder, verdict?.soFar === true, language);
+    await writeWhole(this.file(id, language), [new TextEncoder().encode(text)]).catch(() => undefined);
+    const translated = { ...this.known.get(id)?.translated, [language]: verdictOf };
+    this.known.set(id, { ...this.known.get(id), translated });
+    await this.keep(id);
+    return text;
   }
 
   private lacksRow(run: RunEntry): boolean {
@@ -185,9 +205,14 @@ export class Library {
     const began = Date.now();
     const unfinished = run.ended === undefined && began - run.modified < lively;
     this.set(run.id, { reading: true, began });
-    const { text, short } = await this.doctorThread.call('examine', join(this.folder, run.id), unfinished);
+    const { text, short } = await this.doctorThread.call(
+      'examine',
+      join(this.folder, run.id),
+      unfinished,
+      this.language,
+    );
     await mkdir(this.place, { recursive: true }).catch(() => undefined);
-    await writeWhole(this.file(run.id, 'examined'), [new TextEncoder().encode(text)]).catch(() => undefined);
+    await writeWhole(this.file(run.id, this.language), [new TextEncoder().encode(text)]).catch(() => undefined);
     // A verdict that was reached while the run was growing is one so far: it is looked at again when the run is still.
     const verdictOf = unfinished ? `${stamp(run)} growing` : stamp(run);
     this.set(run.id, { verdict: short, verdictOf, reading: false, took: Date.now() - began });
@@ -209,7 +234,7 @@ export class Library {
     );
   }
 
-  private file(id: string, kind: 'row' | 'examined'): string {
+  private file(id: string, kind: 'row' | Language): string {
     return join(this.place, `${this.hash(id)}.${kind}.json`);
   }
 
@@ -220,5 +245,5 @@ export class Library {
 
 /** Changes whenever a run is written to, and with the program that reads it. */
 function stamp(run: RunEntry): string {
-  return `1 ${run.modified} ${run.ended ?? ''}`;
+  return `2 ${run.modified} ${run.ended ?? ''}`;
 }

@@ -1,5 +1,6 @@
 /** A thread of the studio's server that reads runs: curves, what a list shows, diagnoses. What was read of a growing run is kept, so that the next look costs what is new. */
 import { parentPort } from 'node:worker_threads';
+import type { Language } from '../../language/language.ts';
 import { folderStore, openRecording } from '../../recording/node.ts';
 import { Recording } from '../../recording/recording.ts';
 import { type Curve, CurveReader } from '../../report/studio/curves.ts';
@@ -17,7 +18,7 @@ export interface ReaderMethods {
   /** What `trueline compare` finds. */
   compare(folders: string[]): Promise<ComparedGroups>;
   /** The diagnosis as JSON, and what a list shows of it. */
-  examine(folder: string, unfinished: boolean): Promise<{ text: string; short: ShortVerdict }>;
+  examine(folder: string, unfinished: boolean, language: Language): Promise<{ text: string; short: ShortVerdict }>;
 }
 
 export interface ComparedGroups {
@@ -72,9 +73,9 @@ const methods: ReaderMethods = {
     const { groups, repeats, level } = compareRuns(await readRuns(folders));
     return { groups: groups.map(({ label, games, improvement }) => ({ label, games, improvement })), repeats, level };
   },
-  examine: async (folder, unfinished) => {
+  examine: async (folder, unfinished, language) => {
     const recording = await openRecording(folder);
-    const examined = await examine(recording, { pictures: true, unfinished });
+    const examined = await examine(recording, { pictures: true, unfinished, language });
     return { text: JSON.stringify(examined), short: shortVerdict(examined) };
   },
 };

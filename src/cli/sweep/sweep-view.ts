@@ -1,5 +1,5 @@
 /** How far a sweep is: on a terminal a line for each run under way and one for all, otherwise a line now and then. */
-import type { Style } from '../../report/style.ts';
+import { linesTaken, type Style } from '../../report/style.ts';
 import { duration } from '../../report/table.ts';
 import type { SweepProgress } from '../../sweep/sweep.ts';
 
@@ -27,8 +27,9 @@ export class SweepView {
         `${this.bar(steps / allSteps)} ${duration(secondsLeft).padStart(7)} left  ${label}`,
     );
     this.clear();
-    this.stream.write(`${[this.headline(progress), ...rows].join('\n')}\n`);
-    this.lines = rows.length + 1;
+    const text = [this.headline(progress), ...rows].join('\n');
+    this.stream.write(`${text}\n`);
+    this.lines = linesTaken(text, this.stream.columns);
   }
 
   /** A line that stays above the running ones. */

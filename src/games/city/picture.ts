@@ -9,7 +9,7 @@ const cell = 40;
 const margin = 16;
 const head = 36;
 const panel = 212;
-const colours = ['#d1602a', '#2b6cb0'];
+export const sideColours = ['#d1602a', '#2b6cb0'];
 const dark = ['#8c3a12', '#17426f'];
 const ink = '#33383d';
 const faint = '#6b7075';
@@ -136,9 +136,9 @@ function block(
     width: wide - 2 * inset,
     height: high - 2 * inset,
     rx: company === 0 ? 3 : 9,
-    fill: earns ? colours[company] : '#ffffff',
+    fill: earns ? sideColours[company] : '#ffffff',
     'fill-opacity': earns ? 1 : 0.75,
-    stroke: earns ? dark[company] : colours[company],
+    stroke: earns ? dark[company] : sideColours[company],
     'stroke-width': 2,
     'stroke-dasharray': earns ? undefined : '4 3',
   });
@@ -152,7 +152,7 @@ function block(
           y: cy - 2,
           width: 3.5,
           height: 4,
-          fill: earns ? '#fff6e0' : colours[company],
+          fill: earns ? '#fff6e0' : sideColours[company],
         }),
       );
     }
@@ -177,7 +177,7 @@ function legend(game: City, world: number): string {
         ? 'to move'
         : '';
     parts.push(tag('rect', { x: 0, y, width: panel, height: 136, rx: 8, fill: '#ffffff', stroke: '#e2dfd6' }));
-    parts.push(tag('rect', { x: 0, y, width: 6, height: 136, rx: 3, fill: colours[company] }));
+    parts.push(tag('rect', { x: 0, y, width: 6, height: 136, rx: 3, fill: sideColours[company] }));
     parts.push(
       text(18, y + 24, rules.companies[company], { 'font-size': 16, 'font-weight': 700, fill: dark[company] }),
     );

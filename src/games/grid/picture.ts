@@ -4,13 +4,13 @@ import { Cleanup } from './cleanup.ts';
 import { CoinGame } from './coin-game.ts';
 import { type GridGame, obstacle } from './grid.ts';
 
-const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#7a5195', '#4d4d4d'];
+export const seatColours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#7a5195', '#4d4d4d'];
 const cell = 64;
 const margin = 14;
 const head = 34;
 
 /** The field after the latest step of a world, as SVG. */
-export function gridPicture(game: GridGame, world: number): Picture {
+export function gridPicture(game: GridGame, world: number, counted = true): Picture {
   const { width, height } = game.rules;
   const boardWidth = width * cell;
   const boardHeight = height * cell;
@@ -20,7 +20,7 @@ export function gridPicture(game: GridGame, world: number): Picture {
   parts.push(tag('rect', { width: full, height: tall, rx: 12, fill: '#f6f5f1' }));
   parts.push(text(margin, margin + 14, title(game), { 'font-size': 15, 'font-weight': 600 }));
   const step = `step ${game.stepsTaken[world]} of ${game.rules.horizon}${game.over[world] ? ', over' : ''}`;
-  parts.push(text(full - margin, margin + 14, step, { 'text-anchor': 'end', fill: '#6b7075' }));
+  if (counted) parts.push(text(full - margin, margin + 14, step, { 'text-anchor': 'end', fill: '#6b7075' }));
 
   const board: string[] = [];
   const ground = game.name === 'snowdrift' ? ['#e8eef4', '#e1e9f1'] : ['#dbe8cf', '#d3e2c5'];
@@ -93,7 +93,14 @@ function playersOn(game: GridGame, world: number, at: number): string[] {
 }
 
 function disc(cx: number, cy: number, radius: number, seat: number): string {
-  const circle = tag('circle', { cx, cy, r: radius, fill: colours[seat % 8], stroke: '#ffffff', 'stroke-width': 2 });
+  const circle = tag('circle', {
+    cx,
+    cy,
+    r: radius,
+    fill: seatColours[seat % 8],
+    stroke: '#ffffff',
+    'stroke-width': 2,
+  });
   const number = { 'text-anchor': 'middle', fill: '#ffffff', 'font-weight': 700, 'font-size': radius * 1.15 };
   return circle + text(cx, cy + radius * 0.4, String(seat + 1), number);
 }
@@ -166,7 +173,7 @@ function drift(x: number, y: number): string {
 function coin(x: number, y: number, seat: number): string {
   const at = { cx: x + 32, cy: y + 22 };
   return (
-    tag('circle', { ...at, r: 15, fill: '#f2c94c', stroke: colours[seat % 8], 'stroke-width': 5 }) +
+    tag('circle', { ...at, r: 15, fill: '#f2c94c', stroke: seatColours[seat % 8], 'stroke-width': 5 }) +
     text(at.cx, at.cy + 5, String(seat + 1), {
       'text-anchor': 'middle',
       fill: '#5b4300',

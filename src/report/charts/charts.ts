@@ -18,9 +18,13 @@ export interface Look {
 export const size = { width: 420, height: 270 };
 const text = { fontFamily: 'inherit', fontSize: 13, color: 'var(--soft)' };
 
+/** The first 25 differ. */
 export function look(index: number, reference: boolean): Look {
   const dashes: Look['dash'][] = ['solid', [8, 3], [2, 3], [10, 3, 2, 3], [5, 5]];
-  return { colour: reference ? 'var(--soft)' : `var(--c${(index % 5) + 1})`, dash: dashes[index % dashes.length] };
+  return {
+    colour: reference ? 'var(--soft)' : `var(--c${(index % 5) + 1})`,
+    dash: dashes[(index + Math.floor(index / 5)) % dashes.length],
+  };
 }
 
 export interface Range {

@@ -5,6 +5,9 @@ import { number } from '../number.ts';
 import { axis, base, type Chart, look, range, size } from './charts.ts';
 import { standsAlone, svgDrawer } from './svg.ts';
 
+/** About what a letter of a label takes, in pixels. */
+const letter = 6.5;
+
 /** Middle lines over their bands. */
 export function bandChart(
   bands: readonly Band[],
@@ -48,16 +51,22 @@ export function bandChart(
     : {};
   return {
     width: legend ? 760 : size.width,
-    height: legend ? 400 : size.height,
+    height: legend ? 360 + legendTall(bands) : size.height,
     option: {
       ...base,
       ...shown,
-      grid: { ...base.grid, ...(legend ? { top: 40 } : {}) },
+      grid: { ...base.grid, ...(legend ? { top: legendTall(bands) } : {}) },
       xAxis: { ...axis(xName, x, 'x', shortSteps), splitLine: { show: false } },
       yAxis: axis(yName, y, 'y'),
       series,
     },
   };
+}
+
+/** The lines of a legend in a picture of its own take so much. */
+function legendTall(bands: readonly Band[]): number {
+  const wide = bands.reduce((sum, { label }) => sum + 45 + letter * label.length, 0);
+  return 16 + 24 * Math.ceil(wide / 700);
 }
 
 /** A picture of its own: colours are the light page's, and the legend is in it. */
@@ -87,8 +96,10 @@ function groupAxis(groups: readonly BoxGroup[], width: number) {
   };
 }
 
-/** One box for each entry, its points beside it; groups apart. */
+/** One box for each entry, its points beside it; groups apart. Names that would run into each other lie one below the other, and their boxes with them. */
 export function boxChart(groups: readonly BoxGroup[], yName: string): Chart {
+  const [only] = groups;
+  if (groups.length === 1 && runTogether(only.boxes.map(({ label }) => label))) return lyingBoxes(only.boxes, yName);
   const entries = groups.flatMap(({ boxes }, group) => boxes.map((box, i) => ({ ...box, group, place: i })));
   const labels = entries.map(({ label }, i) => `${i} ${label}`);
   const finite = entries.map(({ values }) => values.filter((value) => Number.isFinite(value)));
@@ -137,6 +148,61 @@ export function boxChart(groups: readonly BoxGroup[], yName: string): Chart {
               value: [i, value],
               itemStyle: { color: colourOf(entries[i].place), opacity: 0.55 },
             })),
+          ),
+        },
+      ],
+    },
+  };
+}
+
+const runTogether = (labels: readonly string[]) =>
+  labels.some((label) => label.length * letter > (size.width - 80) / labels.length);
+
+const longestName = 300;
+
+function lyingBoxes(boxes: BoxGroup['boxes'], unit: string): Chart {
+  const names = boxes.map(({ label }) => label.length * letter);
+  const room = Math.min(longestName, Math.max(...names) + 10);
+  const lines = Math.max(...names.map((wide) => Math.ceil(wide / room)));
+  const finite = boxes.map(({ values }) => values.filter((value) => Number.isFinite(value)));
+  const colourOf = (place: number) => look(place, false).colour;
+  return {
+    width: size.width + room,
+    height: 70 + (14 + 14 * lines) * boxes.length,
+    option: {
+      ...base,
+      grid: { ...base.grid, left: room + 14, right: 30 },
+      xAxis: axis(unit, range(finite.flat()), 'x'),
+      yAxis: {
+        type: 'category',
+        data: boxes.map(({ label }, i) => `${i} ${label}`),
+        inverse: true,
+        axisTick: { show: false },
+        axisLine: { lineStyle: { color: 'var(--edge)' } },
+        axisLabel: {
+          ...small,
+          interval: 0,
+          width: room,
+          overflow: 'break',
+          formatter: (value: string) => value.slice(value.indexOf(' ') + 1),
+        },
+      },
+      series: [
+        {
+          type: 'boxplot',
+          silent: true,
+          boxWidth: [8, 20],
+          data: finite.map((values, i) => ({
+            value: fiveNumbers(values),
+            itemStyle: { color: 'transparent', borderColor: colourOf(i), borderWidth: 1.5 },
+          })),
+        },
+        {
+          type: 'scatter',
+          silent: true,
+          symbolSize: 5,
+          data: finite.flatMap((values, i) =>
+            values.map((value) => ({ value: [value, i], itemStyle: { color: colourOf(i), opacity: 0.55 } })),
           ),
         },
       ],

@@ -83,7 +83,7 @@ function scatterText(picture: Scatter, width: number): string[] {
     `└${'─'.repeat(columns)}`,
     ...fold(panel.note, columns + 1, 2),
   ]);
-  const lines = [`${picture.title}: ${picture.yName} (up, ${number(up.min)} to ${number(up.max)})`];
+  const lines = fold(`${picture.title}: ${picture.yName} (up, ${number(up.min)} to ${number(up.max)})`, width);
   if (!beside) return [...lines, ...drawn.flat()];
   const height = Math.max(...drawn.map((panel) => panel.length));
   for (let i = 0; i < height; i++)
@@ -106,7 +106,10 @@ function linesText(picture: Lines, width: number): string[] {
   const longest = Math.max(...scaled.map(({ name }) => name.length));
   const columns = Math.max(8, Math.min(40, width - longest - 16));
   return [
-    `${picture.title} (${picture.yName}${picture.logarithmic ? ', by orders of magnitude' : ''}; over ${picture.xName}s, last value)`,
+    ...fold(
+      `${picture.title} (${picture.yName}${picture.logarithmic ? ', by orders of magnitude' : ''}; over ${picture.xName}s, last value)`,
+      width,
+    ),
     ...scaled.map(({ name, x, shown, y }) => {
       const last = y[y.length - 1];
       const spark = sparkline(

@@ -64,7 +64,7 @@ export function klPicture(curves: Curves, affected: ReadonlySet<number> | null):
       groups,
       weighted(({ k3 }) => k3),
     ),
-    line('2 standard errors of k1', groups, error, true),
+    line(told('2 standard errors of k1', 'k1 的 2 倍标准误'), groups, error, true),
     line(
       'as reported',
       groups,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replay, replayable } from '../../../studio/src/lib/episode.ts';
+import { replayable, replays } from '../../../studio/src/lib/episode.ts';
 import { unseen } from '../../../studio/src/lib/stores.ts';
 import { memoryStore, Recording, RecordingWriter } from '../../recording/index.ts';
 import { train } from '../../training/run.ts';
@@ -77,10 +77,17 @@ describe('a recorded episode', () => {
           `${columns[0][row]} ${recording.manifest.agents![Number(columns[1][row])].name}`,
           Number(columns[2][row]),
         );
-      for (const { episode } of episodes.slice(0, 12)) {
-        const again = await replay(recording, episode);
-        for (const [name, value] of Object.entries(again.returns))
-          expect(value).toBeCloseTo(recorded.get(`${episode} ${name}`)!, 5);
+      const some = episodes.slice(0, 12);
+      const played = await replays(
+        recording,
+        some.map(({ episode }) => episode),
+      );
+      for (const [i, { episode, returns }] of some.entries()) {
+        const again = played[i];
+        for (const agent of again.agents) {
+          expect(agent.return).toBeCloseTo(recorded.get(`${episode} ${agent.name}`)!, 5);
+          expect(returns[agent.name]).toBe(recorded.get(`${episode} ${agent.name}`));
+        }
         expect(again.moments.at(-1)!.thoughts).toEqual([]);
         const chosen = again.moments[0].thoughts[0];
         expect(chosen.probabilities.reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 6);

@@ -3,7 +3,7 @@ import { causeById } from '../../doctor/causes.ts';
 import { checks } from '../../doctor/checks/index.ts';
 import { diagnose } from '../../doctor/diagnose.ts';
 import type { Diagnosis } from '../../doctor/diagnosis.ts';
-import { inLanguage, type Language } from '../../language/language.ts';
+import { inLanguage, type Language, speak } from '../../language/language.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { symptomPicture } from '../pages/log-section.ts';
 import { Gatherer } from '../pictures/gather.ts';
@@ -11,6 +11,8 @@ import { scalarsSentence } from '../scalars-sentence.ts';
 import type { Examined } from './examined-short.ts';
 
 export interface ExamineOptions {
+  /** The language that this whole thread speaks from now on. */
+  language: Language;
   pictures: boolean;
   /** The run is still being written: its last iteration may be there in part only. */
   unfinished: boolean;
@@ -18,6 +20,7 @@ export interface ExamineOptions {
 }
 
 export async function examine(recording: Recording, options: ExamineOptions): Promise<Examined> {
+  speak(options.language);
   const gatherer = options.pictures ? new Gatherer() : undefined;
   const diagnosis = await diagnose(recording, {
     ...(options.progress ? { progress: options.progress } : {}),
@@ -26,6 +29,7 @@ export async function examine(recording: Recording, options: ExamineOptions): Pr
   });
   const entries = diagnosis.causes.map(({ id }) => causeById(id)).filter((entry) => entry !== undefined);
   return {
+    language: options.language,
     diagnosis,
     pictures: gatherer ? await gatherer.finish(recording, diagnosis) : null,
     ...(diagnosis.scalars

@@ -9,6 +9,8 @@ const pause = 250;
 class Address {
   view = $state<View>('drop');
   private params = $state<Record<string, string>>({});
+  /** What each view showed when it was left. */
+  private readonly left: Partial<Record<View, Record<string, string>>> = $state({});
   private waiting: ReturnType<typeof setTimeout> | undefined;
   private moved = Number.NEGATIVE_INFINITY;
 
@@ -56,8 +58,14 @@ class Address {
     const query = new URLSearchParams(kept).toString();
     const hash = `#/${view}${query ? `?${query}` : ''}`;
     if (globalThis.location.hash !== hash) globalThis.location.hash = hash;
+    this.leave(view);
     this.view = view;
     this.params = Object.fromEntries(kept);
+  }
+
+  /** The address of a view as it was left, so that one finds again what one had. */
+  back(view: View): string {
+    return this.link(view, view === this.view ? {} : (this.left[view] ?? {}));
   }
 
   /** The address of a view, for links. */
@@ -66,9 +74,15 @@ class Address {
     return `#/${view}${query ? `?${query}` : ''}`;
   }
 
+  private leave(next: View): void {
+    if (next !== this.view) this.left[this.view] = this.params;
+  }
+
   private read(): void {
     const [path, query = ''] = (globalThis.location?.hash ?? '').replace(/^#\/?/, '').split('?');
-    this.view = (views as readonly string[]).includes(path) ? (path as View) : 'drop';
+    const view = (views as readonly string[]).includes(path) ? (path as View) : 'drop';
+    this.leave(view);
+    this.view = view;
     this.params = Object.fromEntries(new URLSearchParams(query));
   }
 }

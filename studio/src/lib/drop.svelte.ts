@@ -1,5 +1,5 @@
 /** What is dropped onto any view, or chosen with a button: each recording in it becomes a run of its own, is diagnosed, and is kept for the next visit. */
-import { say } from '../texts/index.svelte.ts';
+import { say, words } from '../texts/index.svelte.ts';
 import { address } from './address.svelte.ts';
 import { recordingsIn } from './files.ts';
 import { keepRun, keepVerdict, keptRuns } from './kept.ts';
@@ -63,7 +63,8 @@ class Dropping {
         if (openRuns.get(id)) continue;
         const run = openRuns.add(OpenRun.files(name, files));
         if (examined) run.examined = examined;
-        else void run.diagnose().then(() => run.examined && keepVerdict(id, run.examined));
+        if (examined?.language !== words.language)
+          void run.diagnose().then(() => run.examined && keepVerdict(id, run.examined));
       }
     } finally {
       openRuns.keeping = false;

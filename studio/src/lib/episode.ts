@@ -5,7 +5,8 @@
 
 import { dealSeats, seatedNames } from '../../../src/games/dealt.ts';
 import type { Game } from '../../../src/games/game.ts';
-import { framePicture, gameMaker, hasPictures, makePlayer, type Player } from '../../../src/games/index.ts';
+import { gameMaker, hasPictures, makePlayer, type Player } from '../../../src/games/index.ts';
+import { framePicture, seatColour } from '../../../src/games/picture.ts';
 import { localPolicy, localPolicyBuffer } from '../../../src/math/local-policy.ts';
 import { RandomStream } from '../../../src/math/random.ts';
 import type { Recording } from '../../../src/recording/recording.ts';
@@ -45,7 +46,19 @@ export interface Replay {
   iteration: number;
   game: string;
   moments: Moment[];
+  /** In the run's own order, wherever they sit. */
+  agents: { name: string; seat: number; colour: string; return: number }[];
+}
+
+/** An episode that can be played again, as a list shows it. */
+export interface EpisodeEntry {
+  episode: number;
+  iteration: number;
+  /** Decisions of the agent that made the most. */
+  length: number;
+  /** By name. */
   returns: Record<string, number>;
+  mean: number;
 }
 
 interface Row extends Thought {
@@ -56,8 +69,8 @@ interface Row extends Thought {
   ended: boolean;
 }
 
-/** Episodes of which the recording holds every decision, with the iteration that each ended in. */
-export async function replayable(recording: Recording): Promise<{ episode: number; iteration: number }[]> {
+/** Episodes of which the recording holds every decision, with the iteration that each ended in and what they paid. */
+export async function replayable(recording: Recording): Promise<EpisodeEntry[]> {
   const { environment, run } = recording.manifest as { environment?: { worlds?: number }; run?: unknown };
   if (!environment?.worlds || !run) return [];
   const taken = new Map<number, { first: number; iteration: number; rows: Map<number, number> }>();
@@ -77,25 +90,52 @@ export async function replayable(recording: Recording): Promise<{ episode: numbe
       found.rows.set(agent(row), (found.rows.get(agent(row)) ?? 0) + 1);
     }
   }
-  const lengths = new Map<string, number>();
-  for await (const chunk of recording.chunks('episodes', ['episode', 'agent', 'length'])) {
-    const episode = numbers(chunk, 'episode');
-    const agent = numbers(chunk, 'agent');
-    const length = numbers(chunk, 'length');
+  const ended = new Map<number, Map<number, { length: number; return: number }>>();
+  for await (const chunk of recording.chunks('episodes', ['episode', 'agent', 'length', 'return'])) {
+    const [episode, agent, length, paid] = ['episode', 'agent', 'length', 'return'].map((name) => numbers(chunk, name));
     if (!episode || !agent || !length) return [];
-    for (let row = 0; row < chunk.rows; row++) lengths.set(`${episode(row)} ${agent(row)}`, length(row));
+    for (let row = 0; row < chunk.rows; row++) {
+      if (!taken.has(episode(row))) continue;
+      const own = ended.get(episode(row)) ?? new Map<number, { length: number; return: number }>();
+      ended.set(episode(row), own.set(agent(row), { length: length(row), return: paid?.(row) ?? Number.NaN }));
+    }
   }
-  const whole: { episode: number; iteration: number }[] = [];
+  const whole: EpisodeEntry[] = [];
   for (const [episode, { first, iteration, rows }] of taken) {
-    const complete = [...rows].every(([agent, count]) => lengths.get(`${episode} ${agent}`) === count);
-    if (first === 0 && complete) whole.push({ episode, iteration });
+    const own = ended.get(episode);
+    if (first !== 0 || ![...rows].every(([agent, count]) => own?.get(agent)?.length === count)) continue;
+    const paid = [...own!].sort(([a], [b]) => a - b);
+    whole.push({
+      episode,
+      iteration,
+      length: Math.max(...paid.map(([, { length }]) => length)),
+      returns: Object.fromEntries(paid.map(([agent, one]) => [agentName(recording, agent), one.return])),
+      mean: paid.reduce((sum, [, one]) => sum + one.return, 0) / paid.length,
+    });
   }
   return whole.sort((a, b) => a.episode - b.episode);
 }
 
-/** Plays one recorded episode again, picture by picture. */
-export async function replay(recording: Recording, episode: number): Promise<Replay> {
-  const rows = await rowsOf(recording, episode);
+/** The files that hold decisions of these episodes: of a long run only they need be read whole. */
+export async function filesOf(recording: Recording, episodes: readonly number[]): Promise<Set<string>> {
+  const files = new Set<string>();
+  const wanted = new Set(episodes);
+  for await (const chunk of recording.chunks('samples', ['episode'])) {
+    const episode = numbers(chunk, 'episode');
+    for (let row = 0; episode && row < chunk.rows && !files.has(chunk.file); row++)
+      if (wanted.has(episode(row))) files.add(chunk.file);
+  }
+  return files;
+}
+
+/** Plays recorded episodes again, picture by picture. */
+export async function replays(recording: Recording, episodes: readonly number[]): Promise<Replay[]> {
+  const rows = await rowsOf(recording, new Set(episodes));
+  return episodes.map((episode) => replay(recording, episode, rows.get(episode) ?? []));
+}
+
+function replay(recording: Recording, episode: number, rows: readonly Row[]): Replay {
+  if (rows.length === 0) throw new Error(`The recording holds no decision of episode ${episode}.`);
   const { environment, seed, agents } = recording.manifest as unknown as {
     environment: { name: string; worlds: number; settings: Record<string, unknown> };
     seed: number;
@@ -117,7 +157,8 @@ export async function replay(recording: Recording, episode: number): Promise<Rep
   return film(game, {
     episode,
     iteration: Math.max(0, ...rows.map((row) => row.iteration)),
-    names: agentAt.map((agent) => agents[agent]?.name ?? `agent ${agent}`),
+    names: agentAt.map((agent) => agentName(recording, agent)),
+    order: agentAt,
     decide: (t, seat) => {
       const player = scripted[seat];
       if (player) return { action: player.act(game, seat, streams[seat]) };
@@ -150,14 +191,16 @@ interface Direction {
   iteration: number;
   /** By seat. */
   names: string[];
+  /** The agent of each seat; without it agents are told in the order of their seats. */
+  order?: readonly number[];
   decide(t: number, seat: number): { action: number; thought?: Thought };
 }
 
-function film(game: Game, { episode, iteration, names, decide }: Direction): Replay {
+function film(game: Game, { episode, iteration, names, order, decide }: Direction): Replay {
   const { seats } = game.shape;
   const actions = new Int32Array(seats);
   const moments: Moment[] = [];
-  const returns: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
+  const agents = names.map((name, seat) => ({ name, seat, colour: seatColour(game, seat), return: 0 }));
   let paid: Record<string, number> = {};
   for (let t = 0; ; t++) {
     const thoughts: Thought[] = [];
@@ -169,18 +212,21 @@ function film(game: Game, { episode, iteration, names, decide }: Direction): Rep
         if (thought) thoughts.push(thought);
       }
     }
-    const { svg, width, height } = framePicture(game, 0);
+    const { svg, width, height } = framePicture(game, 0, false);
     moments.push({ t, svg, width, height, thoughts, paid });
     if (game.over[0] === 1) break;
     game.step(actions);
     paid = {};
     names.forEach((name, seat) => {
       if (game.reward[seat] !== 0) paid[name] = game.reward[seat];
-      returns[name] += game.reward[seat];
+      agents[seat].return += game.reward[seat];
     });
   }
-  return { episode, iteration, game: game.name, moments, returns };
+  if (order) agents.sort((a, b) => order[a.seat] - order[b.seat]);
+  return { episode, iteration, game: game.name, moments, agents };
 }
+
+const agentName = ({ manifest }: Recording, agent: number) => manifest.agents?.[agent]?.name ?? `agent ${agent}`;
 
 const plain = new Set([
   'iteration',
@@ -234,8 +280,8 @@ function takeApart(input: number[], { others, choices, code }: Appended) {
   };
 }
 
-async function rowsOf(recording: Recording, wanted: number): Promise<Row[]> {
-  const rows: Row[] = [];
+async function rowsOf(recording: Recording, wanted: ReadonlySet<number>): Promise<Map<number, Row[]>> {
+  const found = new Map<number, Row[]>();
   for await (const chunk of recording.chunks('samples')) {
     const episode = numbers(chunk, 'episode')!;
     const get = (name: string, row: number) => numbers(chunk, name)?.(row) ?? Number.NaN;
@@ -245,7 +291,9 @@ async function rowsOf(recording: Recording, wanted: number): Promise<Row[]> {
       return Array.from(column.values.slice(column.offsets[row], column.offsets[row + 1]), Number);
     };
     for (let row = 0; row < chunk.rows; row++) {
-      if (episode(row) !== wanted || get('imagined', row) === 1) continue;
+      if (!wanted.has(episode(row)) || get('imagined', row) === 1) continue;
+      const rows = found.get(episode(row)) ?? [];
+      found.set(episode(row), rows);
       const logits = list('logits', row);
       const legal = list('legal', row).map((value) => value === 1);
       const agent = get('agent', row);
@@ -257,7 +305,7 @@ async function rowsOf(recording: Recording, wanted: number): Promise<Row[]> {
       rows.push({
         t: get('t', row),
         agent,
-        name: recording.manifest.agents?.[agent]?.name ?? `agent ${agent}`,
+        name: agentName(recording, agent),
         seat: get('seat', row),
         env: get('env', row),
         iteration: get('iteration', row),
@@ -272,8 +320,7 @@ async function rowsOf(recording: Recording, wanted: number): Promise<Row[]> {
       });
     }
   }
-  if (rows.length === 0) throw new Error(`The recording holds no decision of episode ${wanted}.`);
-  return rows;
+  return found;
 }
 
 function probabilities(logits: number[], legal: boolean[], temperature: number): number[] {

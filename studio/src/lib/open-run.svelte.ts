@@ -3,9 +3,10 @@ import type { Manifest } from '../../../src/recording/manifest.ts';
 import type { Curve } from '../../../src/report/studio/curves.ts';
 import type { Examined } from '../../../src/report/studio/examined-short.ts';
 import { type Axis, decodeSummary, mostPoints, refine } from '../../../src/report/studio/summary.ts';
+import { words } from '../texts/index.svelte.ts';
 import { type Desk, takeDesk } from '../workers/pool.ts';
 import type { RunSource } from '../workers/run.worker.ts';
-import type { Replay } from './episode.ts';
+import type { EpisodeEntry, Replay } from './episode.ts';
 import { forgetRun } from './kept.ts';
 import { server } from './server.svelte.ts';
 import { base, type DroppedFile, getJson } from './stores.ts';
@@ -146,13 +147,18 @@ export class OpenRun {
   /** What the server's doctor found, where it is new. */
   private async readExamined(): Promise<void> {
     const { modified, verdict } = server.entry(this.id) ?? {};
-    const of = `${modified} ${JSON.stringify(verdict)}`;
+    const { language } = words;
+    const of = `${modified} ${language} ${JSON.stringify(verdict)}`;
     if (of === this.examinedOf) return;
     this.examinedOf = of;
-    const found = await getJson<Examined | null>(
-      `api/examined/${this.id.split('/').map(encodeURIComponent).join('/')}`,
-    ).catch(() => null);
-    if (found) this.examined = found;
+    const path = `api/examined/${this.id.split('/').map(encodeURIComponent).join('/')}?language=${language}`;
+    // What was said in another language is shown until it is said in this one.
+    for (const wait of [0, 1]) {
+      const found = await getJson<Examined | null>(`${path}&wait=${wait}`).catch(() => null);
+      if (!found || of !== this.examinedOf) return;
+      this.examined = found;
+      if (found.language === language) return;
+    }
   }
 
   /** Of a run on the server its doctor is asked to look soon. Without pictures the verdict comes sooner. */
@@ -165,9 +171,13 @@ export class OpenRun {
     this.reading = 0;
     try {
       await this.open();
-      this.examined = await this.desk!.caller.call<Examined, number>('diagnose', [this.id, pictures], (iteration) => {
-        this.reading = iteration;
-      });
+      this.examined = await this.desk!.caller.call<Examined, number>(
+        'diagnose',
+        [this.id, pictures, words.language],
+        (iteration) => {
+          this.reading = iteration;
+        },
+      );
     } catch (error) {
       this.error = (error as Error).message;
     } finally {
@@ -188,14 +198,14 @@ export class OpenRun {
     this.tables = opened.tables;
   }
 
-  async episodes(): Promise<{ episode: number; iteration: number }[]> {
+  async episodes(): Promise<EpisodeEntry[]> {
     await this.open();
     return this.desk!.caller.call('episodes', [this.id]);
   }
 
-  async replay(episode: number): Promise<Replay> {
+  async replays(episodes: number[]): Promise<Replay[]> {
     await this.open();
-    return this.desk!.caller.call('replay', [this.id, episode]);
+    return this.desk!.caller.call('replays', [this.id, episodes]);
   }
 
   dispose(): void {
@@ -232,6 +242,12 @@ class OpenRuns {
       const run = server.entry(id) ? this.remote(id) : this.get(id);
       if (run) void run.refresh(points);
     }
+  }
+
+  /** Diagnoses in the language that is spoken now what was diagnosed in another. */
+  async translate(): Promise<void> {
+    for (const run of this.all)
+      if (!run.remote && run.examined && run.examined.language !== words.language) await run.diagnose();
   }
 
   close(id: string): void {

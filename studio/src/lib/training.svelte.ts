@@ -31,6 +31,9 @@ class PageTraining {
   firstReport = $state(0);
   /** What the form holds: settings as they were typed, by their paths. */
   changed = $state<Record<string, string>>({});
+  /** The name for the next run, and the part of the curves in view. */
+  wanted = $state('');
+  view = $state.raw<[number, number] | undefined>(undefined);
   /** What the run under way was given, for going on without its fault. */
   private request: TrainRequest | undefined;
   private checkpoint: Uint8Array | undefined;

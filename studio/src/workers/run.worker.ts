@@ -1,4 +1,5 @@
 /** Reads runs away from the page's own thread: curves, diagnosis, episodes. One worker may have several runs; each is named in every call. */
+import type { Language } from '../../../src/language/language.ts';
 import { type Inspection, inspect } from '../../../src/recording/check/inspect.ts';
 import { Recording } from '../../../src/recording/recording.ts';
 import { blobStore, type Store } from '../../../src/recording/source.ts';
@@ -6,7 +7,7 @@ import { CurveReader } from '../../../src/report/studio/curves.ts';
 import { examine } from '../../../src/report/studio/examined.ts';
 import type { Examined } from '../../../src/report/studio/examined-short.ts';
 import { SeenChunks } from '../../../src/report/studio/seen.ts';
-import { replay, replayable } from '../lib/episode.ts';
+import { filesOf, replayable, replays } from '../lib/episode.ts';
 import { storeOfFiles } from '../lib/files.ts';
 import { type DroppedFile, remoteStore, setBase } from '../lib/stores.ts';
 import { answer } from './rpc.ts';
@@ -75,11 +76,11 @@ answer({
     return own.reader.list();
   },
 
-  async diagnose([id, drawn]: [string, boolean], progress): Promise<Examined> {
+  async diagnose([id, drawn, language]: [string, boolean, Language], progress): Promise<Examined> {
     const recording = await Recording.open(storeOf(id));
     // Nothing is drawn while a run is under way.
     const unfinished = !drawn && recording.manifest.ended === undefined;
-    return examine(recording, { pictures: drawn, unfinished, progress });
+    return examine(recording, { pictures: drawn, unfinished, progress, language });
   },
 
   async inspect([id]: [string]): Promise<Inspection> {
@@ -90,8 +91,11 @@ answer({
     return replayable(await Recording.open(storeOf(id)));
   },
 
-  async replay([id, episode]: [string, number]) {
-    return replay(await Recording.open(storeOf(id)), episode);
+  async replays([id, episodes]: [string, number[]]) {
+    const store = storeOf(id);
+    const files = await filesOf(await Recording.open(store), episodes);
+    const needed = (path: string) => path === 'manifest.json' || files.has(`${store.name}/${path}`) || files.has(path);
+    return replays(await Recording.open({ ...store, list: async () => (await store.list()).filter(needed) }), episodes);
   },
 });
 

@@ -1,4 +1,5 @@
 /** Which pictures runs give: one for each named number, a line for each run and agent, or a band for each setting where seeds are put together. */
+import { moduleReadings } from '../../../../src/algorithms/hop/readings.ts';
 import type { Manifest } from '../../../../src/recording/manifest.ts';
 import type { Curve } from '../../../../src/report/studio/curves.ts';
 import type { Axis } from '../../../../src/report/studio/summary.ts';
@@ -68,7 +69,7 @@ export function charts(runs: readonly ChartRun[], options: ChartOptions): Chart[
       .sort(([, a], [, b]) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1))
       .map(([key, { kind, name }]) => {
         const known = readings.find((entry) => entry.name === name);
-        const told = describeReading(name, words.language) ?? known;
+        const told = describeReading(name, words.language) ?? known ?? moduleReading(name);
         const lines = options.group === 'none' ? apart(runs, kind, name, options) : grouped(runs, kind, name, options);
         return {
           key,
@@ -82,6 +83,14 @@ export function charts(runs: readonly ChartRun[], options: ChartOptions): Chart[
       })
       .filter(({ lines }) => lines.length > 0)
   );
+}
+
+/** What a module of HOP+ says of itself. */
+function moduleReading(name: string): { label: string; unit: string; explanation: string } | undefined {
+  const found = moduleReadings.find((entry) => entry.name === name);
+  if (!found) return undefined;
+  const whole = `${found.meaning[0].toUpperCase()}${found.meaning.slice(1)}.`;
+  return { label: `${name.split('.')[0].replaceAll('_', ' ')}: ${found.label}`, unit: '', explanation: whole };
 }
 
 /** Where a figure is looked for. */

@@ -62,17 +62,26 @@ export function nameOf(settings: Record<string, string>, keys: readonly string[]
   return parts.join(' · ');
 }
 
-/** Words of a filter: `key=value`, `key>number`, `key<number`, or any text of the row. All must hold. */
+/** Whether a run is asked for by a filter. */
 export function matches(run: ListedRun, filter: string): boolean {
+  return holds(
+    filter,
+    () => textOf(run),
+    (key) => columnOf(run, key),
+  );
+}
+
+/** Words of a filter: `key=value`, `key>number`, `key<number`, or any text of the row. All must hold. */
+export function holds(filter: string, text: () => string, column: (key: string) => string | undefined): boolean {
   return filter
     .toLowerCase()
     .split(/\s+/)
     .filter(Boolean)
     .every((word) => {
       const asked = /^([\w.]+)(=|>|<)(.+)$/.exec(word);
-      if (!asked) return textOf(run).includes(word);
+      if (!asked) return text().includes(word);
       const [, key, sign, wanted] = asked;
-      const found = columnOf(run, key);
+      const found = column(key);
       if (found === undefined) return false;
       if (sign === '=') return found.toLowerCase() === wanted || (wanted !== '' && Number(found) === Number(wanted));
       return sign === '>' ? Number(found) > Number(wanted) : Number(found) < Number(wanted);
