@@ -278,8 +278,12 @@ describe('${name}', () => {
       'import { type HopSettings,',
       `import { ${camel} } from './${name}/${name}.ts';\nimport { type HopSettings,`,
     );
-    edit(index, "'hop'] as const", `'hop', '${name}'] as const`);
-    edit(index, 'mappo, hop };', `mappo, hop, ${camel === name ? name : `'${name}': ${camel}`} };`);
+    edit(index, '] as const;', `, '${name}'] as const;`);
+    edit(
+      index,
+      "  'hop-planner': hopPlanner,\n",
+      `  'hop-planner': hopPlanner,\n  ${camel === name ? name : `'${name}': ${camel}`},\n`,
+    );
     return [folder, `Write its loss and update; then: npm start -- train echo --algorithm ${name}`];
   },
 };

@@ -20,21 +20,11 @@ const input = {
   ...Object.fromEntries(entries.map(({ types, built }) => [basename(built, '.js'), at(types.replace(/d\.ts$/, 'js'))])),
 };
 
-/** zod brings its messages in some fifty languages, which every command would read; two of them are spoken here. */
-const spoken = {
-  name: 'spoken-languages',
-  load: (id) =>
-    id.replaceAll('\\', '/').endsWith('/zod/v4/locales/index.js')
-      ? "export { default as en } from './en.js';\nexport { default as zhCN } from './zh-CN.js';\n"
-      : null,
-};
-
 const { output } = await build({
   root,
   configFile: false,
   logLevel: 'error',
   publicDir: false,
-  plugins: [spoken],
   // Its entry for Node loads threads that nobody uses here, and a page cannot.
   resolve: { alias: { fflate: 'fflate/browser' } },
   ssr: { noExternal: true, external: outside },

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { type DiagnoseOptions, diagnose } from '../doctor/diagnose.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
+import { onnxRuntime } from '../doctor/onnx.ts';
 import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { SeveralRuns } from '../recording/importers/log.ts';
@@ -129,7 +130,7 @@ export async function examine(
     },
     ...(gatherer ? { prove: gatherer.prove, tokens: gatherer.tokens } : {}),
     unfinished,
-    ...(recording.snapshots.length > 0 ? { onnx: await (await import('../doctor/onnx.ts')).onnxRuntime() } : {}),
+    ...(recording.snapshots.length > 0 ? { onnx: await onnxRuntime() } : {}),
   };
   try {
     const diagnosis = await diagnose(recording, options);

@@ -76,7 +76,7 @@ export async function main(args: readonly string[]): Promise<void> {
     args.some((arg, i) => arg === `--language=${one}` || (arg === one && args[i - 1] === '--language')),
   );
   speak(asked ?? localeLanguage(process.env));
-  if (spokenLanguage() === 'zh') await speakOfSettings();
+  if (spokenLanguage() === 'zh') (await import('./common/schemas.ts')).speakChinese();
   useColumns(process.stdout.columns ?? process.stderr.columns);
   try {
     await (await program(args[0])).parseAsync(args, { from: 'user' });
@@ -96,12 +96,6 @@ export async function main(args: readonly string[]): Promise<void> {
     }
     process.exitCode = expected ? exitStatus.badInput : exitStatus.crashed;
   }
-}
-
-/** What the schemas say of a wrong setting has its Chinese with them. */
-async function speakOfSettings(): Promise<void> {
-  const [{ config }, { default: chinese }] = await Promise.all([import('zod'), import('zod/v4/locales/zh-CN.js')]);
-  config(chinese());
 }
 
 /** No room, no permission, no such folder: the operating system's sentence names the path. */

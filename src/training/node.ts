@@ -2,6 +2,7 @@
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { GameMaker } from '../games/game.ts';
 import { gameMaker } from '../games/index.ts';
 import { told } from '../language/language.ts';
 import { createEngine } from '../net/engine.ts';
@@ -37,7 +38,7 @@ export async function trainInto(
   hooks: FolderHooks = {},
 ): Promise<TrainResult> {
   await requireEmpty(folderStore(folder));
-  const origins = hooks.origins ?? (await readOrigins(settings));
+  const origins = hooks.origins ?? (await readOrigins(settings, hooks.game));
   // Not before the settings are known to be good: what is refused leaves no folder.
   const owning = owned(folder, hooks);
   const into = { ...forTraining(hooks), origins, ...folderHooks(folder, hooks, owning.claim) };
@@ -66,10 +67,10 @@ export async function resumeFrom(
 }
 
 /** The agents of other runs that the players of a run come from, each from the newest checkpoint of its folder. */
-export async function readOrigins(input: SettingsInput): Promise<Origins> {
+export async function readOrigins(input: SettingsInput, own?: GameMaker): Promise<Origins> {
   const settings = readSettings(input);
   const origins: Record<string, Origin> = {};
-  const game = gameMaker(settings.game, settings.gameSettings)(1);
+  const game = (own ?? gameMaker(settings.game, settings.gameSettings))(1);
   const names = agentNames(settings, game);
   for (const [agent, text] of (settings.players ?? []).entries()) {
     const { origin: words } = readEntry(text);

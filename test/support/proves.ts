@@ -35,8 +35,8 @@ export async function examine(recording: Recording): Promise<Examined> {
 /** Nothing undoes noise. */
 const withoutNumbers = new Set(['second-pass']);
 
-/** Lists are recognised by their ids; without the logits of the update they cannot be scored again. */
-const byList = new Set(['list-of', 'own-list', 'prefix', 'old-logp']);
+/** Lists and hidden states are recognised as such; without the logits, or the network, of the update they cannot be scored again. */
+const byList = new Set(['list-of', 'own-list', 'prefix', 'old-logp', 'state-of']);
 
 function middle(proof: Proof, side: 'before' | 'after'): number {
   const gaps = [...proof.target]

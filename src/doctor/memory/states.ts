@@ -34,6 +34,15 @@ export class States {
     return norm ? norm[row] === 0 : null;
   }
 
+  /** Its length; NaN where only a hash is known. */
+  size(row: number): number {
+    const { lists, norm } = this;
+    if (!lists) return norm?.[row] ?? Number.NaN;
+    let sum = 0;
+    for (let i = lists.offsets[row]; i < lists.offsets[row + 1]; i++) sum += lists.values[i] ** 2;
+    return Math.sqrt(sum);
+  }
+
   same(row: number, other: States, at: number): boolean {
     const { lists } = this;
     if (lists && other.lists) {

@@ -4,6 +4,7 @@ import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Permutation } from '../../transforms/credit/permutation.ts';
 import { Sign } from '../../transforms/credit/sign.ts';
@@ -24,6 +25,7 @@ class PrioritiesPass implements Pass {
   private steps = 0;
   private readonly kinds = { right: 0, rising: 0, flat: 0, permuted: 0, other: 0 };
   private slope = 0;
+  private readonly proof = new ProofStore();
 
   constructor(private readonly run: Run) {}
 
@@ -52,6 +54,8 @@ class PrioritiesPass implements Pass {
     else if (line.error <= limits.weightExact.value * range) {
       this.kinds[line.slope > 0 ? 'rising' : 'right']++;
       this.slope += line.slope;
+      if (line.slope > 0)
+        for (let i = 0; i < x.length; i++) this.proof.step(y[i], line.at(2 * line.middle - x[i]), line.at(x[i]));
     } else {
       const sorted = fitted(
         [...x].sort((a, b) => a - b),
@@ -102,6 +106,9 @@ class PrioritiesPass implements Pass {
       onset: 0,
       rows: steps,
       ...(found[2] ? { transform: found[2] } : {}),
+      ...(found[2] instanceof Sign
+        ? this.proof.prove('logarithm of the weight', 'as used', 'falling with the probability', found[2])
+        : {}),
       told: true,
       summary: told(found[0], found[1]),
       evidence: [{ check, measured, expected }],
@@ -111,7 +118,7 @@ class PrioritiesPass implements Pass {
 }
 
 /** A line through the points, and how far the farthest is from it. */
-function fitted(x: readonly number[], y: readonly number[]): { slope: number; error: number } {
+function fitted(x: readonly number[], y: readonly number[]) {
   const [mx, my] = [x.reduce((a, b) => a + b, 0) / x.length, y.reduce((a, b) => a + b, 0) / y.length];
   let [xy, xx] = [0, 0];
   for (let i = 0; i < x.length; i++) {
@@ -119,5 +126,6 @@ function fitted(x: readonly number[], y: readonly number[]): { slope: number; er
     xx += (x[i] - mx) ** 2;
   }
   const slope = xy / xx;
-  return { slope, error: Math.max(...x.map((value, i) => Math.abs(y[i] - my - slope * (value - mx)))) };
+  const at = (value: number) => my + slope * (value - mx);
+  return { slope, middle: mx, at, error: Math.max(...x.map((value, i) => Math.abs(y[i] - at(value)))) };
 }

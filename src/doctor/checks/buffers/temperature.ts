@@ -4,8 +4,8 @@ import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
-import { Sign } from '../../transforms/credit/sign.ts';
 
 const check = 'temperature';
 
@@ -23,6 +23,7 @@ class TemperaturePass implements Pass {
   private last: { step: number; alpha: number; wanted: number } | null = null;
   private agreeing = 0;
   private against = 0;
+  private readonly proof = new ProofStore();
 
   constructor(private readonly run: Run) {}
 
@@ -48,7 +49,10 @@ class TemperaturePass implements Pass {
     if (!last || step - last.step > 1 || alpha === last.alpha) return;
     if (Math.min(Math.abs(wanted), Math.abs(last.wanted)) < limits.clearlyOff.value || wanted * last.wanted < 0) return;
     if ((alpha - last.alpha) * last.wanted > 0) this.agreeing++;
-    else this.against++;
+    else {
+      this.against++;
+      this.proof.step(alpha - last.alpha, last.alpha - alpha, Number.NaN);
+    }
   }
 
   finish(): Outcome {
@@ -95,7 +99,8 @@ class TemperaturePass implements Pass {
       agents: [],
       onset: 0,
       rows: this.against,
-      transform: new Sign(),
+      // How far it should have moved nobody can say, so no transform is claimed to undo it.
+      ...this.proof.prove('step of the temperature', 'as it was', 'towards the wanted entropy'),
       told: true,
       summary: told(
         `In ${this.against} of ${steps} steps the temperature moves away from the entropy that is wanted (${figure(this.run.number('target_entropy'))}): it falls where actions have too little, or rises where they have too much.`,

@@ -160,7 +160,7 @@ class DensityPass implements Pass {
   /** The two passes disagree. */
   private apart(old: Form | null, fresh: Form | null, rows: readonly Scoring[], share: number, base: Base): Finding[] {
     if (!old || !fresh) {
-      const clipped = this.clippedUnseen(old, fresh);
+      const clipped = this.clippedUnseen(old, fresh, rows);
       return clipped ? [{ ...base, ...clipped }] : [];
     }
     const parts = difference(old, fresh);
@@ -170,20 +170,7 @@ class DensityPass implements Pass {
     const oldIsOdd = oddness(old) > oddness(fresh);
     const [odd, right] = oldIsOdd ? [old, fresh] : [fresh, old];
     const transform = new ScoredAs(oldIsOdd ? 'old' : 'new', difference(right, odd), this.how?.how);
-    const value = (form: Form, row: Scoring) => logpOf(form, oldIsOdd ? row.sampled : row.updated, this.how)[0];
-    const proof = proved({
-      quantity: 'log-probability',
-      labels: {
-        target: oldIsOdd ? 'old_logp, as stored' : 'new_logp before the first step',
-        before: oldIsOdd ? 'new_logp before the first step' : 'old_logp, as stored',
-        after: transform.describe(),
-      },
-      iteration: base.onset,
-      point: 'row',
-      target: Float64Array.from(rows, ({ old: a, fresh: b }) => (oldIsOdd ? a : b)),
-      before: Float64Array.from(rows, ({ old: a, fresh: b }) => (oldIsOdd ? b : a)),
-      after: Float64Array.from(rows, (row) => value(odd, row)),
-    });
+    const proof = this.proof(rows, oldIsOdd, transform, odd);
     const side = oldIsOdd ? told('acting', '行动时') : told('the update', '更新时');
     return [
       {
@@ -199,13 +186,36 @@ class DensityPass implements Pass {
     ];
   }
 
+  /** The log-probabilities of the odd pass beside those of the other, and by the formula that gives them. */
+  private proof(rows: readonly Scoring[], oldIsOdd: boolean, transform: ScoredAs, odd: Form | null) {
+    const labels = ['old_logp, as stored', 'new_logp before the first step'];
+    if (!oldIsOdd) labels.reverse();
+    return proved({
+      quantity: 'log-probability',
+      labels: { target: labels[0], before: labels[1], after: transform.describe() },
+      iteration: rows[0]?.iteration ?? 0,
+      point: 'row',
+      target: Float64Array.from(rows, ({ old, fresh }) => (oldIsOdd ? old : fresh)),
+      before: Float64Array.from(rows, ({ old, fresh }) => (oldIsOdd ? fresh : old)),
+      after: Float64Array.from(rows, ({ sampled, updated }) =>
+        odd ? logpOf(odd, oldIsOdd ? sampled : updated, this.how)[0] : Number.NaN,
+      ),
+    });
+  }
+
   /** Only one pass is what the recorded action gives, and rows disagree only where an action lies at a bound: the other pass had the action before it was clipped. */
-  private clippedUnseen(old: Form | null, fresh: Form | null): Pick<Finding, 'cause' | 'transform' | 'summary'> | null {
+  private clippedUnseen(
+    old: Form | null,
+    fresh: Form | null,
+    rows: readonly Scoring[],
+  ): Pick<Finding, 'cause' | 'transform' | 'summary'> | null {
     const { wrong, wrongInside, rightInside } = this.counts;
     if (wrong < fewestRows || wrongInside > (1 - limits.formShare.value) * wrong || rightInside < fewestRows)
       return null;
-    const transform = new ScoredAs(fresh || !old ? 'new' : 'old', { action: 'given' });
+    const oldIsOdd = old !== null && fresh === null;
+    const transform = new ScoredAs(oldIsOdd ? 'old' : 'new', { action: 'given' });
     return {
+      ...this.proof(rows, oldIsOdd, transform, oldIsOdd ? old : fresh),
       cause: 'clipped-action-stored',
       transform,
       summary: told(

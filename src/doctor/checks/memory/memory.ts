@@ -4,6 +4,7 @@ import { type Check, confidence, fewestRows, noticedShare, type Pass } from '../
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { States } from '../../memory/states.ts';
 import { StateOf } from '../../transforms/memory/state-of.ts';
@@ -21,6 +22,15 @@ export const memory: Check = {
   causes: ['recurrent-state-not-reset', 'recurrent-state-stale', 'recurrent-state-not-replayed', 'sequences-shuffled'],
   start: (run) => new MemoryPass(run),
 };
+
+type FindingMaker = (
+  cause: string,
+  rows: number,
+  at: string,
+  is: ConstructorParameters<typeof StateOf>[0] | null,
+  summary: string,
+  proof?: ProofStore,
+) => Finding;
 
 /** Rows that were looked at, and those that are wrong. */
 interface Tally {
@@ -50,6 +60,14 @@ class MemoryPass implements Pass {
   private known = false;
   private before: States | null = null;
   private readonly onset = new Map<string, number>();
+  private readonly proofs = {
+    reset: new ProofStore(),
+    inside: new ProofStore(),
+    order: new ProofStore(),
+    next: new ProofStore(),
+    previous: new ProofStore(),
+    earlier: new ProofStore(),
+  };
 
   constructor(private readonly run: Run) {}
 
@@ -64,6 +82,11 @@ class MemoryPass implements Pass {
 
   private struck(what: string, { number }: Iteration): void {
     if (!this.onset.has(what)) this.onset.set(what, number);
+  }
+
+  /** Where only hashes are known there is nothing to draw. */
+  private keep(what: keyof MemoryPass['proofs'], target: number, before: number, after = Number.NaN): void {
+    if (!Number.isNaN(target) && !Number.isNaN(before)) this.proofs[what].step(target, before, after);
   }
 
   private acting(iteration: Iteration, states: States): void {
@@ -88,6 +111,7 @@ class MemoryPass implements Pass {
       note(this.starts[kind], remembers);
       if (!remembers) continue;
       this.struck('reset', iteration);
+      this.keep('reset', states.size(row), states.size(begin));
       const after = chains.next[row];
       if (after >= 0) note(this.second, states.isZero(after) === true || states.same(after, states, begin));
     }
@@ -121,13 +145,19 @@ class MemoryPass implements Pass {
       if (last !== undefined) {
         // Rows that were left out leave gaps; rows of another stream, or earlier ones, do not.
         note(this.order, !comesAfter(chains, last, row));
-        if (!comesAfter(chains, last, row)) this.struck('order', iteration);
+        if (!comesAfter(chains, last, row)) {
+          this.struck('order', iteration);
+          if (chains.streamNext[last] >= 0) this.keep('order', row, chains.streamNext[last]);
+        }
       }
       if (!states.there || !updated.there || !updated.knows(i) || !states.knows(row)) continue;
       const differs = !updated.same(i, states, row);
       if (t[row] === 0 && chains.streamPrevious[row] >= 0) {
         note(this.inside, differs && updated.isZero(i) === false);
-        if (differs) this.struck('inside', iteration);
+        if (differs) {
+          this.struck('inside', iteration);
+          this.keep('inside', updated.size(i), states.size(row));
+        }
         continue;
       }
       // Where both remember nothing there is nothing to replay.
@@ -135,10 +165,16 @@ class MemoryPass implements Pass {
       note(this.first, differs);
       if (!differs) continue;
       this.struck('first', iteration);
-      const is = (at: number | undefined) => at !== undefined && at >= 0 && updated.same(i, states, at);
-      if (is(chains.streamNext[row])) this.is.next++;
-      else if (is(chains.streamPrevious[row])) this.is.previous++;
-      else if (this.before?.knows(row) && updated.same(i, this.before, row)) this.is.earlier++;
+      const others = [
+        ['next', states, chains.streamNext[row]],
+        ['previous', states, chains.streamPrevious[row]],
+        ['earlier', this.before, this.before?.knows(row) ? row : -1],
+      ] as const;
+      const other = others.find(([, table, at]) => table && at >= 0 && updated.same(i, table, at));
+      if (!other) continue;
+      const [is, table, at] = other;
+      this.is[is]++;
+      this.keep(is, updated.size(i), states.size(row), table!.size(at));
     }
   }
 
@@ -165,23 +201,28 @@ class MemoryPass implements Pass {
           '运行最初的状态在各环境间不同：它们似乎是在该步之后记下的，而 state_in 是该步之前的状态',
         ),
       };
-    const finding = (
-      cause: string,
-      rows: number,
-      at: string,
-      is: ConstructorParameters<typeof StateOf>[0] | null,
-      summary: string,
-    ): Finding => ({
-      cause,
-      confidence: confidence(1, rows),
-      agents: [],
-      onset: this.onset.get(at) ?? 0,
-      rows,
-      ...(is ? { transform: new StateOf(is) } : {}),
-      summary,
-      told: true,
-      evidence,
-    });
+    const finding: FindingMaker = (cause, rows, at, is, summary, proof) => {
+      const transform = is ? new StateOf(is) : null;
+      const [quantity, used, own] =
+        at === 'order'
+          ? ['row', 'in the update', 'as it was lived']
+          : [
+              'length of the hidden state',
+              at === 'reset' ? 'as an episode begins' : 'in the update',
+              'as it should be',
+            ];
+      return {
+        cause,
+        confidence: confidence(1, rows),
+        agents: [],
+        onset: this.onset.get(at) ?? 0,
+        rows,
+        ...(transform ? { transform, ...proof?.prove(quantity, used, own, transform) } : {}),
+        summary,
+        told: true,
+        evidence,
+      };
+    };
     const findings: Finding[] = [];
     const reset = this.notReset(finding);
     if (reset) findings.push(reset);
@@ -197,6 +238,7 @@ class MemoryPass implements Pass {
             `The update runs the memory over rows in another order than they were lived: ${order.wrong} of ${order.looked} steps within sequences lead to another stream or back in time.`,
             `更新让记忆以与经历不同的顺序通过各行：序列内 ${order.looked} 步中有 ${order.wrong} 步通向另一条流或回到过去。`,
           ),
+          this.proofs.order,
         ),
       );
     else if (off && mostly(first)) findings.push(this.otherFirst(finding));
@@ -211,14 +253,13 @@ class MemoryPass implements Pass {
             `The update goes on with the hidden state of the episode before on ${inside.wrong} of ${inside.looked} first rows of episodes, where acting had forgotten it.`,
             `在 ${inside.looked} 个回合首行中，更新有 ${inside.wrong} 行沿用了上一回合的隐藏状态，而行动时已清空。`,
           ),
+          this.proofs.inside,
         ),
       );
     return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings };
   }
 
-  private notReset(
-    finding: (...args: [string, number, string, ConstructorParameters<typeof StateOf>[0], string]) => Finding,
-  ): Finding | null {
+  private notReset(finding: FindingMaker): Finding | null {
     const { terminated, truncated } = this.starts;
     if (this.run.setting('memory_across_episodes') === true) return null;
     const [a, b] = [mostly(terminated), mostly(truncated)];
@@ -242,19 +283,18 @@ class MemoryPass implements Pass {
         `Acting enters ${rows} of ${terminated.looked + truncated.looked} episodes with a hidden state that is not the initial one: ${new StateOf(is).describe()}.`,
         `行动进入 ${terminated.looked + truncated.looked} 个回合中的 ${rows} 个时，隐藏状态不是初始状态：${new StateOf(is).describe()}。`,
       ),
+      this.proofs.reset,
     );
   }
 
-  private otherFirst(
-    finding: (...args: [string, number, string, ConstructorParameters<typeof StateOf>[0] | null, string]) => Finding,
-  ): Finding {
+  private otherFirst(finding: FindingMaker): Finding {
     const { first } = this;
     const kinds = [
-      ['next-row', this.is.next],
-      ['previous-row', this.is.previous],
-      ['earlier-iteration', this.is.earlier],
+      ['next-row', this.is.next, 'next'],
+      ['previous-row', this.is.previous, 'previous'],
+      ['earlier-iteration', this.is.earlier, 'earlier'],
     ] as const;
-    const [is, rows] = kinds.reduce((best, kind) => (kind[1] > best[1] ? kind : best));
+    const [is, rows, key] = kinds.reduce((best, kind) => (kind[1] > best[1] ? kind : best));
     if (rows >= Math.max(fewestRows, limits.most.value * first.wrong))
       return finding(
         'recurrent-state-stale',
@@ -265,6 +305,7 @@ class MemoryPass implements Pass {
           `The update starts ${rows} of ${first.looked} sequences from a hidden state of another time than the row's own: ${new StateOf(is).describe()}.`,
           `更新的 ${first.looked} 个序列中有 ${rows} 个从另一时刻的隐藏状态开始：${new StateOf(is).describe()}。`,
         ),
+        this.proofs[key],
       );
     return finding(
       'recurrent-state-not-replayed',

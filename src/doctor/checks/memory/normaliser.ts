@@ -1,9 +1,11 @@
 /** Does the update see what acting saw? Inputs that one scale and offset per step and dimension turn into each other were normalised with other statistics. Raw inputs in place of normalised ones are another cause, and so are those of another row. */
 import { told } from '../../../language/language.ts';
+import { budgets } from '../../budgets.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Lists } from '../../evidence/rows.ts';
+import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Affine } from '../../transforms/rows/affine.ts';
 
@@ -28,6 +30,9 @@ class NormaliserPass implements Pass {
   private slopes: number[] = [];
   private far = 0;
   private onset = Number.POSITIVE_INFINITY;
+  private readonly proof = new ProofStore();
+  /** Entries of the iteration at hand: as the update sees them, as acting did, and by the map. */
+  private entries: [number, number, number][] = [];
 
   iteration(iteration: Iteration): void {
     const { samples, replays, before, own, chains } = iteration;
@@ -50,8 +55,11 @@ class NormaliserPass implements Pass {
     this.differing += differing;
     if (differing > 0) this.onset = Math.min(this.onset, iteration.number);
     if (bySteps.size > 0) [this.slopes, this.far] = [[], 0];
+    this.entries = [];
     for (const rows of bySteps.values())
       if (rows.length >= limits.boundTies.value + 1) this.fit(rows, sample, seen, given, spread);
+    const column = (side: 0 | 1 | 2) => Float64Array.from(this.entries, (entry) => entry[side]);
+    this.proof.rows(iteration.number, column(0), column(1), column(2));
   }
 
   private differs(seen: Lists, row: number, given: Lists, at: number, spread: Float64Array): boolean {
@@ -85,6 +93,8 @@ class NormaliserPass implements Pass {
       if (y.some((value, k) => Math.abs(value - my - slope * (x[k] - mx)) > limits.normaliserFit.value * spread[d]))
         return;
       this.slopes.push(slope);
+      for (let k = 0; k < x.length && this.entries.length < budgets.fitRows; k++)
+        this.entries.push([y[k], x[k], my + slope * (x[k] - mx)]);
       if (!(slope > limits.most.value && slope < 1 / limits.most.value && Math.abs(my - mx) < spread[d])) this.far++;
     }
     this.mapped++;
@@ -109,13 +119,15 @@ class NormaliserPass implements Pass {
     // Inputs that differ otherwise are told by what they do to the log-probabilities.
     if (!drifts) return { status: 'pass', measured, expected, findings: [] };
     const scale = mean(this.slopes);
+    const transform = new Affine('input', scale, 0);
     const finding: Finding = {
       cause: 'normaliser-drifts',
       confidence: confidence(1, this.differing),
       agents: [],
       onset: this.onset,
       rows: this.differing,
-      transform: new Affine('input', scale, 0),
+      transform,
+      ...this.proof.prove('observation', 'in the update', 'when acting', transform),
       told: true,
       summary: told(
         `The update sees ${percent(share)} of the observations normalised with other statistics than acting did: step by step, one scale (${figure(scale)} on average) and offset per dimension turn one into the other.`,

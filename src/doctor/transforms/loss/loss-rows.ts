@@ -57,7 +57,8 @@ function pairsOf(rows: readonly WeighedRow[], clip: number): number {
 export function lossRows(iteration: Iteration, wanted?: ReadonlySet<number>): Map<number, WeighedRow[]> {
   const found = new Map<number, WeighedRow[]>();
   const advantage = iteration.replays?.column('advantage');
-  const fresh = iteration.replays!.measured('new_logp')!;
+  const fresh = iteration.replays?.measured('new_logp');
+  if (!fresh) return found;
   for (const { key, row: i, old, log, weight } of replayedRows(iteration)) {
     if (wanted && !wanted.has(key)) continue;
     const row = {
