@@ -136,7 +136,8 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
       return new Set(Array.from({ length: data.length / 4 }, (_, i) => `${data[4 * i]} ${data[4 * i + 1]}`)).size;
     });
     expect(drawn).toBeGreaterThan(10);
-    // The link leads back to the same moment.
+    // The link leads back to the same moment; the address follows a little later.
+    await expect.poll(() => page.url()).toMatch(/step=1(&|$)/);
     const link = page.url();
     await open('#/drop');
     await page.goto(link);
