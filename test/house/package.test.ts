@@ -82,7 +82,7 @@ await writer.close();
 console.log((await (await openRecording('run')).read('scalars')).rows);`);
     expect(used, used.stderr).toMatchObject({ status: 0, stdout: '1\n' });
     expect(trueline('inspect', 'run').stdout).toMatch(/scalars {2}1 rows/);
-    expect(trueline('--help').stdout).toMatch(/^ {2}diagnose [^]*^ {2}explain /m);
+    expect(trueline('--help').stdout).toMatch(/^ {2}diagnose [\s\S]*^ {2}explain /m);
     expect(trueline('--version').stdout).toBe(`${manifest.version}\n`);
   });
 
