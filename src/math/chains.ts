@@ -18,28 +18,12 @@ type Numbers = ArrayLike<number>;
 
 export function buildChains(episode: Numbers, t: Numbers, agent: Numbers, env: Numbers | null): Chains {
   const rows = episode.length;
-  const next = new Int32Array(rows).fill(-1);
-  const previous = new Int32Array(rows).fill(-1);
   const streamNext = new Int32Array(rows).fill(-1);
   const streamPrevious = new Int32Array(rows).fill(-1);
-  const walk = inTime(episode, t, agent);
   let agents = 1;
   for (let i = 0; i < rows; i++) if (agent[i] >= agents) agents = agent[i] + 1;
-  const latest = new Map<number, number>();
-  const heads: number[] = [];
-  let repeated = 0;
-  for (let k = 0; k < rows; k++) {
-    const row = walk ? walk[k] : k;
-    const key = episode[row] * agents + agent[row];
-    const before = latest.get(key);
-    if (before === undefined) heads.push(row);
-    else {
-      next[before] = row;
-      previous[row] = before;
-      if (t[before] === t[row]) repeated++;
-    }
-    latest.set(key, row);
-  }
+  const { next, previous, heads, repeated } =
+    link(episode, t, agent, agents, null) ?? link(episode, t, agent, agents, byTime(t))!;
   const streams = new Map<number, number[]>();
   for (const head of heads) {
     const key = (env ? env[head] : 0) * agents + agent[head];
@@ -65,19 +49,56 @@ export function buildChains(episode: Numbers, t: Numbers, agent: Numbers, env: N
   return { rows, next, previous, streamNext, streamPrevious, order, repeated };
 }
 
-/** Storage order, or null where it already is in time for every (episode, agent); otherwise rows by t. */
-function inTime(episode: Numbers, t: Numbers, agent: Numbers): Int32Array | null {
-  let agents = 1;
-  for (let i = 0; i < t.length; i++) if (agent[i] >= agents) agents = agent[i] + 1;
-  const latest = new Map<number, number>();
-  let sorted = true;
-  for (let i = 0; i < t.length && sorted; i++) {
-    const key = episode[i] * agents + agent[i];
-    const before = latest.get(key);
-    if (before !== undefined && t[i] < before) sorted = false;
-    latest.set(key, t[i]);
+interface Links {
+  next: Int32Array;
+  previous: Int32Array;
+  /** First rows of (episode, agent), in the order of the walk. */
+  heads: number[];
+  repeated: number;
+}
+
+/** Links the rows of every (episode, agent) as the walk finds them, in storage order without one; null where they are not in time then. */
+function link(episode: Numbers, t: Numbers, agent: Numbers, agents: number, walk: Int32Array | null): Links | null {
+  const rows = episode.length;
+  const next = new Int32Array(rows).fill(-1);
+  const previous = new Int32Array(rows).fill(-1);
+  /** Some row of each chain; what follows it leads to the latest. */
+  const known = new Map<number, number>();
+  const heads: number[] = [];
+  let repeated = 0;
+  let apart = 0;
+  for (let k = 0; k < rows; k++) {
+    const row = walk ? walk[k] : k;
+    // Rows mostly lie as far behind their predecessors as the row before does. A row that nothing follows yet is its chain's latest.
+    let before = row - apart;
+    if (
+      walk !== null ||
+      apart === 0 ||
+      before < 0 ||
+      next[before] !== -1 ||
+      episode[before] !== episode[row] ||
+      agent[before] !== agent[row]
+    ) {
+      const key = episode[row] * agents + agent[row];
+      before = known.get(key) ?? -1;
+      while (before >= 0 && next[before] >= 0) before = next[before];
+      known.set(key, row);
+      if (before < 0) {
+        heads.push(row);
+        continue;
+      }
+      apart = row - before;
+    }
+    if (!walk && t[row] < t[before]) return null;
+    next[before] = row;
+    previous[row] = before;
+    if (t[before] === t[row]) repeated++;
   }
-  return sorted ? null : Int32Array.from({ length: t.length }, (_, i) => i).sort((a, b) => t[a] - t[b] || a - b);
+  return { next, previous, heads, repeated };
+}
+
+function byTime(t: Numbers): Int32Array {
+  return Int32Array.from({ length: t.length }, (_, i) => i).sort((a, b) => t[a] - t[b] || a - b);
 }
 
 /** The value `lag` rows later in the same chain (earlier where negative); NaN beyond its ends. */

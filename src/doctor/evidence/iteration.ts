@@ -111,13 +111,15 @@ export class Iteration {
     this.keptLogCount = null;
     if (!this.samples || (!lists && !count)) return null;
     const out = new Float64Array(this.samples.rows);
+    let [before, logarithm] = [1, 0];
     for (let i = 0; i < out.length; i++) {
       let choices = count ? count[i] : lists!.offsets[i + 1] - lists!.offsets[i];
       if (legal && legal.offsets[i + 1] > legal.offsets[i]) {
         choices = 0;
         for (let k = legal.offsets[i]; k < legal.offsets[i + 1]; k++) if (legal.values[k] === 1) choices++;
       }
-      out[i] = Math.log(Math.max(1, choices));
+      if (choices !== before) [before, logarithm] = [choices, Math.log(Math.max(1, choices))];
+      out[i] = logarithm;
     }
     this.keptLogCount = out;
     return out;

@@ -136,8 +136,12 @@ class LossPass implements Pass {
 
   private isMean(iteration: Iteration, reported: number, stat: StepStat, slack: number): boolean {
     const scale = this.run.text('loss_reduction') === 'sum' ? stat.weight : 1;
-    const half = iteration.halves.get(stepKey(stat.epoch, stat.minibatch, stat.policy));
-    return [stat.loss, half?.loss ?? Number.NaN].some((loss) => Math.abs(reported - scale * loss) <= slack);
+    const fits = (loss: number) => Math.abs(reported - scale * loss) <= slack;
+    // Halves are added up for those few runs whose steps are not means of their rows.
+    return (
+      fits(stat.loss) ||
+      fits(iteration.halves.get(stepKey(stat.epoch, stat.minibatch, stat.policy))?.loss ?? Number.NaN)
+    );
   }
 
   /** Which formula gives the reported number; null where several do and the step tells nothing. */

@@ -18,33 +18,36 @@ export class DeadRows {
     this.dead = new Set();
     if (!samples || !chains || !env || !agent || !reward || !terminated) return [];
     const ended = (row: number) => terminated[row] === 1 || truncated?.[row] === 1;
-    const teams = new Map<number, number[][]>();
-    for (let row = 0; row < samples.rows; row++) {
-      if (chains.streamPrevious[row] >= 0) continue;
-      const stream: number[] = [];
-      for (let at = row; at >= 0; at = chains.streamNext[at]) stream.push(at);
-      const team = teams.get(env[row]) ?? [];
-      if (team.length === 0) teams.set(env[row], team);
-      team.push(stream);
+    // The rows of a stream lie one after the other in this order.
+    const { order } = chains;
+    const teams = new Map<number, { from: number; length: number }[]>();
+    for (let from = 0, to = 1; from < order.length; to++) {
+      if (to < order.length && chains.streamPrevious[order[to]] >= 0) continue;
+      const stream = { from, length: to - from };
+      const team = teams.get(env[order[from]]);
+      if (team) team.push(stream);
+      else teams.set(env[order[from]], [stream]);
+      from = to;
     }
     const found: number[] = [];
     for (const team of teams.values()) {
       // Only where every member has a row for every step do rows of one place belong together.
       if (team.length < 2 || team.some(({ length }) => length !== team[0].length)) continue;
-      for (const stream of team) {
-        const key = withAgent(env[stream[0]], agent[stream[0]]);
+      for (const { from, length } of team) {
+        const key = withAgent(env[order[from]], agent[order[from]]);
         let since = before.has(key) ? 0 : -1;
-        for (let at = 0; at < stream.length; at++) {
-          if (!ended(stream[at])) continue;
-          const together = team.every((other) => ended(other[at]));
-          if (since >= 0 && together) found.push(...stream.slice(since, at + 1));
+        for (let at = 0; at < length; at++) {
+          if (!ended(order[from + at])) continue;
+          const together = team.every((other) => ended(order[other.from + at]));
+          if (since >= 0 && together) found.push(...order.subarray(from + since, from + at + 1));
           since = together || since >= 0 ? -1 : at + 1;
         }
         if (since < 0) continue;
-        found.push(...stream.slice(since));
+        found.push(...order.subarray(from + since, from + length));
         this.dead.add(key);
       }
     }
+    if (found.length === 0) return found;
     return this.contrast(reward, new Set(found)) ? found : [];
   }
 

@@ -20,11 +20,26 @@ export const stale: Check = {
   start: (run) => new StalePass(run),
 };
 
-interface Kept {
-  number: number;
-  old: Numbers;
-  /** The same by agent, in storage order. */
-  byAgent: Map<number, Float64Array>;
+class Kept {
+  /** What was stored, by agent, in storage order. */
+  private byAgent: Map<number, Float64Array> | null = null;
+
+  constructor(
+    readonly number: number,
+    readonly old: Numbers,
+    private readonly agent: Numbers,
+  ) {}
+
+  /** The log-probability at a place among an agent's rows. Asked only where rows disagree. */
+  of(agent: number, place: number): number | undefined {
+    if (!this.byAgent) {
+      this.byAgent = new Map();
+      const every = rowsWhere(this.old.length, () => true);
+      for (const rows of cellsOf(every, (row) => this.agent[row], 1).lists)
+        this.byAgent.set(this.agent[rows[0]], gather(this.old, rows));
+    }
+    return this.byAgent.get(agent)?.[place];
+  }
 }
 
 class StalePass implements Pass {
@@ -36,9 +51,9 @@ class StalePass implements Pass {
   private readonly policies = new Set<number>();
   private readonly proof = new ProofStore('iteration');
   private earlier: Kept[] = [];
-  /** By (episode, agent), the last step that was recorded. */
+  /** By (episode, agent), the last step that was recorded, in the latest iteration and in the one before. Episodes that have ended come no more. */
   private reached = new Map<number, number>();
-  private recent = new Map<number, number>();
+  private reachedBefore = new Map<number, number>();
 
   /** Agents of repeated rows. */
   private readonly agents = new Set<number>();
@@ -50,7 +65,6 @@ class StalePass implements Pass {
     if (!samples) return;
     const declared = this.declared;
     if (replays) this.replays(iteration);
-    const agent = samples.column('agent')!;
     const again = this.repeats(iteration);
     if (again > noticedShare * samples.rows) {
       this.repeated += again;
@@ -59,11 +73,8 @@ class StalePass implements Pass {
     const strange = Math.max(this.declared - declared, again > noticedShare * samples.rows ? again : 0);
     const rows = this.declared > declared ? replays!.rows : samples.rows;
     if (strange > 0) this.proof.step(rows, rows - strange, rows);
-    const old = samples.measured('old_logp')!;
-    const byAgent = new Map<number, Float64Array>();
-    const every = rowsWhere(samples.rows, () => true);
-    for (const rows of cellsOf(every, (row) => agent[row], 1).lists) byAgent.set(agent[rows[0]], gather(old, rows));
-    this.earlier = [{ number: iteration.number, old, byAgent }, ...this.earlier].slice(0, 2);
+    const kept = new Kept(iteration.number, samples.measured('old_logp')!, samples.column('agent')!);
+    this.earlier = [kept, ...this.earlier].slice(0, 2);
   }
 
   /** Rows at a step that an earlier iteration has already recorded of the same agent and episode. */
@@ -78,15 +89,15 @@ class StalePass implements Pass {
       if (chains.previous[row] >= 0 && chains.next[row] >= 0) continue;
       const key = withAgent(episode[row], agent[row]);
       if (chains.next[row] < 0) reached.set(key, t[row]);
-      const before = chains.previous[row] < 0 ? this.reached.get(key) : undefined;
+      const before =
+        chains.previous[row] < 0 ? (this.reached.get(key) ?? this.reachedBefore.get(key)) : undefined;
       for (let later = row; before !== undefined && later >= 0 && t[later] <= before; later = chains.next[later]) {
         again++;
         this.agents.add(agent[later]);
       }
     }
-    // Episodes that have ended come no more; only the latest two iterations are kept.
-    this.reached = new Map([...this.recent, ...reached]);
-    this.recent = reached;
+    this.reachedBefore = this.reached;
+    this.reached = reached;
     return again;
   }
 
@@ -115,7 +126,7 @@ class StalePass implements Pass {
   /** The earlier iteration that stored this log-probability at the same place, of all rows or of the agent's. */
   private found(logp: number, row: number, agent: number, place: number): Kept | undefined {
     const same = (value: number | undefined) => value !== undefined && Math.abs(value - logp) < limits.rounding.value;
-    return this.earlier.find((kept) => same(kept.old[row]) || same(kept.byAgent.get(agent)?.[place]));
+    return this.earlier.find((kept) => same(kept.old[row]) || same(kept.of(agent, place)));
   }
 
   private note(number: number, from: number, policy: number | undefined): void {
