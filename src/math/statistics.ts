@@ -58,11 +58,12 @@ export class Pairs {
   private xy = 0;
 
   add(x: number, y: number): void {
-    this.count++;
+    // One division for both, on which no other pair waits.
+    const share = 1 / ++this.count;
     const dx = x - this.meanX;
     const dy = y - this.meanY;
-    this.meanX += dx / this.count;
-    this.meanY += dy / this.count;
+    this.meanX += dx * share;
+    this.meanY += dy * share;
     this.xx += dx * (x - this.meanX);
     this.yy += dy * (y - this.meanY);
     this.xy += dx * (y - this.meanY);

@@ -2,7 +2,7 @@
 import { limits } from '../limits.ts';
 import { forms, givesAll, lossRows, type WeighedRow } from '../transforms/loss/loss-rows.ts';
 import { type Iteration, stepKey } from './iteration.ts';
-import { declaredClip, type StepStat, stepStats } from './step-stats.ts';
+import { declaredClip, type StepStat, type StepStats } from './step-stats.ts';
 
 interface Interval {
   from: number;
@@ -15,7 +15,7 @@ const halvings = 40;
 const fewestReadings = limits.fitRows.value;
 
 /** Per policy, the range in use where it is another than the declared one and the readings agree on it. */
-export function clipsInUse(iteration: Iteration, stats: ReadonlyMap<number, StepStat>): Map<number, number> {
+export function clipsInUse(iteration: Iteration, { whole, halves }: StepStats): Map<number, number> {
   const { steps, run } = iteration;
   const clips = new Map<number, number>();
   const losses = steps?.column('policy_loss');
@@ -25,10 +25,10 @@ export function clipsInUse(iteration: Iteration, stats: ReadonlyMap<number, Step
   const readings = new Map<number, { key: number; row: number; stat: StepStat }[]>();
   let odd = 0;
   for (const { row, key } of keyed(iteration)) {
-    const stat = stats.get(key);
+    const stat = whole.get(key);
     if (!stat) continue;
     if (stat.before) {
-      if (losses && !isLoss(iteration, losses[row], key, stat, summed)) return clips;
+      if (losses && !isLoss(losses[row], stat, () => halves().get(key), summed)) return clips;
       continue;
     }
     const told = losses && !Number.isNaN(stat.loss) ? losses[row] / (summed ? stat.weight : 1) : Number.NaN;
@@ -84,11 +84,11 @@ function otherFormula(
 }
 
 /** Before the first step every ratio is 1 and no clip tells: a loss that is off there follows another formula, not another clip. */
-function isLoss(iteration: Iteration, told: number, key: number, stat: StepStat, summed: boolean): boolean {
+function isLoss(told: number, stat: StepStat, halved: () => StepStat | undefined, summed: boolean): boolean {
   if (!Number.isFinite(told) || Number.isNaN(stat.loss)) return true;
   const fits = (loss: number, weight: number) => Math.abs(told / weight - loss) <= slackOf(told / weight, stat);
   if (fits(stat.loss, summed ? stat.weight : 1)) return true;
-  const half = stepStats(iteration, new Map(), true).get(key);
+  const half = halved();
   return half !== undefined && fits(half.loss, 1);
 }
 

@@ -13,7 +13,7 @@ import { clipsInUse } from './clip-in-use.ts';
 import type { Numbers, Rows } from './rows.ts';
 import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';
-import { declaredClip, type StepStat, stepStats } from './step-stats.ts';
+import { declaredClip, type StepStat, type StepStats, stepStats } from './step-stats.ts';
 import type { Slice } from './stream.ts';
 
 export class Iteration {
@@ -32,7 +32,7 @@ export class Iteration {
   private keptOwn: Uint8Array | null = null;
   private keptCredit: CreditInputs | null | undefined;
   private keptPairs: Map<number, number[]> | null = null;
-  private keptStats: Map<number, StepStat> | null = null;
+  private keptStats: StepStats | null = null;
   private keptHalves: Map<number, StepStat> | null = null;
   /** Per policy, the clip range in use where a schedule moved it away from the declared one. */
   clips: ReadonlyMap<number, number> = new Map();
@@ -82,6 +82,10 @@ export class Iteration {
 
   /** Figures of every optimiser step, recomputed from its rows; by `stepKey`. */
   get stats(): Map<number, StepStat> {
+    return this.bothStats.whole;
+  }
+
+  private get bothStats(): StepStats {
     if (!this.keptStats) {
       const declared = stepStats(this);
       this.clips = clipsInUse(this, declared);
@@ -92,7 +96,7 @@ export class Iteration {
 
   /** The same where a step's readings are means of its two halves' means. */
   get halves(): Map<number, StepStat> {
-    this.keptHalves ??= stepStats(this, this.stats && this.clips, true);
+    this.keptHalves ??= this.bothStats.halves();
     return this.keptHalves;
   }
 

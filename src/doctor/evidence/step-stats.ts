@@ -1,9 +1,9 @@
 /** Figures of every optimiser step recomputed from its rows: losses, KL estimators, clip fraction. Rows of weight 0 did not enter the loss and are left out. */
-import { Pairs } from '../../math/statistics.ts';
+import type { Pairs } from '../../math/statistics.ts';
 import { limits } from '../limits.ts';
 import { type Iteration, stepKey } from './iteration.ts';
 import type { Numbers } from './rows.ts';
-import { halfWeights, narrowness } from './step-weights.ts';
+import { narrowness, Sums } from './step-sums.ts';
 
 export interface StepStat {
   policy: number;
@@ -44,48 +44,6 @@ export interface StepStat {
   changePairs: Pairs;
 }
 
-/** Sums over the rows of a step, each times its weight. */
-class Sums {
-  rows = 0;
-  weight = 0;
-  k1 = 0;
-  k2 = 0;
-  k3 = 0;
-  /** Rows whose ratio the clip would change, and those where it does. */
-  beyond = 0;
-  binding = 0;
-  /** The ratio, or what the clip makes of it, whichever is smaller; and whichever is larger. */
-  smaller = 0;
-  larger = 0;
-  loss = 0;
-  unclipped = 0;
-  plain = 0;
-  logp = 0;
-  absolute = 0;
-  positive = 0;
-  negative = 0;
-  entropy = 0;
-  logCount = 0;
-  value = 0;
-  value2 = 0;
-  target = 0;
-  target2 = 0;
-  valueLoss = 0;
-  after1 = 0;
-  after2 = 0;
-  after3 = 0;
-  afterWeight = 0;
-  largest = 0;
-  readonly ratioPairs = new Pairs();
-  readonly changePairs = new Pairs();
-  constructor(
-    readonly policy: number,
-    readonly epoch: number,
-    readonly minibatch: number,
-    readonly before: boolean,
-  ) {}
-}
-
 export const defaultClip = 0.2;
 interface Columns {
   own: Uint8Array;
@@ -111,15 +69,16 @@ export function declaredClip({ run }: Iteration): number {
   return Number.isFinite(run.number('clip')) ? run.number('clip') : defaultClip;
 }
 
-/** `clips` are the ranges in use by policy, where they are not the declared one; with `halves` a reading is the mean of those of a step's two halves, as where gradients are accumulated over two passes. */
-export function stepStats(
-  iteration: Iteration,
-  clips: ReadonlyMap<number, number> = new Map(),
-  halves = false,
-): Map<number, StepStat> {
+export interface StepStats {
+  whole: Map<number, StepStat>;
+  /** The same where a reading is the mean of those of a step's two halves, as where gradients are accumulated over two passes. */
+  halves: () => Map<number, StepStat>;
+}
+
+/** `clips` are the ranges in use by policy, where they are not the declared one. */
+export function stepStats(iteration: Iteration, clips: ReadonlyMap<number, number> = new Map()): StepStats {
   const { replays, samples, before } = iteration;
-  const found = new Map<number, StepStat>();
-  if (!replays || !before) return found;
+  if (!replays || !before) return { whole: new Map(), halves: () => new Map() };
   const epoch = replays.column('epoch')!;
   const minibatch = replays.column('minibatch')!;
   const policy = replays.column('policy');
@@ -129,7 +88,7 @@ export function stepStats(
     fresh: replays.measured('new_logp')!,
     used: replays.column('old_logp'),
     stored: samples?.measured('old_logp') ?? null,
-    weight: halves ? halfWeights(iteration) : replays.column('weight'),
+    weight: replays.column('weight'),
     advantage: replays.column('advantage'),
     credit: replays.column('advantage') ? null : (samples?.column('advantage') ?? null),
     entropy: replays.column('entropy'),
@@ -140,6 +99,7 @@ export function stepStats(
     narrow: narrowness(iteration),
   };
   const steps = new Map<number, Sums>();
+  const halved = new Map<number, Sums>();
   // Rows of one step mostly follow one another, and are added up in one go.
   for (let from = 0, to = 0; from < replays.rows; from = to) {
     const who = policy ? policy[from] : 0;
@@ -147,12 +107,27 @@ export function stepStats(
       if (epoch[to] !== epoch[from] || minibatch[to] !== minibatch[from] || (policy && policy[to] !== who)) break;
     const key = stepKey(epoch[from], minibatch[from], who);
     const step = steps.get(key) ?? new Sums(who, epoch[from], minibatch[from], before[from] === 1);
-    addRows(step, columns, from, to, iteration.clipOf(key, clips));
-    addValues(step, columns, from, to);
-    if (step.rows > 0) steps.set(key, step);
+    const byHalves = halved.get(key) ?? step.part();
+    const [first, second] = [step.part(), step.part()];
+    const middle = from + Math.ceil((to - from) / 2);
+    const clip = iteration.clipOf(key, clips);
+    addRows(first, columns, from, middle, clip);
+    addValues(first, columns, from, middle);
+    addRows(second, columns, middle, to, clip);
+    addValues(second, columns, middle, to);
+    const both = (first.weight + second.weight) / 2;
+    const apart = first.weight !== 0 && second.weight !== 0;
+    for (const part of [first, second]) {
+      step.take(part);
+      byHalves.take(part, apart ? both / part.weight : 1);
+    }
+    if (step.rows === 0) continue;
+    steps.set(key, step);
+    halved.set(key, byHalves);
   }
-  for (const [key, sums] of steps) found.set(key, finish(sums, columns));
-  return found;
+  const finished = (all: ReadonlyMap<number, Sums>) =>
+    new Map([...all].map(([key, sums]) => [key, finish(sums, columns)]));
+  return { whole: finished(steps), halves: () => finished(halved) };
 }
 
 /** Rows that entered a loss, each with its step, old log-probability, log-ratio and weight. */

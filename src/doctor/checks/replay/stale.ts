@@ -89,8 +89,7 @@ class StalePass implements Pass {
       if (chains.previous[row] >= 0 && chains.next[row] >= 0) continue;
       const key = withAgent(episode[row], agent[row]);
       if (chains.next[row] < 0) reached.set(key, t[row]);
-      const before =
-        chains.previous[row] < 0 ? (this.reached.get(key) ?? this.reachedBefore.get(key)) : undefined;
+      const before = chains.previous[row] < 0 ? (this.reached.get(key) ?? this.reachedBefore.get(key)) : undefined;
       for (let later = row; before !== undefined && later >= 0 && t[later] <= before; later = chains.next[later]) {
         again++;
         this.agents.add(agent[later]);
