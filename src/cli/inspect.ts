@@ -4,7 +4,8 @@ import { Command } from 'commander';
 import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { type ColumnSummary, type Inspection, inspect } from '../recording/check/inspect.ts';
-import { openRecording, writeWhole } from '../recording/node.ts';
+import { openRows } from '../recording/importers/node.ts';
+import { writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
 import { readingPanels, readingsPicture } from '../report/readings.ts';
 import { harmless } from '../report/safe-text.ts';
@@ -21,7 +22,7 @@ const range = (from?: number, to?: number): string => told(`${from} to ${to}`, `
 export function inspectCommand(): Command {
   return new Command('inspect')
     .description('Show the tables, columns and ranges of a recording, and which columns each check still needs.')
-    .argument('<recording>', 'a folder with a manifest.json, or a zip of one')
+    .argument('<recording>', 'a folder with a manifest.json, a zip of one, or a dump of rollouts')
     .option('--svg <file>', 'draw the returns and readings over time, each against its band')
     .option(
       '--tensors',
@@ -38,7 +39,7 @@ export function inspectCommand(): Command {
       '\nExamples:\n  $ trueline inspect examples/echo\n  $ trueline inspect examples/echo --first --tensors\n  $ trueline inspect runs/city-1 --svg readings.svg\n',
     )
     .action(async (path: string, options: InspectFlags) => {
-      const recording = await openRecording(path, options);
+      const recording = await openRows(path, options);
       if (options.tensors || options.first) {
         await showUpdate(recording, options);
         return;

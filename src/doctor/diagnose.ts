@@ -231,11 +231,13 @@ function examine(run: Run, check: Check, pass: Pass): Examined {
 
 function describe(run: Run, { finding, explained }: Ranked, measured: readonly string[]): Cause {
   const cause = causeById(finding.cause)!;
-  const everyone = finding.agents.length === 0 ? [...run.agents] : finding.agents.map((agent) => run.agentName(agent));
+  // One language model is no agent among others: nobody needs its name.
+  const alone = run.tokens !== null && run.agents.length === 1;
+  const everyone = finding.agents.length > 0 ? finding.agents.map((agent) => run.agentName(agent)) : [...run.agents];
   return {
     id: finding.cause,
     confidence: finding.confidence,
-    agents: everyone,
+    agents: alone ? [] : everyone,
     onset: Number.isFinite(finding.onset) ? finding.onset : 0,
     rows: finding.rows,
     ...(finding.transform ? { transform: finding.transform } : {}),

@@ -41,13 +41,8 @@ export function causePage(cause: CauseEntry, reproducing: readonly Fault[]): str
     '```python',
     cause.pytorch,
     '```',
-    '',
-    told('In Trueline:', 'Trueline 写法：'),
-    '',
-    '```ts',
-    cause.trueline,
-    '```',
   );
+  if (cause.trueline) lines.push('', told('In Trueline:', 'Trueline 写法：'), '', '```ts', cause.trueline, '```');
   if (reproducing.length > 0) {
     lines.push('', told('## See it happen', '## 亲眼看看'), '');
     for (const fault of reproducing)

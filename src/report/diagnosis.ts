@@ -91,7 +91,7 @@ function causeLines(
       [told('In PyTorch', 'PyTorch 写法'), entry.pytorch],
       [told('In Trueline', 'Trueline 写法'), entry.trueline],
     ])
-      lines.push(paint.dim(`   ${where}:`), ...code.split('\n').map((line) => `     ${paint.cyan(line)}`));
+      if (code) lines.push(paint.dim(`   ${where}:`), ...code.split('\n').map((line) => `     ${paint.cyan(line)}`));
   }
   if (cause.symptoms.length > 0)
     lines.push(
@@ -153,12 +153,11 @@ function checkLines(checks: readonly CheckReport[], paint: Style, width: number)
     lines.push(`${marks[status]}  ${first}`, ...rest.map((line) => `      ${line}`));
   }
   for (const check of open) {
-    const needs = check.needs.length > 0 ? ` ${told('needs', '需要')} ${check.needs.join(', ')}` : '';
-    const note =
-      check.note && !needs.includes(check.note.replace(/^(needs|需要) /, ''))
-        ? told(` (${check.note})`, `（${check.note}）`)
-        : '';
-    const [first, ...rest] = fold(`${told('not checked:', '未检查：')} ${check.id}${needs}${note}`, width - 2);
+    const why = check.note ?? told(`needs ${check.needs.join(', ')}`, `需要 ${check.needs.join(', ')}`);
+    const [first, ...rest] = fold(
+      `${told('not checked:', '未检查：')} ${check.id}${told(': ', '：')}${why}`,
+      width - 2,
+    );
     lines.push(paint.dim(first), ...rest.map((line) => paint.dim(`  ${line}`)));
   }
   return lines;

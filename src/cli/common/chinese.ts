@@ -70,6 +70,8 @@ export const chineseHelp: Readonly<Record<string, string>> = {
   'results are written to a disk that all machines share; start workers with --shared FOLDER':
     '结果写到所有机器共享的磁盘；用 --shared FOLDER 启动 worker',
   'a folder with a manifest.json, or a zip of one': '含 manifest.json 的文件夹，或其 zip',
+  'a folder with a manifest.json, a zip of one, or a dump of rollouts':
+    '含 manifest.json 的文件夹、其 zip，或采样数据的转储',
   'a folder that trueline train wrote': 'trueline train 写出的文件夹',
   'read this column of a log as this metric; metric=-column negates; may be repeated':
     '把日志的这一列当作这个指标；metric=-column 取反；可重复',

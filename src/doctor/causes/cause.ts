@@ -41,7 +41,8 @@ export interface CauseEntry {
   readonly remedy: string;
   /** The same as code. */
   readonly pytorch: string;
-  readonly trueline: string;
+  /** Absent where Trueline itself has no such trainer. */
+  readonly trueline?: string;
   readonly chinese: { readonly meaning: string; readonly remedy: string };
 }
 

@@ -58,7 +58,9 @@ describe('the causes', () => {
         [chinese.meaning, chinese.remedy].every((text) => /\p{Script=Han}.*。$/u.test(text)),
         id,
       ).toBe(true);
-      if (group !== 'F') expect(pytorch.length * trueline.length, id).toBeGreaterThan(0);
+      // Trueline trains no language models: their causes have code in PyTorch alone.
+      if (group !== 'F') expect(pytorch.length, id).toBeGreaterThan(0);
+      if (group !== 'F') expect(trueline, id).not.toBe('');
     }
   });
 

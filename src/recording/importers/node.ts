@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
-import { fileSource, openStore } from '../node.ts';
+import { fileSource, openRecording, openStore } from '../node.ts';
 import { Recording } from '../recording.ts';
 import type { Store } from '../source.ts';
 import { everyLog } from './every.ts';
@@ -31,13 +31,20 @@ export async function openRecordingOrLog(path: string, options: LogOptions = {})
   if (existsSync(join(path, 'manifest.json')))
     return { recording: await Recording.open(await openStore(path, options), options), imported: null };
   const store = await openLogStore(path, options);
-  const paths = await store.list();
-  if (paths.includes('manifest.json')) return { recording: await Recording.open(store, options), imported: null };
-  const rollouts = await rolloutRecording(store, options);
-  if (rollouts) return { recording: rollouts, imported: null };
+  const rows = await rowsOf(store, options);
+  if (rows) return { recording: rows, imported: null };
   const imported = await importLog(store, options);
   return { recording: await logRecording(imported), imported };
 }
+
+/** A recording, or a dump of rollouts; a log has no rows, and what is said then is what is said of any folder that is no recording. */
+export async function openRows(path: string, options: LogOptions = {}): Promise<Recording> {
+  const dump = existsSync(path) && !existsSync(join(path, 'manifest.json'));
+  return (dump && (await rowsOf(await openLogStore(path, options), options))) || openRecording(path, options);
+}
+
+const rowsOf = async (store: Store, options: LogOptions): Promise<Recording | null> =>
+  (await store.list()).includes('manifest.json') ? Recording.open(store, options) : rolloutRecording(store, options);
 
 export interface Runs {
   recordings: Recording[];

@@ -113,6 +113,36 @@ describe('dumps of rollouts', () => {
     ]);
   });
 
+  it('reads the names that other programs give the same columns; answers without a prompt are no group', async () => {
+    const row = {
+      step: 2,
+      completion_ids: [3, 4],
+      prompt_ids: [9, 9, 9],
+      logprobs: [-1, -2],
+      old_per_token_logps: [-1, -2.5],
+      advantages: [0.5, 0.5],
+      rewards: 1,
+      completion_mask: [1, 1],
+    };
+    const recording = (await rolloutRecording(storeOf({ 'a.jsonl': lines([row, { ...row, rewards: 0 }]) })))!;
+    const samples = await columns(recording, 'samples');
+    expect([samples.sampler_logp, samples.old_logp, samples.t]).toEqual([
+      [-1, -2, -1, -2],
+      [-1, -2.5, -1, -2.5],
+      [3, 4, 3, 4],
+    ]);
+    const responses = await columns(recording, 'responses');
+    expect([responses.iteration, responses.group, responses.advantage, responses.reward]).toEqual([
+      [2, 2],
+      [0, 0],
+      [0.5, 0.5],
+      [1, 0],
+    ]);
+    const bare = { tokens: [3, 4], sampler_logp: [-1, -2], reward: 1 };
+    const alone = (await rolloutRecording(storeOf({ 'a.jsonl': lines([bare, bare]) })))!;
+    expect(Object.keys(await columns(alone, 'responses'))).not.toContain('group');
+  });
+
   it('leaves logs alone, and says what is damaged or needs Python', async () => {
     expect(await rolloutRecording(storeOf({ 'log.jsonl': lines([{ step: 1, loss: 2 }]) }))).toBeNull();
     expect(await rolloutRecording(storeOf({ 'progress.csv': 'a,b\n1,2' }))).toBeNull();

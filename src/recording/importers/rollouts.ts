@@ -122,8 +122,8 @@ async function jsonRows(source: ByteSource, path: string, budget: Budget, known:
 }
 
 function kindOf(row: Row): Kind | null {
-  if ('rollout_log_probs' in row || ('response_length' in row && 'tokens' in row)) return 'slime samples';
-  if (Array.isArray(row.tokens)) return 'token-level JSON lines';
+  if ('response_length' in row && 'tokens' in row) return 'slime samples';
+  if (numbers(first(row, names.tokens))?.every((id) => isWhole(id))) return 'token-level JSON lines';
   if ('prompt' in row && 'completion' in row) return 'TRL completions';
   return typeof row.input === 'string' && typeof row.output === 'string' && 'score' in row ? 'verl rollouts' : null;
 }
@@ -149,15 +149,39 @@ const ends: Record<string, (typeof finishes)[number]> = {
   aborted: 'other',
   other: 'other',
 };
-/** Columns of tokens: ours, and what slime calls them. */
+/** What programs call a response's tokens and their log-probabilities, our own names first: slime, vLLM, TRL, verl, OpenRLHF, prime-rl. */
 const perToken = {
-  sampler_logp: ['sampler_logp', 'rollout_log_probs'],
-  old_logp: ['old_logp', 'log_probs'],
-  reference_logp: ['reference_logp', 'ref_log_probs'],
+  sampler_logp: [
+    'sampler_logp',
+    'rollout_log_probs',
+    'logprobs',
+    'completion_logprobs',
+    'rollout_logprobs',
+    'sampling_per_token_logps',
+  ],
+  old_logp: ['old_logp', 'log_probs', 'old_log_probs', 'old_per_token_logps', 'action_log_probs'],
+  reference_logp: ['reference_logp', 'ref_log_probs', 'ref_log_prob', 'ref_per_token_logps', 'base_action_log_probs'],
   logp_tempered: ['logp_tempered'],
   control_logp: ['control_logp'],
   control2_logp: ['control2_logp'],
 } as const;
+const names = {
+  tokens: ['tokens', 'completion_ids', 'response_ids', 'output_ids', 'token_ids', 'responses'],
+  trained: ['trained', 'loss_mask', 'completion_mask', 'response_mask', 'action_mask'],
+  group: ['group', 'group_index', 'uid', 'group_id', 'prompt_id'],
+  prompt: ['prompt', 'input', 'prompt_ids', 'prompt_token_ids'],
+  reward: ['reward', 'score', 'rewards'],
+  advantage: ['advantage', 'advantages'],
+} as const;
+const first = (row: Row, keys: readonly string[]): unknown =>
+  keys.map((key) => row[key]).find((value) => value !== undefined && value !== null);
+
+/** A number of the response; a list that says the same at every token is one. */
+function each(value: unknown): number {
+  const list = numbers(value)?.filter((item) => !Number.isNaN(item));
+  if (!list) return numeric(value);
+  return list.length > 0 && list.every((item) => item === list[0]) ? list[0] : Number.NaN;
+}
 
 function tablesOf({ rows }: Dump): [string, Record<string, ColumnData>][] {
   rows.sort((a, b) => a.iteration - b.iteration);
@@ -165,21 +189,27 @@ function tablesOf({ rows }: Dump): [string, Record<string, ColumnData>][] {
   const prompts = new Map<string, number>();
   const numbered = (known: Map<string, number>, key: string) => known.get(key) ?? known.set(key, known.size).size - 1;
   const read = rows.map(({ row, iteration }) => {
-    const prompt = JSON.stringify(row.prompt ?? row.input ?? null);
-    const named = row.group ?? row.group_index ?? row.uid;
-    const tokens = numbers(row.tokens) ?? [];
+    const asked = first(row, names.prompt);
+    const prompt = JSON.stringify(asked ?? null);
+    const named = first(row, names.group);
+    const tokens = numbers(first(row, names.tokens)) ?? [];
     const length = 'response_length' in row ? numeric(row.response_length) : tokens.length;
     const said = row.finish ?? row.finish_reason ?? row.status;
     return {
       row,
       iteration,
+      asked: asked !== undefined,
+      grouped: named !== undefined || asked !== undefined,
       prompt: numbered(prompts, prompt),
       group: numbered(groups, `${iteration} ${named === undefined ? prompt : JSON.stringify(named)}`),
-      before: 'prompt_length' in row ? numeric(row.prompt_length) : tokens.length - length,
+      before:
+        'prompt_length' in row
+          ? numeric(row.prompt_length)
+          : tokens.length - length || (numbers(row.prompt_ids ?? row.prompt_token_ids)?.length ?? 0),
       tokens: length > 0 ? tokens.slice(-length) : [],
-      reward: numeric(row.reward ?? row.score ?? onlyReward(row)),
+      reward: numeric(first(row, names.reward) ?? onlyReward(row)),
       graded: numeric(row.graded),
-      advantage: numeric(row.advantage),
+      advantage: each(first(row, names.advantage)),
       finish: typeof said === 'string' ? (ends[said] ?? 'other') : '',
     };
   });
@@ -198,6 +228,9 @@ function tablesOf({ rows }: Dump): [string, Record<string, ColumnData>][] {
   for (const name of ['reward', 'graded', 'advantage'] as const)
     if ((responses[name] as Float64Array).every(Number.isNaN)) delete responses[name];
   if (read.every(({ finish }) => finish === '')) delete responses.finish;
+  // Answers whose prompts are not told are no group.
+  if (!read.every(({ grouped }) => grouped)) delete responses.group;
+  if (!read.every(({ asked }) => asked)) delete responses.prompt;
   const flat = read.flatMap((own, episode) => own.tokens.map((token, i) => ({ own, episode, token, i })));
   if (flat.length === 0) return [['responses', responses]];
   responses.prompt_length = ints(({ before }) => before);
@@ -209,7 +242,7 @@ function tablesOf({ rows }: Dump): [string, Record<string, ColumnData>][] {
     token: Int32Array.from(flat, ({ token }) => token),
     old_logp: new Float64Array(flat.length).fill(Number.NaN),
   };
-  const masks = read.map(({ row }) => numbers(row.trained ?? row.loss_mask));
+  const masks = read.map(({ row }) => numbers(first(row, names.trained)));
   if (masks.some(Boolean)) {
     samples.trained = Uint8Array.from(flat, ({ episode, i }) => (masks[episode]?.[i] === 1 ? 1 : 0));
     // What is masked inside an answer is a tool's or a template's; which of them, a dump does not say.

@@ -107,7 +107,7 @@ function linesText(picture: Lines, width: number): string[] {
   const columns = Math.max(8, Math.min(40, width - longest - 16));
   return [
     ...fold(
-      `${picture.title} (${picture.yName}${picture.logarithmic ? ', by orders of magnitude' : ''}; over ${picture.xName}s, last value)`,
+      `${picture.title} (${picture.yName}${picture.logarithmic ? ', by orders of magnitude' : ''}; over ${picture.xName}, last value)`,
       width,
     ),
     ...scaled.map(({ name, x, shown, y }) => {

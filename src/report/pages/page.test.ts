@@ -38,7 +38,7 @@ describe('the page of a diagnosis', () => {
       at('<svg role="img"'),
       at('What to change'),
       at(safeText(entry.pytorch)),
-      at(safeText(entry.trueline)),
+      at(safeText(entry.trueline!)),
       at('What was checked, and what could not be'),
       at('Made by <code>trueline'),
     ];

@@ -83,7 +83,7 @@ function about(name: string, manifest: Manifest): string {
     manifest.name && manifest.name !== name ? `${manifest.name} (${name})` : name,
     manifest.algorithm,
     manifest.seed === undefined ? undefined : `${told('seed', '种子')} ${manifest.seed}`,
-    agents.length > 0 ? `${told(agents.length === 1 ? 'agent' : 'agents', '智能体')} ${shown}` : undefined,
+    agents.length > 1 ? `${told('agents', '智能体')} ${shown}` : undefined,
   ];
   return safeText(parts.filter(Boolean).join(' · '));
 }
@@ -155,7 +155,7 @@ function remedy(cause: Cause, entry: CauseEntry | undefined): string {
     `<h3>${told('What to change', '如何修改')}</h3><p>${safeText(cause.remedy)}</p>`,
     entry
       ? code(told('In PyTorch', 'PyTorch 写法'), entry.pytorch) +
-        code(told('In Trueline', 'Trueline 写法'), entry.trueline)
+        (entry.trueline ? code(told('In Trueline', 'Trueline 写法'), entry.trueline) : '')
       : '',
   ].join('');
 }
@@ -216,10 +216,8 @@ function checksSection(checks: readonly CheckReport[]): string {
   const rows = [...checks]
     .sort((a, b) => order[a.status] - order[b.status])
     .map((check) => {
-      const columns = check.needs.join(', ');
-      const needs = check.status === 'not-checked' && columns ? told(`Needs ${columns}.`, `需要 ${columns}。`) : '';
-      const note = check.note && !needs.includes(check.note.replace(/^(needs|需要) /, '')) ? capital(check.note) : '';
-      return `<tr><th scope="row">${safeText(check.id)}</th><td><span class="place ${check.status}">${told(...statusWords[check.status])}</span></td><td>${safeText(told(...question(check.id)))} ${safeText([needs, note].filter(Boolean).join(' '))}</td></tr>`;
+      const note = check.note ? `${capital(check.note)}${told('.', '。')}` : '';
+      return `<tr><th scope="row">${safeText(check.id)}</th><td><span class="place ${check.status}">${told(...statusWords[check.status])}</span></td><td>${safeText(told(...question(check.id)))} ${safeText(note)}</td></tr>`;
     });
   const open = checks.filter((check) => check.status === 'not-checked').length;
   const lead = told(

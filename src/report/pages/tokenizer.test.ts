@@ -36,7 +36,9 @@ describe('a tokenizer, read for its texts', () => {
 
   it('says what a file is not', () => {
     expect(() => readTokenizer('a b c', 'x.txt')).toThrow(/x\.txt is no JSON; --tokenizer takes/);
-    for (const text of ['{}', '[]', 'null', '7', '{"model": {"vocab": {}}}'])
+    const settings = '{"vocab_size": 32000, "num_hidden_layers": 2, "bos_token_id": 1}';
+    const others = ['{"version": 1, "name": "x"}', '[1, 2]', '{"step": -1}', settings];
+    for (const text of ['{}', '[]', 'null', '7', '{"model": {"vocab": {}}}', ...others])
       expect(() => readTokenizer(text, 'x.json')).toThrow(/holds no vocabulary/);
   });
 });

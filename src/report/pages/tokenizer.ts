@@ -44,14 +44,15 @@ export function readTokenizer(text: string, name: string): Decode {
 
 function piecesOf(data: unknown): Map<number, string> {
   const pieces = new Map<number, string>();
+  /** Nothing but texts with an id each, which fill the range up to the last at least by half: a file of settings has whole numbers too. */
   const add = (vocabulary: unknown) => {
-    if (Array.isArray(vocabulary))
-      for (const [id, item] of vocabulary.entries()) {
-        const piece: unknown = Array.isArray(item) ? item[0] : item;
-        if (typeof piece === 'string') pieces.set(id, piece);
-      }
-    else if (vocabulary && typeof vocabulary === 'object')
-      for (const [piece, id] of Object.entries(vocabulary)) if (Number.isInteger(id)) pieces.set(id as number, piece);
+    const listed: [unknown, unknown][] = Array.isArray(vocabulary)
+      ? vocabulary.map((item: unknown, id) => [Array.isArray(item) ? item[0] : item, id])
+      : Object.entries((vocabulary as object | null) ?? {});
+    if (!listed.every(([piece, id]) => typeof piece === 'string' && Number.isInteger(id) && Number(id) >= 0)) return;
+    const ids = new Set(listed.map(([, id]) => Number(id)));
+    if (2 * ids.size <= listed.reduce((last, [, id]) => Math.max(last, Number(id)), 0)) return;
+    for (const [piece, id] of listed) pieces.set(id as number, piece as string);
   };
   const whole = data as { model?: { vocab?: unknown }; added_tokens?: unknown };
   if (whole?.model?.vocab) {

@@ -119,11 +119,17 @@ export function entropyPicture(curves: Curves, run: Run): Lines | null {
   return {
     kind: 'lines',
     id: 'entropy',
-    title: told('Entropy against log K', '熵与 log K'),
-    caption: told(
-      'log K is the entropy of a blind choice among the legal candidates. Healthy training leaves it slowly.',
-      'log K 是在合法候选中盲目选择时的熵。健康的训练缓慢离开它。',
-    ),
+    title: most.x.length > 0 ? told('Entropy against log K', '熵与 log K') : told('Entropy', '熵'),
+    caption:
+      most.x.length > 0
+        ? told(
+            'log K is the entropy of a blind choice among the legal candidates. Healthy training leaves it slowly.',
+            'log K 是在合法候选中盲目选择时的熵。健康的训练缓慢离开它。',
+          )
+        : told(
+            'How undecided the policy is. Healthy training lowers it slowly; where it is gone, all answers are alike.',
+            '策略有多犹豫。健康的训练使它缓慢下降；降到零时，所有回答都一样。',
+          ),
     xName: told('iteration', '迭代'),
     yName: told('nats', '奈特'),
     logarithmic: false,

@@ -85,7 +85,7 @@ function residualPicture(proof: Proof, cause: string): Lines {
       '所用的值离应有的值、离变换给出的值有多远',
     ),
     caption: told(
-      `${where(proof)}, the farthest first. Before: ${labels.target} beside ${labels.before}; after: beside ${labels.after}.`,
+      `${where(proof)}, the farthest first: “${labels.target}” against “${labels.before}” before, and against “${labels.after}” after.`,
       `${where(proof)}，最远的在前。还原后：${labels.after}。`,
     ),
     xName: told(`${point}s`, told(...pointWords[point])),

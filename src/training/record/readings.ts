@@ -123,8 +123,8 @@ const entries = [
     '',
     'length of the whole gradient before clipping, mean over steps',
     undefined,
-    'Compare it with ppo.maxGradNorm: far above that, every step is clipped to the same length.',
-    ['梯度', '与 ppo.maxGradNorm 比较：远高于它时，每一步都被截成同样的长度。'],
+    'Compare it with the length that gradients are clipped to (ppo.maxGradNorm): far above that, every step is clipped to the same length.',
+    ['梯度', '与梯度截断的长度（ppo.maxGradNorm）比较：远高于它时，每一步都被截成同样的长度。'],
   ),
   ...(['trunk', 'head', 'critic'] as const).flatMap((role) => [
     reading(

@@ -78,7 +78,13 @@ function look(evidence: TokenEvidence): Looked {
     const enough = known.length >= Math.min(wrong.length, limits.decidingRows.value);
     return enough && floor.holds(all.gaps(predict, known)) && floor.broken(all.gaps(all.expected, known));
   });
-  const base = { check, rows: wrong.length, onset, measured, expected: { gap_q50: figure(floor.own.q50) } };
+  const base = {
+    check,
+    rows: wrong.length,
+    onset,
+    measured: { ...told('gap', before), ...told('floor', floor.own) },
+    expected: { gap_q50: figure(floor.own.q50) },
+  };
   if (proved) {
     const { cause, transform, predict, summary } = proved;
     const shown = {

@@ -13,7 +13,6 @@ export const advantageGroupMixed: CauseEntry = {
   proof: 'Another grouping reproduces every advantage.',
   remedy: 'Group by the prompt instance that each response carries, not by its place in the batch.',
   pytorch: 'mean = scatter_mean(reward, group)[group]       # not reward.view(-1, G)',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '基线取自并非该提示词自己的成员。',
     remedy: '按每个回答所带的提示词实例分组，而不是按它在批次中的位置。',

@@ -12,7 +12,6 @@ export const baselineIncludesMasked: CauseEntry = {
   proof: 'The other membership reproduces every advantage.',
   remedy: 'Take mean and deviation over the members that the settings declare.',
   pytorch: 'mean = (reward * keep).sum() / keep.sum()',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '未参与训练的回答进入了基线的均值或标准差，与声明不符。',
     remedy: '均值和标准差只取设置所声明的成员。',

@@ -15,6 +15,5 @@ export const cacheStale: CauseEntry = {
   proof: 'Responses without cached tokens agree, those with do not.',
   remedy: 'Reset the prefix cache whenever weights are loaded.',
   pytorch: 'engine.load_weights(...); engine.reset_prefix_cache()',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: { meaning: '采样器重用了旧权重产生的前缀缓存。', remedy: '每次加载权重后都重置前缀缓存。' },
 };

@@ -13,7 +13,6 @@ export const groupDegenerate: CauseEntry = {
   proof: 'Rewards within most groups are all equal.',
   remedy: 'Choose prompts that the model solves now and then, take larger groups, or grade more finely.',
   pytorch: 'keep = group_reward.std(-1) > 0                 # and sample more prompts',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '太多的组没有信号：组内奖励全相等，或被丢弃。',
     remedy: '选择模型有时能解出的提示词，增大组，或使评分更细。',

@@ -13,7 +13,6 @@ export const importanceWeightMissing: CauseEntry = {
   remedy: 'Multiply the loss of every token by the (capped) ratio of trainer to sampler before it is summed.',
   pytorch: `weight = (old_logp - sampler_logp).exp().clamp(max=cap).detach()
 loss = loss * weight`,
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '声明的采样器与训练器之间的修正没有起作用。',
     remedy: '求和之前，把每个词元的损失乘以（截断的）训练器与采样器之比。',

@@ -12,7 +12,6 @@ export const klTermWrong: CauseEntry = {
   proof: 'The fit is exact with another KL term.',
   remedy: 'Compute the KL term as declared, and add it once, in the loss or in the reward.',
   pytorch: 'kl = (ref - logp).exp() - 1 - (ref - logp)      # k3, times its coefficient, added to the loss',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: 'KL 项的估计式、符号、系数或位置与声明不符。',
     remedy: '按声明计算 KL 项，并且只加一次：加在损失里或奖励里。',

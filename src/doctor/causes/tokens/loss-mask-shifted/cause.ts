@@ -25,7 +25,6 @@ export const lossMaskShifted: CauseEntry = {
   remedy: 'Shift logits, labels and mask together: what predicts token t stands at t - 1.',
   pytorch: `logp = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
 mask = response_mask[:, 1:]`,
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '损失掩码或对数概率错开了若干位置，或对齐到了另一端。',
     remedy: '把 logits、标签与掩码一起移位：预测第 t 个词元的是第 t - 1 个位置。',

@@ -17,7 +17,6 @@ export const lossNormaliserWrong: CauseEntry = {
   proof: 'The derivative of the loss is exact with another normaliser.',
   remedy: 'Divide by the count of the whole optimiser step, over all micro-batches and ranks.',
   pytorch: 'loss = token_loss.sum() / tokens_in_step        # summed over ranks, not .mean() per micro-batch',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '损失是在与声明不同的层次上取平均：微批、进程、序列，或漏掉了累积。',
     remedy: '除以整个优化步（所有微批和进程）的计数。',

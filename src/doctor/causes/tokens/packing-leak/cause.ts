@@ -15,7 +15,6 @@ export const packingLeak: CauseEntry = {
   proof: 'The first sequence of every pack agrees with a clean pass and the later ones do not.',
   remedy: 'Give the attention the boundaries of the packed sequences, and start positions anew at each.',
   pytorch: 'flash_attn_varlen_func(q, k, v, cu_seqlens, ...)   # or a block-diagonal mask',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '打包进同一行的序列彼此可见。',
     remedy: '把各序列的边界交给注意力，并在每个序列处重新从 0 计位置。',

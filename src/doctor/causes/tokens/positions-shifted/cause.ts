@@ -16,7 +16,6 @@ export const positionsShifted: CauseEntry = {
   remedy: 'Compute position ids from the attention mask, and pass both to every forward pass.',
   pytorch: `position_ids = (mask.cumsum(-1) - 1).clamp(min=0)
 model(ids, attention_mask=mask, position_ids=position_ids)`,
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '填充使位置编号错位，或填充词元被注意到。',
     remedy: '由注意力掩码计算位置编号，并在每次前向时同时传入两者。',

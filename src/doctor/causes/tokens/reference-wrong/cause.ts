@@ -14,7 +14,6 @@ export const referenceWrong: CauseEntry = {
   proof: 'It differs from the policy at version 0, or equals it in every later version.',
   remedy: 'Freeze a copy of the starting policy, adapter included, and check that KL is 0 before the first step.',
   pytorch: 'reference = copy.deepcopy(policy).eval().requires_grad_(False)',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '参考策略不是本意的那个：是策略自身，或缺了适配器的基座。',
     remedy: '冻结初始策略（含适配器）的副本，并检查第一步之前 KL 为 0。',

@@ -15,6 +15,5 @@ export const retokenised: CauseEntry = {
   proof: 'The first place where trained and sampled ids differ is where agreement ends.',
   remedy: 'Keep the ids that the engine returned, and never decode and encode them again.',
   pytorch: 'ids = output.token_ids                       # not tokenizer(output.text)',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: { meaning: '训练用的词元 id 不是采样得到的 id。', remedy: '保留引擎返回的 id，绝不要先解码再重新编码。' },
 };

@@ -15,6 +15,5 @@ export const rewardMisordered: CauseEntry = {
   proof: 'The rewards are those that the grader gave, in another order.',
   remedy: 'Carry one key per response through grading, and look rewards up by it.',
   pytorch: 'reward = [grades[key] for key in batch.keys]    # not zip(grades, batch)',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: { meaning: '奖励属于别的回答。', remedy: '让每个回答带着自己的键经过评分，并按键取回奖励。' },
 };

@@ -13,7 +13,6 @@ export const rewardTokenWrong: CauseEntry = {
   proof: 'With the reward moved every advantage is reproduced.',
   remedy: "Add the reward at the last token that the model sampled, found by its mask, not by the row's length.",
   pytorch: 'last = mask.nonzero()[-1]; rewards[last] += score',
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '奖励落在填充、被掩码的或并非最后采样的词元上。',
     remedy: '按掩码找到模型最后采样的词元，把奖励加在那里，而不是按行长度。',

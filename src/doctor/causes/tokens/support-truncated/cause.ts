@@ -17,7 +17,6 @@ export const supportTruncated: CauseEntry = {
   remedy:
     'Renormalise over the kept tokens on both sides, or let the sampler report over all tokens and sample without truncation.',
   pytorch: "SamplingParams(top_p=1.0, top_k=-1)             # or mask the trainer's logits the same way",
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '采样器的对数概率只在 top-p、top-k 或 min-p 保留的词元上归一，训练器的在全部词元上。',
     remedy: '两边都在保留的词元上重新归一，或让采样器不截断并在全部词元上报告。',

@@ -14,7 +14,6 @@ export const truncatedResponseRewarded: CauseEntry = {
   remedy:
     'Decide what a cut answer is worth (as it is, 0, or not trained), and do that in reward, baseline and mask alike.',
   pytorch: "mask[finish == 'length'] = 0                    # where the settings say mask",
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '被长度上限截断的回答没有按声明处理。',
     remedy: '决定截断的回答如何计（原样、记 0 或不训练），并在奖励、基线与掩码中一致执行。',

@@ -22,7 +22,6 @@ export const weightsNotSynced: CauseEntry = {
   remedy: 'After every update push all tensors, adapters too, and check on one prompt that both sides agree.',
   pytorch: `engine.load_weights(model.state_dict().items())   # merged adapters included
 assert close(engine.score(ids), trainer.score(ids))`,
-  trueline: 'trueline diagnose RECORDING   // Trueline itself trains no language models',
   chinese: {
     meaning: '采样器所用的权重不是训练器以为的那份。',
     remedy: '每次更新后推送全部张量（包括适配器），并用一个提示词检查两边一致。',
