@@ -35,6 +35,8 @@ const faults: [cause: string, options: Options][] = [
   ['kl-term-wrong', { kl: { estimator: 'k1', coefficient: 0.1 } }],
   ['kl-term-wrong', { kl: { estimator: 'k3', coefficient: -0.1 } }],
   ['kl-term-wrong', { kl: { estimator: 'k3', coefficient: 0.4 } }],
+  // Near enough for half precision, but the numbers have single precision.
+  ['kl-term-wrong', { kl: { estimator: 'k3', coefficient: 0.12 }, settings: { precision: { trainer: 'bf16' } } }],
   ['advantage-sign-flipped', { sign: -1 }],
   ['advantage-shuffled', { shuffleAdvantages: true }],
   ['old-logp-recomputed', { recomputeOld: true }],
