@@ -9,7 +9,7 @@ export type RunPicture =
   | 'changes'
   | 'kl'
   | 'entropy'
-  | `token-${'ratios' | 'places' | 'groups' | 'versions' | 'padding' | 'sampler-padding' | 'cache'}`
+  | `token-${'rewards' | 'ratios' | 'places' | 'groups' | 'versions' | 'padding' | 'sampler-padding' | 'cache'}`
   | `reported-${'policy_loss' | 'approx_kl' | 'clip_fraction' | 'entropy'}`;
 
 export interface CauseEntry {

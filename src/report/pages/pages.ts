@@ -4,6 +4,7 @@ import { causes } from '../../doctor/causes.ts';
 import { type Limit, topics } from '../../doctor/limits.ts';
 import { faults } from '../../faults/index.ts';
 import { type ColumnSpec, tables } from '../../recording/columns.ts';
+import { describeTokenSettings } from '../../recording/token-settings.ts';
 import { readings } from '../../training/record/readings.ts';
 import { describeSettings } from '../../training/settings.ts';
 import { causePage } from '../causes.ts';
@@ -55,6 +56,16 @@ function columnsPage(): string {
     for (const column of table.columns)
       lines.push(`| \`${column.name}\` | ${type(column)} | ${marks(column)} | ${column.meaning} |`);
   }
+  lines.push(
+    '',
+    '## Settings of a language model',
+    '',
+    'What `settings` of the manifest declares of language models, all optional. The doctor holds a run to what is declared; where nothing is, it accepts every custom that fits.',
+    '',
+    '| setting | values | meaning |',
+    '| --- | --- | --- |',
+    ...describeTokenSettings().map(({ name, values, meaning }) => `| \`${name}\` | ${values} | ${meaning} |`),
+  );
   return `${lines.join('\n')}\n`;
 }
 

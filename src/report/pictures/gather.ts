@@ -7,13 +7,14 @@ import { iterations } from '../../doctor/evidence/stream.ts';
 import type { Proof } from '../../doctor/proof.ts';
 import type { TokenEvidence } from '../../doctor/tokens/evidence.ts';
 import { type TokenReading, tokenReading } from '../../doctor/tokens/reading.ts';
+import { type RewardsOverTime, rewardsOverTime } from '../../doctor/tokens/rewards-over-time.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { Curves } from './curves.ts';
 import type { Pictures } from './picture.ts';
 import { ReadingsWatch } from './readings.ts';
 import { entropyPicture, klPicture, reportedPictures, rolePictures } from './run-pictures.ts';
 import { proofPicture, ratioPicture } from './scatter.ts';
-import { tokenPictures } from './tokens.ts';
+import { rewardsPicture, tokenPictures } from './tokens.ts';
 
 /** Hands `watch` and `prove` to the doctor; `finish` then makes the pictures of its diagnosis. */
 export class Gatherer {
@@ -31,9 +32,11 @@ export class Gatherer {
   };
 
   private tokenReading: TokenReading | null = null;
+  private rewards: RewardsOverTime | null = null;
 
   readonly tokens = (evidence: TokenEvidence): void => {
     this.tokenReading = tokenReading(evidence);
+    this.rewards = rewardsOverTime(evidence);
   };
 
   async finish(recording: Recording, diagnosis: Diagnosis): Promise<Pictures> {
@@ -41,6 +44,7 @@ export class Gatherer {
     const { curves } = this;
     const affected = affectedPolicies(run, diagnosis.causes[0]);
     const general = [
+      this.rewards ? rewardsPicture(this.rewards) : null,
       ...(this.tokenReading ? tokenPictures(this.tokenReading) : []),
       klPicture(curves, affected),
       entropyPicture(curves, run),

@@ -10,6 +10,7 @@ export const groupDegenerate: CauseEntry = {
   toldApart:
     'The share of groups whose rewards do not differ. Groups in which every answer has the best reward are solved, and a remark.',
   symptoms: ['advantages of 0 and a gradient that vanishes', 'rewards at 0 or at 1'],
+  pictures: ['token-rewards'],
   proof: 'Rewards within most groups are all equal.',
   remedy: 'Choose prompts that the model solves now and then, take larger groups, or grade more finely.',
   pytorch: 'keep = group_reward.std(-1) > 0                 # and sample more prompts',
