@@ -1,5 +1,6 @@
 /** Where NaN or infinity first appears. NaN may mean "not known": it counts where nearly all of the column is known, and in a column that would have been left out if it were not known. */
 
+import { allFinite } from '../../math/finite.ts';
 import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../evidence/iteration.ts';
@@ -291,23 +292,9 @@ function evidence({ known, gaps, open, shared, any }: Told, mark: string, ever: 
 /** The quick look at a column: nearly always all of it is finite. */
 function allWithin(values: Numbers, most: number): boolean {
   if (most === Number.MAX_VALUE) {
-    if (values instanceof Float32Array) return allFinite(values);
+    if (values instanceof Float32Array) return allFinite(values, 0, values.length);
     if (!(values instanceof Float64Array)) return true;
   }
   for (let i = 0; i < values.length; i++) if (!(Math.abs(values[i]) <= most)) return false;
   return true;
-}
-
-/** Times 0, what is not finite is NaN, and so is any sum with it: four sums, and no branch. A loop of its own for its one kind of array. */
-function allFinite(values: Float32Array): boolean {
-  let [a, b, c, d] = [0, 0, 0, 0];
-  const whole = values.length - (values.length % 4);
-  for (let i = 0; i < whole; i += 4) {
-    a += values[i] * 0;
-    b += values[i + 1] * 0;
-    c += values[i + 2] * 0;
-    d += values[i + 3] * 0;
-  }
-  for (let i = whole; i < values.length; i++) a += values[i] * 0;
-  return a + b + c + d === 0;
 }

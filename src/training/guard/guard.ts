@@ -1,6 +1,7 @@
 /** The live guard. In `warn` it reports each kind once and counts; in `strict` it stops with a sentence that names the row, the columns and the numbers. */
 import type { LearnerRows, TrainJob } from '../../algorithms/ppo/update.ts';
 import type { ReadonlyBatch, ReadonlyColumn } from '../../batch/batch.ts';
+import { allFinite } from '../../math/finite.ts';
 import type { Role, StepReport } from '../../net/types.ts';
 import type { StepMeasures } from '../record/tally.ts';
 import type { Replay } from './replay-check.ts';
@@ -217,13 +218,11 @@ export class Guard {
     return false;
   }
 
-  /** x times 0 is 0 for every finite x and NaN for the rest, so one sum tells whether there is any to look for. */
   private finite(batch: ReadonlyBatch, name: string, column: ReadonlyColumn, width = 1, at?: ReadonlyColumn): void {
+    if (!at && allFinite(column, 0, batch.rows * width)) return;
     for (let row = 0; row < batch.rows; row++) {
       const from = (at ? at[row] : row) * width;
-      let sum = 0;
-      for (let i = from; i < from + width; i++) sum += column[i] * 0;
-      if (sum === 0) continue;
+      if (allFinite(column, from, from + width)) continue;
       let wrong = from;
       while (Number.isFinite(column[wrong])) wrong++;
       this.report('not-finite', `${this.row(batch, row)}: ${name} is ${column[wrong]}.`);

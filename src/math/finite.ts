@@ -1,0 +1,15 @@
+/** Whether numbers are all finite, quickly: nearly always they are. */
+
+/** Times 0, what is not finite is NaN, and so is every sum with it: no branch, and four sums that do not wait for one another. */
+export function allFinite(values: { readonly [index: number]: number }, from: number, to: number): boolean {
+  let [a, b, c, d] = [0, 0, 0, 0];
+  let i = from;
+  for (; i + 3 < to; i += 4) {
+    a += values[i] * 0;
+    b += values[i + 1] * 0;
+    c += values[i + 2] * 0;
+    d += values[i + 3] * 0;
+  }
+  for (; i < to; i++) a += values[i] * 0;
+  return a + b + c + d === 0;
+}
