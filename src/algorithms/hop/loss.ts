@@ -6,6 +6,9 @@ export interface Group {
   size: number;
 }
 
+/** Exponentials of one row's logits, which loss and gradient share. */
+let powers = new Float64Array(16);
+
 /**
  * Cross-entropy of one target index per row and group; a target of -1 leaves the group of that row out, and the mean still runs over all
  * rows. `legal`, laid out like the logits, rules out columns. Adds to `gradient`.
@@ -35,11 +38,15 @@ export function crossEntropy(
       }
       let largest = -Infinity;
       for (let i = at; i < at + size; i++) if ((!legal || legal[i]) && !(logits[i] <= largest)) largest = logits[i];
+      if (powers.length < size) powers = new Float64Array(size);
       let sum = 0;
-      for (let i = at; i < at + size; i++) if (!legal || legal[i]) sum += Math.exp(logits[i] - largest);
+      for (let i = 0; i < size; i++) {
+        if (legal && !legal[at + i]) continue;
+        powers[i] = Math.exp(logits[at + i] - largest);
+        sum += powers[i];
+      }
       loss += largest + Math.log(sum) - logits[at + target];
-      for (let i = at; i < at + size; i++)
-        if (!legal || legal[i]) gradient[i] += (share * Math.exp(logits[i] - largest)) / sum;
+      for (let i = 0; i < size; i++) if (!legal || legal[at + i]) gradient[at + i] += (share * powers[i]) / sum;
       gradient[at + target] -= share;
     }
   }
