@@ -10,20 +10,37 @@ import type { Chunk, Column } from '../src/recording/column.ts';
 import { createRecording, openRecording } from '../src/recording/node.ts';
 import type { Recording } from '../src/recording/recording.ts';
 import { Trainer } from '../src/training/trainer.ts';
-import { type Figure, figure, interleaved, output, peakMemory, timed } from './support.ts';
+import { type Figure, figure, interleaved, output, peakMemory } from './support.ts';
+
+/** `hundred-million` is measured only where it is asked for: it fills 30 GB of disk for some minutes. */
+export const parts = ['reading', 'memory', 'hundred-million'] as const;
+type Part = (typeof parts)[number];
+
+export interface DoctorBenchSizes {
+  /** Decisions of the run that is diagnosed beside reading. */
+  rows: number;
+  /** Rows of the long recording. */
+  long: number;
+  rounds: number;
+}
+
+const full: DoctorBenchSizes = { rows: 1e6, long: 1e7, rounds: 3 };
 
 export async function bench(
   say: (line: string) => void,
-  rows = 1_000_000,
-  million = 10,
-  rounds = 3,
+  sizes = full,
+  wanted: readonly Part[] = ['reading', 'memory'],
 ): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'trueline-bench-'));
   try {
-    say(`training ${rows} decisions ...`);
-    const run = join(folder, 'run');
-    await record(run, rows);
-    return [...(await beside(say, run, rounds)), memory(say, run, join(folder, 'long'), million * 1e6)];
+    say(`training ${sizes.rows} decisions ...`);
+    const [run, long] = [join(folder, 'run'), join(folder, 'long')];
+    await record(run, sizes.rows);
+    const figures: Figure[] = [];
+    if (wanted.includes('reading')) figures.push(...(await beside(say, run, sizes.rounds)));
+    if (wanted.includes('memory')) figures.push(...longRun(say, run, long, sizes.long, { MiB: 1536 }));
+    if (wanted.includes('hundred-million')) figures.push(...longRun(say, run, long, 1e8, { MiB: 1024, seconds: 120 }));
+    return figures;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -59,18 +76,27 @@ async function readAll(recording: Recording): Promise<number> {
   return rows;
 }
 
+/** In processor time, which other programs at work lengthen least; compiling and collecting garbage beside it count. */
 async function beside(say: (line: string) => void, run: string, rounds: number): Promise<Figure[]> {
   say('diagnosing beside reading ...');
   let [rows, verdict] = [0, ''];
   const [reading, diagnosing] = await interleaved(rounds, [
-    () => timed(async () => (rows = await readAll(await openRecording(run)))),
-    () => timed(async () => (verdict = (await diagnose(await openRecording(run))).verdict)),
+    () => processorTime(async () => (rows = await readAll(await openRecording(run)))),
+    () => processorTime(async () => (verdict = (await diagnose(await openRecording(run))).verdict)),
   ]);
+  const what = `diagnosis of ${rows} rows with replays, over reading its columns, in processor time`;
   return [
-    figure(`diagnosis of ${rows} rows with replays, over reading its columns`, diagnosing / reading, 'x', { most: 5 }),
+    figure(what, diagnosing / reading, 'x', { most: 5 }),
     figure('reading', reading, 's'),
     figure('diagnosis', diagnosing, 's', undefined, verdict),
   ];
+}
+
+async function processorTime(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1e6;
 }
 
 /** The run again and again, later and later, until there are so many rows; updates are kept of the first round only, as a recorder's cadence would. */
@@ -100,7 +126,13 @@ function shifted({ columns }: Chunk, round: number): Map<string, Column> {
   return later;
 }
 
-function memory(say: (line: string) => void, run: string, long: string, rows: number): Figure {
+function longRun(
+  say: (line: string) => void,
+  run: string,
+  long: string,
+  rows: number,
+  most: { MiB: number; seconds?: number },
+): Figure[] {
   say(`diagnosing ${rows} rows in a process of its own ...`);
   const self = new URL(import.meta.url).pathname;
   const child = (work: string) =>
@@ -113,17 +145,21 @@ function memory(say: (line: string) => void, run: string, long: string, rows: nu
         .trim()
         .split('\n')
         .at(-1)!,
-    ) as { rows?: number; peak: number; status?: number; seconds?: number };
+    ) as { rows: number; peak: number; status: number; seconds: number; processor: number };
   const written = child(`writeLong(${JSON.stringify(run)}, ${JSON.stringify(long)}, ${rows})`);
-  const { peak, status, seconds } = child(`diagnoseLong(${JSON.stringify(long)})`);
+  const { peak, status, seconds, processor } = child(`diagnoseLong(${JSON.stringify(long)})`);
   rmSync(long, { recursive: true });
-  return figure(
-    `peak memory of trueline diagnose on ${written.rows} rows`,
-    peak / 2 ** 20,
-    'MiB',
-    { most: 1536 },
-    `exit status ${status}, ${seconds?.toFixed(0)} s`,
-  );
+  const what = `trueline diagnose on ${written.rows} rows`;
+  return [
+    figure(`${what}, peak memory`, peak / 2 ** 20, 'MiB', { most: most.MiB }, `exit status ${status}`),
+    figure(
+      `${what}, by the clock`,
+      seconds,
+      's',
+      most.seconds === undefined ? undefined : { most: most.seconds },
+      `${processor.toFixed(0)} s of processor time`,
+    ),
+  ];
 }
 
 const tell = (told: object) => process.stdout.write(`\n${JSON.stringify(told)}\n`);
@@ -138,5 +174,7 @@ export async function diagnoseLong(long: string): Promise<void> {
   await main(['diagnose', long]);
   const status = process.exitCode ?? 0;
   process.exitCode = 0;
-  tell({ peak: peakMemory(), status, seconds: (performance.now() - begun) / 1000 });
+  const { user, system } = process.cpuUsage();
+  const seconds = (performance.now() - begun) / 1000;
+  tell({ peak: peakMemory(), status, seconds, processor: (user + system) / 1e6 });
 }

@@ -3,5 +3,5 @@ import { bench } from '../doctor.bench.ts';
 import type { Figure } from '../support.ts';
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
-  return size === 'full' ? bench(say) : bench(say, 20_000, 0.05, 1);
+  return size === 'full' ? bench(say) : bench(say, { rows: 20_000, long: 50_000, rounds: 1 });
 }
