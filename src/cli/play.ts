@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { Table } from '../algorithms/play.ts';
 import { policyPlayer } from '../algorithms/policy-player.ts';
 import { City } from '../games/city/game.ts';
+import { cityExport } from '../games/city/plan.ts';
 import { GridGame } from '../games/grid/grid.ts';
 import { randomPlay } from '../games/grid/random-play.ts';
 import { type Game, gameEntry, makeGame } from '../games/index.ts';
@@ -31,6 +32,7 @@ interface Flags {
   watch?: boolean;
   svg?: string;
   html?: string;
+  city?: string;
   json?: boolean;
 }
 
@@ -52,6 +54,7 @@ export function playCommand(): Command {
     .option('--watch', 'show one episode in the terminal')
     .option('--svg <file>', 'write one episode as a film strip')
     .option('--html <file>', 'write one episode as a page that plays it')
+    .option('--city <file>', 'write one finished city as JSON, and its picture beside it as .svg')
     .addOption(json())
     .addHelpText(
       'after',
@@ -79,7 +82,7 @@ async function play(name: string, flags: Flags): Promise<void> {
   const fast = game instanceof GridGame && names.every((item) => item === 'random') && !flags.deal;
   const result = fast ? randomReturns(make(1) as GridGame, flags) : returns(game, players, flags);
   const seconds = (performance.now() - begun) / 1000;
-  if (flags.watch || flags.svg || flags.html) await pictures(name, make, players, flags);
+  if (flags.watch || flags.svg || flags.html || flags.city) await pictures(name, make, players, flags);
   loaded?.dispose();
   if (flags.json) {
     print(
@@ -192,6 +195,13 @@ async function pictures(
   flags: Flags,
 ): Promise<void> {
   const game = make(1);
+  if (flags.city && !(game instanceof City))
+    throw new BadInput(
+      told(
+        `--city writes a finished city, and ${gameEntry(name).name} builds none; city and city-dilemma do`,
+        `--city 写出建成的城市，而 ${gameEntry(name).name} 不建城市；city 与 city-dilemma 会`,
+      ),
+    );
   if (!hasPictures(game))
     throw new BadInput(
       told(
@@ -227,6 +237,10 @@ async function pictures(
   if (flags.watch) for (const text of texts) print(`${text}\n`);
   const write = (file: string, text: string) => writeWhole(file, [new TextEncoder().encode(text)]);
   if (flags.svg) await write(flags.svg, filmStrip(frames, 6).svg);
+  if (flags.city && game instanceof City) {
+    await write(flags.city, `${JSON.stringify(cityExport(game, 0), null, 2)}\n`);
+    await write(flags.city.replace(/(\.json)?$/, '.svg'), frames[frames.length - 1].svg);
+  }
   if (flags.html) {
     const who = players.map((player) => player.name).join(', ');
     const film = {

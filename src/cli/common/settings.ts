@@ -1,5 +1,6 @@
 /** From the command line to the settings of a run: a game's recommended ones, then the file, then --set, then the flags; the last one wins. */
 
+import { readFileSync, statSync } from 'node:fs';
 import { gameSettings } from '../../games/index.ts';
 import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
@@ -25,7 +26,31 @@ export interface SettingFlags {
   record?: string;
 }
 
-/** `ppo.clip=0.1` as { ppo: { clip: 0.1 } }; a value that is no JSON is text. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Words such as rotated need no quotes.
+    return text;
+  }
+}
+
+/** The most bytes of a file that is a setting. */
+const largest = 1 << 20;
+
+function fromFile(path: string): unknown {
+  try {
+    if (statSync(path).size > largest) throw new Error(told('it is larger than 1 MiB', '它大于 1 MiB'));
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new BadInput(
+      told(`${path}: a JSON file is expected after @: ${why}`, `${path}：@ 之后应是 JSON 文件：${why}`),
+    );
+  }
+}
+
+/** `ppo.clip=0.1` as { ppo: { clip: 0.1 } }; `gameSettings.map=@map.json` takes what the file holds; a value that is no JSON is text. */
 export function parseSet(assignment: string): Record<string, unknown> {
   const at = assignment.indexOf('=');
   if (at < 1)
@@ -36,12 +61,7 @@ export function parseSet(assignment: string): Record<string, unknown> {
       ),
     );
   const text = assignment.slice(at + 1);
-  let value: unknown = text;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Words such as rotated need no quotes.
-  }
+  const value = text.startsWith('@') ? fromFile(text.slice(1)) : jsonOrText(text);
   return assignment
     .slice(0, at)
     .split('.')

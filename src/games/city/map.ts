@@ -14,6 +14,8 @@ const shapeSize = [
 export const open = 0;
 export const river = 1;
 export const hub = 2;
+/** Dry land that may not be built on. */
+export const closed = 3;
 
 interface Geometry {
   /** Parcels of every footprint; empty where it would stick out. */
@@ -91,14 +93,14 @@ export function drawMap(
   }
   ground[base + first] = hub;
   ground[base + second] = hub;
-  measure(first, second, distance, base);
+  measure([first, second], distance, base);
   return [first, second];
 }
 
-function measure(first: number, second: number, distance: Float64Array, base: number): void {
-  for (let parcel = 0; parcel < parcels; parcel++) {
-    distance[base + parcel] = Math.min(apart(parcel, first), apart(parcel, second));
-  }
+/** The distance of every parcel from the nearest hub. */
+export function measure(hubs: readonly number[], distance: Float64Array, base: number): void {
+  for (let parcel = 0; parcel < parcels; parcel++)
+    distance[base + parcel] = Math.min(...hubs.map((at) => apart(parcel, at)));
 }
 
 function apart(a: number, b: number): number {

@@ -1,7 +1,7 @@
 /** Pictures of the city: the map of one world as it stands. Colour says whose a building is, its storeys say the size; a dashed one does not earn yet. */
 import { type Picture, picture, tag, text } from '../svg.ts';
 import type { City } from './game.ts';
-import { geometry, hub, river } from './map.ts';
+import { closed, geometry, hub, river } from './map.ts';
 import * as rules from './rules.ts';
 import { parcels, side } from './rules.ts';
 
@@ -60,7 +60,8 @@ function map(game: City, world: number): string {
     const x = (parcel % side) * cell;
     const y = Math.floor(parcel / side) * cell;
     const ground = city.ground[base + parcel];
-    const fill = ground === river ? '#cfe3ee' : landColour(priceOf(game, world, parcel));
+    const fill =
+      ground === river ? '#cfe3ee' : ground === closed ? '#dedcd5' : landColour(priceOf(game, world, parcel));
     parts.push(tag('rect', { x: x + 0.5, y: y + 0.5, width: cell - 1, height: cell - 1, rx: 3, fill }));
     if (ground === river) water.push([x + cell / 2, y + cell / 2]);
     if (ground === hub) hubs.push(hubMark(x + cell / 2, y + cell / 2));

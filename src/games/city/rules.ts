@@ -56,8 +56,55 @@ const numbers = {
   dilemma: { indBonus: 35, eduBonus: -15, eduBonusCap: 6, eduCongestion: 12 },
 } as const;
 
+const cell = z.tuple([
+  z
+    .int()
+    .min(0)
+    .max(side - 1),
+  z
+    .int()
+    .min(0)
+    .max(side - 1),
+]);
+
+/** A map. An exported city is one, too: what it has beyond the map is left aside. */
+const cityPlan = z
+  .object({
+    river: z.array(cell).describe('Parcels of water.'),
+    hubs: z
+      .array(cell)
+      .min(1)
+      .max(8)
+      .describe('Parcels that nothing is built on; land near them is dearer and opens first.'),
+    slots: z
+      .array(cell)
+      .optional()
+      .describe('Parcels that may be built on; all that are neither river nor hub unless given.'),
+  })
+  .check(({ value, issues }) => {
+    const taken = new Map<string, string>();
+    for (const kind of ['river', 'hubs', 'slots'] as const)
+      value[kind]?.forEach(([x, y], i) => {
+        const before = taken.get(`${x} ${y}`);
+        taken.set(`${x} ${y}`, kind);
+        if (before)
+          issues.push({
+            code: 'custom',
+            message: `[${x}, ${y}] is named twice, in ${before} and in ${kind}`,
+            path: [kind, i],
+            input: value,
+          });
+      });
+  });
+
+export type CityPlan = z.infer<typeof cityPlan>;
+
 function schemaOf(standard: { indBonus: number; eduBonus: number; eduBonusCap: number; eduCongestion: number }) {
   return z.strictObject({
+    map: cityPlan
+      .nullable()
+      .default(null)
+      .describe('River, hubs and slots of every episode; null draws a new map each time. A file: map=@city-map.json.'),
     cooperation: z
       .number()
       .min(0)

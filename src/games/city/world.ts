@@ -2,7 +2,8 @@
 import type { RandomStream } from '../../math/random.ts';
 import { type SavedNumbers, saveBlock } from '../arrays.ts';
 import { FreeFootprints } from './free.ts';
-import { drawMap, geometry } from './map.ts';
+import { drawMap, geometry, measure } from './map.ts';
+import { layOut } from './plan.ts';
 import * as rules from './rules.ts';
 import { parcels, side } from './rules.ts';
 
@@ -76,7 +77,9 @@ export class CityWorlds {
 
   begin(world: number, stream: RandomStream): void {
     const base = world * parcels;
-    drawMap(stream, this.ground, this.distance, base);
+    const { map } = this.settings;
+    if (map) measure(layOut(map, this.ground, base), this.distance, base);
+    else drawMap(stream, this.ground, this.distance, base);
     this.survey(world);
     for (const array of [this.occupied, ...this.near]) array.fill(0, base, base + parcels);
     this.buildings[world] = 0;
