@@ -1,9 +1,13 @@
-/** Self-play and few-shot adaptation of HOP, HOP+, PPO and MAPPO on the dilemmas of the paper: every algorithm's agent, as it was trained, beside scripted partners and the others' agents, with intervals over seeds. Takes hours in full. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/**
+ * Self-play and few-shot adaptation of HOP, HOP+, PPO and MAPPO on the dilemmas of the paper: every algorithm's agent, as it was trained, beside
+ * scripted partners and the others' agents, with intervals over seeds. In full it takes hours, so every run and every match is kept in
+ * runs/hop-adapt: it can be stopped at any time, goes on where it was, and tells after each seed what is known so far.
+ */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEngine } from '../src/net/engine.ts';
 import type { Engine } from '../src/net/types.ts';
+import { writeWhole } from '../src/recording/node.ts';
 import { interval, playMatch } from '../src/training/lineup/match.ts';
 import { readOrigins, trainInto } from '../src/training/node.ts';
 import { mergeSettings, recommendedSettings } from '../src/training/recommended.ts';
@@ -11,6 +15,7 @@ import { readSettings } from '../src/training/settings.ts';
 import { type Figure, figure } from './support.ts';
 
 const algorithms = ['hop-planner', 'hop', 'ppo', 'mappo'] as const;
+type Algorithm = (typeof algorithms)[number];
 
 const partners: Record<string, readonly string[]> = {
   'stag-hunt': ['nearest-stag', 'nearest-hare', 'random'],
@@ -18,7 +23,6 @@ const partners: Record<string, readonly string[]> = {
 };
 
 export interface AdaptSizes {
-  games: readonly string[];
   seeds: readonly number[];
   /** Decisions of training, by algorithm; a search learns more from each. */
   steps: (algorithm: string) => number;
@@ -28,64 +32,117 @@ export interface AdaptSizes {
   episodes: number;
 }
 
+const games = { '4h1s': 'stag-hunt/4x4-4h1s', '4h2s': 'stag-hunt/4x4-4h2s', snowdrift: 'snowdrift' } as const;
+type Part = keyof typeof games;
+/** What can be run by itself. */
+export const parts = Object.keys(games) as Part[];
+
 export const fullAdapt: AdaptSizes = {
-  games: ['stag-hunt/4x4-4h1s', 'stag-hunt/4x4-4h2s', 'snowdrift'],
   seeds: [1, 2, 3, 4, 5],
-  steps: (algorithm) => (algorithm === 'hop-planner' ? 400_000 : 2_000_000),
+  steps: (algorithm) => (algorithm === 'hop-planner' ? 100_000 : 1_000_000),
   settings: {},
-  lives: 200,
+  lives: 40,
   episodes: 10,
 };
 
-export async function bench(say: (line: string) => void, sizes: AdaptSizes = fullAdapt): Promise<Figure[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'hop-adapt-'));
+const home = join(process.cwd(), 'runs', 'hop-adapt');
+
+export async function bench(
+  say: (line: string) => void,
+  sizes: AdaptSizes = fullAdapt,
+  wanted: readonly Part[] = parts,
+  folder = home,
+): Promise<Figure[]> {
   const engine = await createEngine({ kernel: 'simd' });
   try {
-    const figures: Figure[] = [];
-    for (const game of sizes.games) figures.push(...(await measure(say, engine, folder, game, sizes)));
-    return figures;
+    // Seeds outside, so that a table over few of them is there early.
+    for (const seed of sizes.seeds)
+      for (const part of wanted) {
+        const one = new Meeting(say, engine, folder, part, seed, sizes);
+        for (const algorithm of algorithms) await one.train(algorithm);
+        for (const algorithm of algorithms)
+          for (const label of labels(part, algorithm)) await one.meet(algorithm, label);
+      }
+    return wanted.flatMap((part) => known(folder, part, sizes));
   } finally {
     engine.dispose();
-    rmSync(folder, { recursive: true });
   }
 }
 
-async function measure(say: (line: string) => void, engine: Engine, folder: string, game: string, sizes: AdaptSizes) {
-  const runOf = (algorithm: string, seed: number) => join(folder, `${game.replace('/', '-')}-${algorithm}-${seed}`);
-  const settingsOf = (algorithm: string, seed: number) =>
-    mergeSettings(recommendedSettings(game) as Record<string, unknown>, sizes.settings, {
+/** Whom an algorithm's agent meets: its own kind, scripted players, the others' agents. */
+const labels = (part: Part, algorithm: Algorithm): string[] => [
+  algorithm,
+  ...partners[games[part].split('/')[0]],
+  ...algorithms.filter((other) => other !== algorithm),
+];
+
+const resultOf = (folder: string, part: Part, algorithm: string, label: string, seed: number) =>
+  join(folder, `${part}-${algorithm}-beside-${label}-${seed}.json`);
+
+/** What the results that are kept say. */
+function known(folder: string, part: Part, sizes: AdaptSizes): Figure[] {
+  return algorithms.flatMap((algorithm) =>
+    labels(part, algorithm).flatMap((label) => {
+      const files = sizes.seeds
+        .map((seed) => resultOf(folder, part, algorithm, label, seed))
+        .filter((file) => existsSync(file));
+      if (files.length === 0) return [];
+      const returns = files.map((file) => (JSON.parse(readFileSync(file, 'utf8')) as { return: number }).return);
+      const { mean, halfWidth } = interval(returns);
+      const what = label === algorithm ? 'in self-play' : `beside three ${label}`;
+      const note = `+- ${halfWidth.toFixed(3)} over ${returns.length} seeds`;
+      return [figure(`${part}: ${algorithm} ${what}`, mean, '', undefined, note)];
+    }),
+  );
+}
+
+/** One game and seed. */
+class Meeting {
+  constructor(
+    private readonly say: (line: string) => void,
+    private readonly engine: Engine,
+    private readonly folder: string,
+    private readonly part: Part,
+    private readonly seed: number,
+    private readonly sizes: AdaptSizes,
+  ) {}
+
+  private runOf(algorithm: string): string {
+    return join(this.folder, `${this.part}-${algorithm}-${this.seed}`);
+  }
+
+  private settingsOf(algorithm: string) {
+    const game = games[this.part];
+    return mergeSettings(recommendedSettings(game, algorithm) as Record<string, unknown>, this.sizes.settings, {
       game,
       algorithm,
-      seed,
+      seed: this.seed,
       kernel: 'simd',
-      steps: sizes.steps(algorithm),
+      steps: this.sizes.steps(algorithm),
       recording: { record: 'off' },
     });
-  for (const algorithm of algorithms)
-    for (const seed of sizes.seeds) {
-      say(`${game}: ${algorithm}, seed ${seed} ...`);
-      (await trainInto(runOf(algorithm, seed), settingsOf(algorithm, seed), { engine })).dispose();
-    }
-  const figures: Figure[] = [];
-  const meet = async (algorithm: string, partner: (seed: number) => string, label: string) => {
-    const returns: number[] = [];
-    for (const seed of sizes.seeds) {
-      const settings = readSettings(settingsOf(algorithm, seed));
-      const players = [`frozen ${runOf(algorithm, seed)}`, ...Array.from({ length: 3 }, () => partner(seed))];
-      const origins = await readOrigins({ ...settings, players });
-      const options = { worlds: sizes.lives, episodes: sizes.episodes, seed: 1000 + seed };
-      const results = playMatch(engine, settings, players, origins, options);
-      returns.push(results.means(4)[0].mean);
-    }
-    const { mean, halfWidth } = interval(returns);
-    const note = `+- ${halfWidth.toFixed(3)} over ${returns.length} seeds`;
-    figures.push(figure(`${game}: ${algorithm} ${label}`, mean, '', undefined, note));
-  };
-  for (const algorithm of algorithms) {
-    await meet(algorithm, (seed) => `frozen ${runOf(algorithm, seed)}`, 'in self-play');
-    for (const partner of partners[game.split('/')[0]]) await meet(algorithm, () => partner, `beside three ${partner}`);
-    for (const other of algorithms)
-      if (other !== algorithm) await meet(algorithm, (seed) => `frozen ${runOf(other, seed)}`, `beside three ${other}`);
   }
-  return figures;
+
+  async train(algorithm: Algorithm): Promise<void> {
+    const run = this.runOf(algorithm);
+    if (existsSync(`${run}.whole`)) return;
+    this.say(`${this.part}: ${algorithm}, seed ${this.seed} ...`);
+    // What was stopped half-way is begun anew.
+    rmSync(run, { recursive: true, force: true });
+    (await trainInto(run, this.settingsOf(algorithm), { engine: this.engine })).dispose();
+    await writeWhole(`${run}.whole`, []);
+  }
+
+  async meet(algorithm: Algorithm, label: string): Promise<void> {
+    const file = resultOf(this.folder, this.part, algorithm, label, this.seed);
+    if (existsSync(file)) return;
+    const { lives, episodes } = this.sizes;
+    const partner = (algorithms as readonly string[]).includes(label) ? `frozen ${this.runOf(label)}` : label;
+    const settings = readSettings(this.settingsOf(algorithm));
+    const players = [`frozen ${this.runOf(algorithm)}`, partner, partner, partner];
+    const origins = await readOrigins({ ...settings, players });
+    const options = { worlds: lives, episodes, seed: 1000 + this.seed };
+    const [{ mean }] = playMatch(this.engine, settings, players, origins, options).means(4);
+    await writeWhole(file, [new TextEncoder().encode(`${JSON.stringify({ return: mean, lives, episodes })}\n`)]);
+  }
 }

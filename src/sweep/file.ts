@@ -58,7 +58,7 @@ export function readSweep(data: unknown, { portable = false } = {}): { name: str
         ),
       );
     const settings = mergeSettings(
-      recommendedSettings(given.game) as Record<string, unknown>,
+      recommendedSettings(given.game, given.algorithm) as Record<string, unknown>,
       portable ? { kernel: 'simd' } : {},
       given,
     );

@@ -36,9 +36,13 @@ const recommended: Readonly<Record<string, SettingsInput>> = {
   cleanup: { steps: 2_000_000, worlds: 128, rollout: 32, hop: { without: ['world-model'] } },
 };
 
+/** A search learns more from a move and costs more, so planners want small batches and many of them. */
+const planners: SettingsInput = { steps: 200_000, worlds: 32, rollout: 16 };
+
 /** The general defaults are not repeated here; an empty object means that they fit. */
-export function recommendedSettings(game: string): SettingsInput {
-  return recommended[game.split('/')[0]] ?? {};
+export function recommendedSettings(game: string, algorithm?: unknown): SettingsInput {
+  const own = recommended[game.split('/')[0]] ?? {};
+  return algorithm === 'hop-planner' ? { ...own, ...planners } : own;
 }
 
 /** Later ones win, field by field; lists are taken whole. */

@@ -98,7 +98,9 @@ export async function runSettings(game: string | undefined, flags: SettingFlags)
         '没有指定游戏；例如 trueline train stag-hunt，或在 --config 文件里写 "game"',
       ),
     );
-  const merged = mergeSettings(recommendedSettings(name) as Record<string, unknown>, given, { game: name });
+  const merged = mergeSettings(recommendedSettings(name, given.algorithm) as Record<string, unknown>, given, {
+    game: name,
+  });
   const settings = readSettings(merged);
   requireGame(settings);
   return settings;
