@@ -37,6 +37,7 @@ export async function bench(say: (line: string) => void, sizes = fullPlannerBenc
         places,
         count,
         learner,
+        eyes: (place) => place % game.shape.seats,
         model,
         gamma: 0.95,
         values,

@@ -8,7 +8,7 @@ import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 ensureInstalled();
 ensureBuilt();
 const { diagnose } = await import('../dist/doctor/diagnose.js');
-const { applyFault, faults, whyNot } = await import('../dist/faults/index.js');
+const { applyFault, faults, planningFaults, whyNot } = await import('../dist/faults/index.js');
 const { createEngine } = await import('../dist/net/engine.js');
 const { memoryStore, Recording, RecordingWriter } = await import('../dist/recording/index.js');
 const { ZipBuilder } = await import('../dist/recording/files/zip.js');
@@ -40,12 +40,23 @@ const setups = [
   run('echo', { ...echo, seats: 3 }, 6, 20, 6, { ppo: { epochs: 4 } }),
   run('stag-hunt', { horizon: 8 }, 6, 20, 6, { network: { hidden: [16] }, ppo: { epochs: 4 } }),
 ];
+/** For faults of agents that plan. */
+const plans = [2, 4].map((worlds) => {
+  const { iterations, settings } = run('stag-hunt', { horizon: 8 }, worlds, 16, 3);
+  const models = { hidden: [8], capacity: 128, window: 8, batch: 16, updates: 8 };
+  return {
+    iterations,
+    settings: { ...settings, algorithm: 'hop-planner', planner: { simulations: 8, samples: 2, judged: 0.5, models } },
+  };
+});
+const planning = new Set(planningFaults);
 const seeds = [1, 2, 3];
 
 const target = join(root, 'test', 'recordings');
 const only = process.argv.slice(2);
 for (const cause of only.length > 0 ? only : ['']) rmSync(join(target, cause), { recursive: true, force: true });
-const chosen = only.length > 0 ? faults.filter(({ cause }) => only.includes(cause)) : faults;
+const all = [...faults, ...planningFaults];
+const chosen = only.length > 0 ? all.filter(({ cause }) => only.includes(cause)) : all;
 let engine = await createEngine({ kernel: 'simd', threads: 1 });
 let trained = 0;
 
@@ -122,7 +133,7 @@ async function keepNews(fault, { store, news }, name) {
 }
 
 for (const fault of chosen) {
-  const found = await smallest(fault, setups);
+  const found = await smallest(fault, planning.has(fault) ? plans : setups);
   if (found) await keepNews(fault, found, fault.id);
   else missing.push(fault.id);
 }

@@ -1,7 +1,7 @@
 /** Play as an algorithm sees it: the decisions that learners are asked for, and what may accompany them. A companion draws nothing from the streams of play, so play without it is the same play. */
 import type { Batch } from '../batch/batch.ts';
 import type { Actions } from '../distributions/distribution.ts';
-import type { Game } from '../games/game.ts';
+import type { Game, GameColumn } from '../games/game.ts';
 import type { Player } from '../games/players.ts';
 import type { ActJob, ActOutputs, Engine } from '../net/types.ts';
 import type { Learner } from './learner.ts';
@@ -60,6 +60,8 @@ export interface Companion {
   decided(play: Play, batch: Batch): void;
   /** The game has moved on; nobody was paid yet. */
   stepped(play: Play): void;
+  /** What it notes about the latest decisions, per place, as extra columns of the rows. */
+  readonly notes?: readonly GameColumn[];
 }
 
 /** Learnt policies among scripted players, one decision at a time, where a policy must watch everybody at the table. */

@@ -1,7 +1,7 @@
 /** The rows of one iteration. A batch owns all its columns: it is re-ordered, sliced and copied only whole, so no column can follow an order of its own. */
 import type { ActionKind, Actions } from '../distributions/distribution.ts';
 import { actionKind } from '../distributions/index.ts';
-import type { Game } from '../games/game.ts';
+import type { Game, GameColumn } from '../games/game.ts';
 import { type ColumnKind, plainRoom, type Room } from '../net/types.ts';
 import { type ColumnArray, copyFloatSpan, copyRows, Runs } from './gather.ts';
 
@@ -18,11 +18,16 @@ export interface BatchShape {
   readonly extras: readonly { readonly name: string; readonly width: number }[];
 }
 
-/** `accompanying` is how many values follow the game's observation in what a policy sees. */
-export function batchShape(game: Game, criticState: number, accompanying = 0): BatchShape {
+/** `accompanying` is how many values follow the game's observation in what a policy sees, `noted` what a companion adds to the rows. */
+export function batchShape(
+  game: Game,
+  criticState: number,
+  accompanying = 0,
+  noted: readonly GameColumn[] = [],
+): BatchShape {
   const { candidates, features } = game.shape;
   const observation = game.shape.observation + accompanying;
-  const extras = (game.extras ?? []).map(({ name, width }) => ({ name, width }));
+  const extras = [...(game.extras ?? []), ...noted].map(({ name, width }) => ({ name, width }));
   return { observation, criticState, candidates, features, action: actionKind(game.shape), extras };
 }
 

@@ -55,6 +55,13 @@ import { sequencesShuffled } from './causes/memory/sequences-shuffled/cause.ts';
 import { inputSaturated } from './causes/network/input-saturated/cause.ts';
 import { policyCollapsed } from './causes/network/policy-collapsed/cause.ts';
 import { policyHeadFlat } from './causes/network/policy-head-flat/cause.ts';
+import { beliefMisassigned } from './causes/planning/belief-misassigned/cause.ts';
+import { beliefNotReset } from './causes/planning/belief-not-reset/cause.ts';
+import { beliefNotUpdated } from './causes/planning/belief-not-updated/cause.ts';
+import { explorationInTest } from './causes/planning/exploration-in-test/cause.ts';
+import { goalLabelsRotated } from './causes/planning/goal-labels-rotated/cause.ts';
+import { searchModelStale } from './causes/planning/search-model-stale/cause.ts';
+import { searchValuesMisassigned } from './causes/planning/search-values-misassigned/cause.ts';
 import { klEstimatorCancels } from './causes/reading/kl-estimator-cancels/cause.ts';
 import { metricMisreported } from './causes/reading/metric-misreported/cause.ts';
 import { inputsDiffer } from './causes/replay/inputs-differ/cause.ts';
@@ -125,6 +132,13 @@ export const causes: readonly CauseEntry[] = [
   oldLogpRecomputed,
   staleSamples,
   stochasticForward,
+  goalLabelsRotated,
+  beliefNotReset,
+  beliefNotUpdated,
+  beliefMisassigned,
+  searchModelStale,
+  searchValuesMisassigned,
+  explorationInTest,
   retokenised,
   weightsNotSynced,
   cacheStale,

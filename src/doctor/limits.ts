@@ -8,6 +8,7 @@ import { logs } from './limits/logs.ts';
 import { memory } from './limits/memory.ts';
 import { network } from './limits/network.ts';
 import { pairing } from './limits/pairing.ts';
+import { planning } from './limits/planning.ts';
 import { reading } from './limits/reading.ts';
 import { replay } from './limits/replay.ts';
 import { scores } from './limits/scores.ts';
@@ -28,6 +29,7 @@ export const topics = {
   tokens,
   continuous,
   memory,
+  planning,
   buffers,
   logs,
 } as const;
@@ -47,5 +49,6 @@ export const limits = {
   ...tokens,
   ...continuous,
   ...memory,
+  ...planning,
   ...buffers,
 } as const;

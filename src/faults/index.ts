@@ -26,6 +26,7 @@ import { notFiniteFaults } from './gradient/not-finite.ts';
 import { parameterFaults } from './gradient/parameters.ts';
 import { settingFaults } from './gradient/settings.ts';
 import { networkFaults } from './network-signal.ts';
+import { planningFaults } from './planning.ts';
 import { readingFaults } from './reading.ts';
 import { expectedIterations, findTraits, unmetNeeds } from './traits.ts';
 
@@ -57,11 +58,14 @@ export const faults: readonly Fault[] = [
 /** Faults that make equal agents come out unequal. Faults above do so too, where they strike only some agents. */
 export const asymmetryFaults: readonly Fault[] = [...gameAsymmetries, ...trainingAsymmetries, ...hopAsymmetries];
 
+/** Faults of agents that plan. */
+export { planningFaults };
+
 /** How many names are offered in place of one that is not known. */
 const offered = 5;
 
 export function findFault(id: string): Fault {
-  const all = [...faults, ...asymmetryFaults];
+  const all = [...faults, ...asymmetryFaults, ...planningFaults];
   const found = all.find((fault) => fault.id === id);
   if (found) return found;
   const wanted = id.toLowerCase();

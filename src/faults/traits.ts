@@ -18,6 +18,8 @@ export interface Traits {
   separate: boolean;
   /** Agents have modules of HOP+. */
   modules: boolean;
+  /** Agents search for their moves with beliefs and models. */
+  planner: boolean;
   /** Two learning agents decide in the same step. */
   together: boolean;
   fixedHead: boolean;
@@ -57,6 +59,14 @@ const meanings = {
     ['every module of HOP+ (--algorithm hop --without none)', 'HOP+ 的每个模块（--algorithm hop --without none）'],
     (t: Traits) => t.modules,
   ],
+  planner: [
+    [
+      'agents that plan with beliefs and models (--algorithm hop-planner)',
+      '带信念与模型的规划智能体（--algorithm hop-planner）',
+    ],
+    (t: Traits) => t.planner,
+  ],
+  'three-seats': [['at least three seats', '至少三个座位'], (t: Traits) => t.seats > 2],
   together: [
     ['two learning agents that decide in the same step', '两个在同一步决策的学习智能体'],
     (t: Traits) => t.together,
@@ -125,6 +135,7 @@ export function findTraits(settings: Settings, make?: GameMaker): Traits {
     learning: agents,
     separate: settings.sharing === 'separate',
     modules: settings.algorithm === 'hop' && settings.hop.without.length === 0,
+    planner: settings.algorithm === 'hop-planner' && settings.planner.without.length === 0,
     together: false,
     fixedHead: head === 'fixed' || (head === 'auto' && features === 0),
     masks: false,

@@ -1,6 +1,7 @@
 /** The one table of tables and columns. The reader, the writer, `inspect`, `validate` and docs/recording.md are made from it; a column that is not here is kept, and reported as unknown. */
 
 import { controlColumns } from './control-columns.ts';
+import { plannerSamples } from './planner-columns.ts';
 import { tokenColumns } from './token-columns.ts';
 
 export type Kind = 'int' | 'float' | 'bool' | 'text';
@@ -89,6 +90,7 @@ export const tables: readonly TableSpec[] = [
     ['int seat', 'the physical place in the game, where names are dealt to seats'],
     ['bool imagined', 'the row comes from a model, not from the game'],
     ...controlColumns.samples,
+    ...plannerSamples,
     ...tokenColumns.samples,
   ]),
   table('responses', 'one response of a language model', [...tokenColumns.responses]),

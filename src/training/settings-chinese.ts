@@ -83,6 +83,8 @@ export const chineseSettings: Readonly<Record<string, string>> = {
   'planner.samples': '一步棋从信念中抽取其他智能体目标的次数；每次抽取各有一棵树。',
   'planner.exploration': '选择下一个尝试的动作时先验的权重。',
   'planner.rationality': '对更好动作的偏好有多严格：指数中价值的权重，以回报的离散度为单位。',
+  'planner.world': '在哪里试走：游戏自身的规则，或 HOP+ 的世界模型（按 hop.worldModel 的设置从对局中学习）。',
+  'planner.judged': '训练中不随机抽取任何动作的局所占比例；它们的回报是读数 return.judged。',
   'planner.noise': '训练中随机抽取的动作比例；不学习时为零。',
   'planner.horizonWeight': '一局之前的信念有多少保留到下一局。',
   ...inModule('planner.models'),

@@ -122,7 +122,7 @@ export class Trainer {
     this.crew = crew;
     this.seated = seated;
     this.learners = seated.slice(0, lineup.learning);
-    const rows = batchShape(game, widest.state, widest.accompanying);
+    const rows = batchShape(game, widest.state, widest.accompanying, crew?.companion.notes);
     requireRoom(settings, learning, rowBytes(rows));
     this.seating = makeSeating(this.game, names, settings, seated);
     this.collector = new Collector(engine, game, this.seating, seated, settings, stages, crew?.companion ?? null);

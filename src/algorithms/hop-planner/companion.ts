@@ -3,9 +3,12 @@ import type { Batch } from '../../batch/batch.ts';
 import type { Game } from '../../games/game.ts';
 import { RandomStream } from '../../math/random.ts';
 import { legalBits } from '../hop/companion.ts';
+import type { Learner } from '../learner.ts';
 import type { Asked, AskedPlaces, Companion, Play } from '../play.ts';
 import { Beliefs } from './beliefs.ts';
-import { drawn, type GoalModel, type MovesRing, OpenMoves } from './models.ts';
+import type { LearntRules } from './learnt-world.ts';
+import { drawn, type GoalModel, type MovesRing, neverImpossible, OpenMoves } from './models.ts';
+import { PlannerNotes, type SearchNotes } from './notes.ts';
 import { Search } from './search.ts';
 import type { PlannerSettings } from './settings.ts';
 import type { PlannerStages } from './stages.ts';
@@ -17,7 +20,12 @@ export interface Planners {
   readonly seed: number;
   readonly names: readonly string[];
   readonly stages: PlannerStages;
+  /** The iteration under way. */
+  readonly iteration: number;
+  /** Worlds to try moves out in. */
   readonly make: (worlds: number) => Game;
+  /** What is learnt of the rules, where they are not known. */
+  readonly rules: LearntRules | null;
   /** The model of a learner's others; null where they are taken to choose at random, undefined where the learner is another crew's. */
   modelOf(learner: number): GoalModel | null | undefined;
   /** The agents that plan, with their learners. */
@@ -33,7 +41,25 @@ export class PlannerCompanion implements Companion {
   private readonly begun: Int32Array;
   private values = new Float64Array(0);
   private readonly policy: Float64Array;
-  private likelihood = new Float64Array(0);
+  private readonly likelihood: Float64Array;
+  /** What is recorded beside the rows; null where nothing is learnt. */
+  private readonly noted: PlannerNotes | null;
+  /** The notes of the step before were copied into their rows. */
+  private copied = false;
+  /** Of the latest search of each place: the chances that it gave to the others' next moves. */
+  private readonly chances: Float64Array;
+  private readonly drawnGoals: Int32Array;
+  private searchNotes: SearchNotes = {
+    root: new Float64Array(0),
+    goals: new Int32Array(0),
+    chances: new Float64Array(0),
+  };
+  /** Per world: whether the episode is played to be judged. Per agent: what such episodes paid, and how many began. */
+  private readonly judged: Uint8Array;
+  private readonly paid: Float64Array;
+  private readonly episodes: Int32Array;
+  /** The learner of every agent that was asked for a decision. */
+  private readonly learners: (Learner | undefined)[] = [];
   /** Of the latest iteration: moves that were searched for, and the sum of the entropies of what was chosen from. */
   searched = 0;
   entropy = 0;
@@ -52,6 +78,26 @@ export class PlannerCompanion implements Companion {
     this.streams = new Array<RandomStream | null>(game.worlds * seats).fill(null);
     this.begun = new Int32Array(game.worlds);
     this.policy = new Float64Array(actions);
+    const places = game.worlds * seats;
+    const goals = game.goals!.length;
+    this.likelihood = new Float64Array(goals);
+    this.noted = moves ? new PlannerNotes(places, names.length, goals, actions) : null;
+    this.chances = new Float64Array(places * seats * actions);
+    this.drawnGoals = new Int32Array(places * seats);
+    this.judged = new Uint8Array(game.worlds);
+    this.paid = new Float64Array(names.length);
+    this.episodes = new Int32Array(names.length);
+  }
+
+  get notes() {
+    return this.noted?.columns;
+  }
+
+  /** Mean return of the episodes in which an agent drew no move at random, since this was last asked; NaN where there were none. */
+  judgedReturn(agent: number): number {
+    const mean = this.episodes[agent] > 0 ? this.paid[agent] / this.episodes[agent] : Number.NaN;
+    this.paid[agent] = this.episodes[agent] = 0;
+    return mean;
   }
 
   widthOf(): number {
@@ -65,27 +111,44 @@ export class PlannerCompanion implements Companion {
     const { seed, names, stages } = this.crew;
     stages.begin(this.beliefs, world);
     const number = this.begun[world]++;
+    // What was begun in an earlier iteration is counted with it, so that a mean is over whole episodes as far as they have come.
+    this.judged[world] = RandomStream.of(seed, 'judged', world, number).uniform() < this.crew.settings.judged ? 1 : 0;
     for (let place = world * seats; place < (world + 1) * seats; place++) {
       const name = names[play.agentAt[place]];
       this.streams[place] = RandomStream.of(seed, 'search', name, this.moves ? 'train' : 'play', world, number);
       if (this.open) this.open.count[place] = 0;
+      if (this.judged[world] === 1) this.episodes[play.agentAt[place]]++;
     }
   }
 
   decide(play: Play, asked: Asked & AskedPlaces): void {
     const { crew, beliefs } = this;
+    const { stages } = crew;
     const model = crew.modelOf(asked.learner.index);
-    if (model === undefined || !asked.learner.searches) return;
+    if (model === undefined || !asked.learner.searches || asked.length === 0) return;
+    if (this.copied) this.noted?.clear();
+    this.copied = false;
     const { game, agentAt } = play;
     const { seats, actions } = game.shape;
     const uniform = crew.settings.without.includes('beliefs');
-    if (this.values.length < asked.length * actions) this.values = new Float64Array(asked.length * actions);
+    if (this.values.length < asked.length * actions) {
+      this.values = new Float64Array(asked.length * actions);
+      this.searchNotes = {
+        root: new Float64Array(asked.length),
+        goals: new Int32Array(asked.length * seats),
+        chances: new Float64Array(asked.length * seats * actions),
+      };
+    }
+    for (let i = 0; i < asked.length; i++) this.learners[agentAt[asked.place[i]]] = asked.learner;
+    const by = (place: number) => stages.valuedBy(agentAt[place]);
     this.search.run({
       game,
       places: asked.place,
       count: asked.length,
-      learner: asked.learner,
-      model,
+      learner: this.learners[by(asked.place[0])] ?? asked.learner,
+      eyes: (place) => seatOf(agentAt, place - (place % seats), seats, by(place)) ?? place % seats,
+      model: model && stages.model(model, crew.iteration),
+      ...(this.noted ? { notes: this.searchNotes } : {}),
       gamma: crew.gamma,
       values: this.values,
       agentAt: (place) => agentAt[place],
@@ -94,10 +157,28 @@ export class PlannerCompanion implements Companion {
         if (uniform) return Math.floor(chance * beliefs.goals);
         const world = Math.floor(place / seats);
         const other = agentAt[world * seats + seat];
-        return beliefs.draw(crew.stages.belief(beliefs, world, agentAt[place], other), chance);
+        return beliefs.draw(stages.belief(beliefs, world, agentAt[place], other), chance);
       },
     });
+    if (this.noted) this.note(play, asked, this.noted);
     this.choose(asked, game);
+  }
+
+  private note({ agentAt, game }: Play, asked: AskedPlaces, noted: PlannerNotes): void {
+    const { crew, beliefs, searchNotes } = this;
+    const { seats, actions } = game.shape;
+    for (let i = 0; i < asked.length; i++) {
+      const place = asked.place[i];
+      const world = Math.floor(place / seats);
+      const agent = agentAt[place];
+      noted.row('judged', place, this.judged[world]);
+      noted.row('search_root', place, searchNotes.root[i]);
+      noted.moves(place, this.values, i * actions);
+      noted.planned(place, agent, beliefs, world, (other) => crew.stages.belief(beliefs, world, agent, other));
+      const chances = searchNotes.chances.subarray(i * seats * actions, (i + 1) * seats * actions);
+      this.chances.set(chances, place * seats * actions);
+      this.drawnGoals.set(searchNotes.goals.subarray(i * seats, (i + 1) * seats), place * seats);
+    }
   }
 
   /** The Boltzmann-rational policy of the values: exp(beta Q) / Z. What it was drawn from is what the row keeps. */
@@ -106,9 +187,11 @@ export class PlannerCompanion implements Companion {
     const { actions } = game.shape;
     const { rationality, noise } = this.crew.settings;
     const { out, learner } = asked;
-    const share = this.crew.stages.explores(this.moves !== null) ? noise : 0;
     const scale = rationality / Math.max(1e-6, learner.normaliser.spread);
     for (let i = 0; i < asked.length; i++) {
+      const judged = this.judged[Math.floor(asked.place[i] / game.shape.seats)] === 1;
+      const share = this.crew.stages.explores(this.moves !== null, judged) ? noise : 0;
+      this.noted?.row('rationality', asked.place[i], scale);
       const at = i * actions;
       let most = Number.NEGATIVE_INFINITY;
       for (let a = 0; a < actions; a++) most = Math.max(most, values[at + a]);
@@ -141,6 +224,7 @@ export class PlannerCompanion implements Companion {
   decided(play: Play, _batch: Batch): void {
     const { game, actions, agentAt } = play;
     if (this.open) {
+      this.crew.rules?.decided(play);
       const { observation } = game.shape;
       for (let place = 0; place < play.places; place++)
         if (game.acting[place] === 1 && play.present[place] === 1)
@@ -168,22 +252,51 @@ export class PlannerCompanion implements Companion {
       for (let g = 0; g < goals; g++) model.put(rows++, game.obs, place * observation, g, agentAt[place]);
     }
     model.forward(rows);
-    if (this.likelihood.length < goals) this.likelihood = new Float64Array(goals);
     rows = 0;
     for (let place = 0; place < play.places; place++) {
       if (!acts(place)) continue;
       for (let g = 0; g < goals; g++)
         this.likelihood[g] = model.chance(rows++, game.legal, place * candidates, actions[place]);
-      beliefs.see(beliefs.at(Math.floor(place / seats), observer, agentAt[place]), this.likelihood, 0);
+      const world = Math.floor(place / seats);
+      this.crew.stages.see(beliefs, beliefs.at(world, observer, agentAt[place]), this.likelihood);
+      if (this.noted) this.noteMove(play, world, observer, place, this.noted);
     }
   }
 
+  /** The move at `place`, as the observer's model and its search had it. */
+  private noteMove(
+    { agentAt, game, actions }: Play,
+    world: number,
+    observer: number,
+    place: number,
+    noted: PlannerNotes,
+  ): void {
+    const { seats, candidates, actions: moves } = game.shape;
+    const own = seatOf(agentAt, world * seats, seats, observer);
+    if (own === null) return;
+    const row = world * seats + own;
+    if (game.acting[row] === 0) return;
+    const other = agentAt[place];
+    const seat = place % seats;
+    let legal = 0;
+    for (let a = 0; a < candidates; a++) legal += game.legal[place * candidates + a];
+    noted.belief('likelihood', row, observer, other, this.likelihood, 0);
+    noted.other('drawn_goal', row, observer, other, this.drawnGoals[row * seats + seat]);
+    const chance = this.chances[(row * seats + seat) * moves + actions[place]];
+    noted.other('foreseen', row, observer, other, neverImpossible(chance, legal));
+  }
+
   stepped(play: Play): void {
+    this.copied = true;
+    if (this.open) this.crew.rules?.stepped(play);
     const { game, agentAt } = play;
     const { seats } = game.shape;
     for (let place = 0; place < play.places; place++) {
       const reached = game.goal![place];
-      if (reached < 0 || play.present[place] === 0) continue;
+      this.noted?.row('goal', place, reached);
+      if (play.present[place] === 0) continue;
+      if (this.judged[Math.floor(place / seats)] === 1) this.paid[agentAt[place]] += game.reward[place];
+      if (reached < 0) continue;
       const goal = this.crew.stages.label(reached, this.beliefs.goals);
       this.beliefs.reached(Math.floor(place / seats), agentAt[place], goal);
       if (this.open && this.moves) this.open.label(place, agentAt[place], goal, this.moves);
@@ -195,6 +308,7 @@ export class PlannerCompanion implements Companion {
       now: this.beliefs.now.slice(),
       prior: this.beliefs.prior.slice(),
       begun: this.begun.slice(),
+      judged: this.judged.slice(),
       streams: Float64Array.from(this.streams.flatMap((stream) => stream?.state() ?? [0, 0, 0, 0])),
       open: this.open?.save() ?? null,
     };
@@ -204,9 +318,16 @@ export class PlannerCompanion implements Companion {
     this.beliefs.now.set(saved.now);
     this.beliefs.prior.set(saved.prior);
     this.begun.set(saved.begun);
+    this.judged.set(saved.judged);
     this.streams.forEach((_, place) => {
       this.streams[place] = RandomStream.fromState(Array.from(saved.streams.subarray(4 * place, 4 * place + 4)));
     });
     if (saved.open) this.open?.load(saved.open);
   }
+}
+
+/** The seat that an agent has in the world whose first place this is; null where it has none. */
+function seatOf(agentAt: Int32Array, first: number, seats: number, agent: number): number | null {
+  for (let seat = 0; seat < seats; seat++) if (agentAt[first + seat] === agent) return seat;
+  return null;
 }

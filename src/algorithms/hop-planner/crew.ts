@@ -7,6 +7,7 @@ import type { Crew, CrewRun } from '../algorithm.ts';
 import type { Learner } from '../learner.ts';
 import type { Table } from '../play.ts';
 import { PlannerCompanion, type Planners } from './companion.ts';
+import { LearntRules } from './learnt-world.ts';
 import { GoalModel, type MovesRing, movesRing } from './models.ts';
 import type { PlannerSettings } from './settings.ts';
 import { PlannerTable } from './table.ts';
@@ -14,7 +15,14 @@ import { PlannerTable } from './table.ts';
 export interface SavedPlanner {
   models: (PolicySave | null)[];
   moves: ReturnType<MovesRing['save']>;
+  rules: ReturnType<LearntRules['save']> | null;
   play: ReturnType<PlannerCompanion['save']>;
+}
+
+/** What goes with a planner into another run. */
+export interface AdoptedPlanner {
+  model: PolicySave | null;
+  rules: PolicySave[] | null;
 }
 
 export class PlannerCrew implements Crew, Planners {
@@ -23,10 +31,12 @@ export class PlannerCrew implements Crew, Planners {
   readonly gamma: number;
   readonly seed: number;
   readonly observers: { agent: number; learner: number }[];
+  readonly rules: LearntRules | null;
   private readonly models = new Map<number, GoalModel | null>();
   private readonly moves: MovesRing;
-  private iteration = 0;
+  iteration = 0;
   private readonly losses = new Map<number, number>();
+  private worldLoss = Number.NaN;
 
   constructor(private readonly run: CrewRun) {
     const { engine, game, settings, names, plans } = run;
@@ -56,8 +66,20 @@ export class PlannerCrew implements Crew, Planners {
         index,
         uses ? new GoalModel(engine, size, settings.planner.models, settings.seed, name, agents[0]) : null,
       );
+    this.rules = settings.planner.world === 'learnt' ? this.learntRules(run) : null;
     this.moves = movesRing(shape.observation, settings.planner.models.capacity);
     this.companion = new PlannerCompanion(this, game, run.frozen ? null : this.moves);
+  }
+
+  private learntRules({ engine, game, settings }: CrewRun): LearntRules {
+    if (!game.planes)
+      throw new BadInput(
+        told(
+          `planner.world learnt needs an observation made of planes, and ${game.name} has none; stag-hunt and snowdrift have. Use planner.world=rules`,
+          `planner.world learnt 需要由平面组成的观测，而 ${game.name} 没有；stag-hunt 和 snowdrift 有。请用 planner.world=rules`,
+        ),
+      );
+    return new LearntRules(engine, game, settings.hop, settings.seed);
   }
 
   get names(): readonly string[] {
@@ -69,7 +91,7 @@ export class PlannerCrew implements Crew, Planners {
   }
 
   get make() {
-    return this.run.make;
+    return this.rules ? this.rules.make(this.run.game) : this.run.make;
   }
 
   modelOf(learner: number): GoalModel | null | undefined {
@@ -85,6 +107,7 @@ export class PlannerCrew implements Crew, Planners {
   imagine(): void {}
 
   learn(_learners: readonly Learner[], order: readonly number[]): void {
+    this.worldLoss = this.rules?.learn(this.iteration) ?? Number.NaN;
     for (const learner of order) {
       const model = this.models.get(learner);
       if (model) this.losses.set(learner, model.learn(this.moves, this.iteration));
@@ -98,10 +121,12 @@ export class PlannerCrew implements Crew, Planners {
   readings(): Record<string, number>[] {
     const { searched, entropy } = this.companion;
     const all: Record<string, number>[] = [];
-    for (const { index } of this.run.plans)
+    for (const { index, agents } of this.run.plans)
       all[index] = {
         ...(this.losses.has(index) ? { 'goal_model.loss': this.losses.get(index) as number } : {}),
         ...(searched > 0 ? { 'search.entropy': entropy / searched } : {}),
+        ...(this.rules ? { 'world_model.loss': this.worldLoss } : {}),
+        'return.judged': this.companion.judgedReturn(agents[0]),
       };
     return all;
   }
@@ -124,13 +149,16 @@ export class PlannerCrew implements Crew, Planners {
   }
 
   adopt(learner: number, saved: unknown): void {
-    this.models.get(learner)?.load(saved as PolicySave);
+    const { model, rules } = saved as AdoptedPlanner;
+    if (model) this.models.get(learner)?.load(model);
+    if (rules) this.rules?.model.load(rules);
   }
 
   save(): SavedPlanner {
     return {
       models: this.run.plans.map(({ index }) => this.models.get(index)?.save() ?? null),
       moves: this.moves.save(),
+      rules: this.rules?.save() ?? null,
       play: this.companion.save(),
     };
   }
@@ -141,6 +169,7 @@ export class PlannerCrew implements Crew, Planners {
       if (model) this.models.get(index)?.load(model);
     }
     this.moves.load(saved.moves);
+    if (saved.rules) this.rules?.load(saved.rules);
     this.companion.load(saved.play);
   }
 }

@@ -18,16 +18,18 @@ export type MovesRing = ReturnType<typeof movesRing>;
 
 /** A move is never believed to be quite impossible. */
 const surprise = 0.02;
+export const neverImpossible = (chance: number, legalMoves: number) => (1 - surprise) * chance + surprise / legalMoves;
 
 export class GoalModel {
   private readonly model: Model;
   private readonly inputs: number;
   private targets = ints(0);
   private legal = new Uint8Array(0);
-  private readonly probabilities: Float64Array;
+  /** Of the row that was asked about last. */
+  readonly probabilities: Float64Array;
 
   constructor(
-    engine: Engine,
+    private readonly engine: Engine,
     private readonly size: { observation: number; actions: number; goals: number; agents: number },
     private readonly settings: PlannerSettings['models'],
     private readonly seed: number,
@@ -63,7 +65,7 @@ export class GoalModel {
   /** The chance of a move in row i, among the legal ones. */
   chance(i: number, legal: ArrayLike<number>, at: number, action: number): number {
     const legalMoves = this.distribution(i, legal, at);
-    return (1 - surprise) * this.probabilities[action] + surprise / legalMoves;
+    return neverImpossible(this.probabilities[action], legalMoves);
   }
 
   /** A move drawn in row i; `uniform` lies in [0, 1). */
@@ -117,6 +119,13 @@ export class GoalModel {
       sum += this.model.learn(batch, (y, g) => crossEntropy(y, batch, actions, groups, this.targets, g, this.legal));
     }
     return sum / updates;
+  }
+
+  /** A model that stays as this one is now. */
+  copy(): GoalModel {
+    const copy = new GoalModel(this.engine, this.size, this.settings, this.seed, this.name, this.agent);
+    copy.load(this.save());
+    return copy;
   }
 
   save(): PolicySave {

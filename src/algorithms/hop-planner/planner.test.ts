@@ -98,6 +98,7 @@ describe('the search', () => {
       places: [0],
       count: 1,
       learner: trainer.learners[0],
+      eyes: (place) => place % game.shape.seats,
       model: model as never,
       gamma: 0.95,
       values: found,
@@ -139,6 +140,7 @@ describe('the search', () => {
       places: [0],
       count: 1,
       learner: trainer.learners[0],
+      eyes: (place) => place % game.shape.seats,
       model: null,
       gamma: 0.9,
       values: found,
@@ -163,6 +165,22 @@ describe('a run of agents that plan', () => {
       whole.learners.map(({ policy }) => policy.save()),
     );
     expect((second.crew as PlannerCrew).save()).toEqual((whole.crew as PlannerCrew).save());
+  });
+
+  it('searches over a world model that it learns from play, and goes on with it bit for bit', async () => {
+    const learnt = {
+      planner: { ...small.planner, world: 'learnt' as const },
+      hop: { worldModel: { batch: 16, updates: 2 } },
+    };
+    const whole = make(learnt);
+    for (let i = 0; i < 3; i++) await whole.iterate();
+    const first = make(learnt);
+    for (let i = 0; i < 2; i++) await first.iterate();
+    const second = make(learnt);
+    second.load(await first.save());
+    await second.iterate();
+    expect((second.crew as PlannerCrew).save()).toEqual((whole.crew as PlannerCrew).save());
+    expect((whole.crew as PlannerCrew).readings()[0]['world_model.loss']).toBeGreaterThan(0);
   });
 
   it.each(['planner', 'beliefs', 'models'] as const)('runs without %s', async (module) => {

@@ -2,7 +2,7 @@
 import type { Algorithm } from '../algorithm.ts';
 import { ppo } from '../ppo/ppo.ts';
 import { ppoUpdate } from '../ppo/update.ts';
-import { PlannerCrew, type SavedPlanner } from './crew.ts';
+import { type AdoptedPlanner, PlannerCrew, type SavedPlanner } from './crew.ts';
 import { plannerUpdate } from './update.ts';
 
 export const hopPlanner: Algorithm = {
@@ -13,5 +13,8 @@ export const hopPlanner: Algorithm = {
   update: (engine, parts, plan, stages, watch) =>
     (parts[0].learner.searches ? plannerUpdate : ppoUpdate)(engine, parts, plan, stages, watch),
   crew: (run) => new PlannerCrew(run),
-  modelsOf: (saved, position) => (saved as SavedPlanner | null)?.models[position] ?? null,
+  modelsOf: (saved, position): AdoptedPlanner | null => {
+    const of = saved as SavedPlanner | null;
+    return of ? { model: of.models[position] ?? null, rules: of.rules?.model ?? null } : null;
+  },
 };

@@ -8,6 +8,8 @@ import type { RandomStream } from '../../math/random.ts';
 import type { ActOutputs, DecisionRows } from '../../net/types.ts';
 import type { Learner } from '../learner.ts';
 import type { GoalModel } from './models.ts';
+import { randomMove, softmax } from './moves.ts';
+import type { SearchNotes } from './notes.ts';
 import type { PlannerSettings } from './settings.ts';
 
 /** Moves to be found, all of one learner. */
@@ -15,7 +17,9 @@ export interface SearchOrder {
   readonly game: Game;
   readonly places: ArrayLike<number>;
   readonly count: number;
+  /** Whose policy and critic judge the states, and the seat through whose eyes. */
   readonly learner: Learner;
+  eyes(place: number): number;
   /** How the others play; null has them choose at random. */
   readonly model: GoalModel | null;
   readonly gamma: number;
@@ -26,6 +30,8 @@ export interface SearchOrder {
   stream(place: number): RandomStream;
   /** Per place and action: the mean value over all trees, in units of the rewards; minus infinity where it is illegal. */
   readonly values: Float64Array;
+  /** What the first tree of every place went by, where it is to be recorded. */
+  readonly notes?: SearchNotes;
 }
 
 /** Trees that advance together; more of them would only take more memory. */
@@ -137,9 +143,10 @@ export class Search {
         if (seat !== place % seats) this.goals[tree * seats + seat] = order.drawGoal(place, seat, stream.uniform());
     }
     this.evaluate(order, trees, placeOf);
+    this.note(order, first, trees);
     for (let simulation = 0; simulation < this.each; simulation++) {
       for (let tree = 0; tree < trees; tree++) this.select(tree, placeOf(tree) % seats);
-      this.advance(order, trees, placeOf);
+      this.advance(order, trees, placeOf, simulation === 0 ? first : -1);
       this.evaluate(order, trees, placeOf);
       for (let tree = 0; tree < trees; tree++) this.backUp(tree, order.gamma);
     }
@@ -153,6 +160,17 @@ export class Search {
         for (let s = tree; s < tree + samples; s++) sum += this.mean(s * this.nodes, a);
         order.values[to + a] = sum / samples;
       }
+    }
+  }
+
+  private note({ notes }: SearchOrder, first: number, trees: number): void {
+    if (!notes) return;
+    const { seats } = this.sim!.shape;
+    const { samples } = this.settings;
+    for (let tree = 0; tree < trees; tree += samples) {
+      const i = first + tree / samples;
+      notes.root[i] = this.worth[tree * this.nodes];
+      for (let seat = 0; seat < seats; seat++) notes.goals[i * seats + seat] = this.goals[tree * seats + seat];
     }
   }
 
@@ -221,8 +239,8 @@ export class Search {
     return best;
   }
 
-  /** Plays the move into every new node, with the others' moves as their goals have it. */
-  private advance(order: SearchOrder, trees: number, placeOf: (tree: number) => number): void {
+  /** Plays the move into every new node, with the others' moves as their goals have it. `first` is the first place of the order where the chances at the root are to be noted, and -1 elsewhere. */
+  private advance(order: SearchOrder, trees: number, placeOf: (tree: number) => number, first: number): void {
     const sim = this.sim!;
     const { seats, actions, observation } = sim.shape;
     const { model } = order;
@@ -253,10 +271,16 @@ export class Search {
       for (let seat = 0; seat < seats; seat++) {
         const there = from * seats + seat;
         if (seat === place % seats) this.actions[node * seats + seat] = this.via[node];
-        else if (sim.acting[there] === 1)
+        else if (sim.acting[there] === 1) {
           this.actions[node * seats + seat] = model
             ? model.draw(rows++, sim.legal, there * actions, stream.uniform())
             : randomMove(sim.legal, there * actions, actions, stream);
+          if (order.notes && model && first >= 0 && tree % this.settings.samples === 0)
+            order.notes.chances.set(
+              model.probabilities,
+              ((first + tree / this.settings.samples) * seats + seat) * actions,
+            );
+        }
       }
       sim.take!(sim, from, node);
       sim.over[node] = 0;
@@ -285,7 +309,8 @@ export class Search {
       const node = this.leaf[tree];
       if (this.ended[node] === 1) continue;
       const there = node * seats + (placeOf(tree) % seats);
-      rows.obs.set(sim.obs.subarray(there * observation, (there + 1) * observation), count * observation);
+      const eyes = node * seats + order.eyes(placeOf(tree));
+      rows.obs.set(sim.obs.subarray(eyes * observation, (eyes + 1) * observation), count * observation);
       for (let a = 0; a < actions; a++)
         rows.legal[count * actions + a] = this.ended[node] === 0 ? sim.legal[there * actions + a] : a === 0 ? 1 : 0;
       this.waiting[count++] = node;
@@ -318,30 +343,4 @@ export class Search {
       node = this.parent[node];
     }
   }
-}
-
-function randomMove(legal: ArrayLike<number>, at: number, actions: number, stream: RandomStream): number {
-  let count = 0;
-  for (let a = 0; a < actions; a++) count += legal[at + a];
-  let wanted = stream.below(count);
-  for (let a = 0; a < actions; a++) if (legal[at + a] === 1 && wanted-- === 0) return a;
-  return 0;
-}
-
-function softmax(
-  logits: Float32Array,
-  legal: Uint8Array,
-  from: number,
-  count: number,
-  out: Float32Array,
-  to: number,
-): void {
-  let most = Number.NEGATIVE_INFINITY;
-  for (let a = 0; a < count; a++) if (legal[from + a] === 1) most = Math.max(most, logits[from + a]);
-  let sum = 0;
-  for (let a = 0; a < count; a++) {
-    out[to + a] = legal[from + a] === 1 ? Math.exp(logits[from + a] - most) : 0;
-    sum += out[to + a];
-  }
-  for (let a = 0; a < count; a++) out[to + a] /= sum;
 }

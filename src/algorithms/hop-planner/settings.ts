@@ -14,8 +14,14 @@ export const plannerSchema = z.strictObject({
     .describe(
       'What is left out: planner (then PPO decides and learns), beliefs (every goal is as likely), models (others choose at random).',
     ),
+  world: z
+    .enum(['rules', 'learnt'])
+    .default('rules')
+    .describe(
+      "What moves are tried out in: the game's own rules, or the world model of HOP+, learnt from play with the settings hop.worldModel.",
+    ),
   simulations: whole(1, 100_000)
-    .default(48)
+    .default(64)
     .describe('Simulations for one move, shared by all goals that are sampled; time grows in proportion.'),
   samples: whole(1, 64)
     .default(4)
@@ -31,6 +37,11 @@ export const plannerSchema = z.strictObject({
   noise: share()
     .default(0.05)
     .describe('Share of moves that are drawn at random in training; none are where nothing is learnt.'),
+  judged: share()
+    .default(0.1)
+    .describe(
+      'Share of training episodes in which no move is drawn at random; what they return is the reading return.judged.',
+    ),
   horizonWeight: share()
     .default(0.8)
     .describe('How much of what was believed before an episode is kept for the next one.'),

@@ -1,6 +1,6 @@
 /** `trueline zoo`: the faults that a run can be given on purpose. */
 import { Command } from 'commander';
-import { asymmetryFaults, faults } from '../../faults/index.ts';
+import { asymmetryFaults, faults, planningFaults } from '../../faults/index.ts';
 import { style, wantsColour } from '../../report/style.ts';
 import { table } from '../../report/table.ts';
 import { json, print } from '../common/options.ts';
@@ -14,7 +14,7 @@ export function zooCommand(): Command {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ trueline zoo list\n')
     .action((flags: { json?: boolean }) => {
-      const rows = [...faults, ...asymmetryFaults].map(({ id, cause, stage, sentence }) => ({
+      const rows = [...faults, ...planningFaults, ...asymmetryFaults].map(({ id, cause, stage, sentence }) => ({
         id,
         cause,
         stage,

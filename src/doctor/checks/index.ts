@@ -23,6 +23,7 @@ import { wholeLoss } from './gradient/whole-loss.ts';
 import { wiring } from './gradient/wiring.ts';
 import { memoryChecks } from './memory/index.ts';
 import { metrics } from './metrics.ts';
+import { planningChecks } from './planning/index.ts';
 import { inputs } from './replay/inputs.ts';
 import { oldLogpRecomputed } from './replay/old-logp-recomputed.ts';
 import { ownership } from './replay/ownership.ts';
@@ -37,6 +38,7 @@ export const checks: readonly Check[] = [
   replay,
   ...continuousChecks,
   ...memoryChecks,
+  ...planningChecks,
   policyReplay,
   stale,
   oldLogpRecomputed,

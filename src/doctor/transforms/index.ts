@@ -23,6 +23,7 @@ import { LossFormula } from './loss/loss-formula.ts';
 import { LossIs } from './loss/loss-is.ts';
 import { MetricForm } from './loss/metric-form.ts';
 import { StateOf } from './memory/state-of.ts';
+import { PlannedWith } from './planning/planned-with.ts';
 import { Clamped } from './replay/clamped.ts';
 import { FirstK } from './replay/first-k.ts';
 import { InputOf } from './replay/input-of.ts';
@@ -93,6 +94,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'second-pass': SecondPass,
   sign: Sign,
   snapshot: Snapshot,
+  'planned-with': PlannedWith,
   'state-of': StateOf,
   'target-with': TargetWith,
   temperature: Temperature,

@@ -46,7 +46,9 @@ describe("a city's map", () => {
   });
 
   it('is refused in a sentence where a parcel is named twice or lies outside', () => {
-    expect(() => makeGame('city', { map: { river: [[2, 3]], hubs: [[2, 3]] } }, 1)).toThrow(/named twice, in river and in hubs/);
+    expect(() => makeGame('city', { map: { river: [[2, 3]], hubs: [[2, 3]] } }, 1)).toThrow(
+      /named twice, in river and in hubs/,
+    );
     expect(() => makeGame('city', { map: { river: [], hubs: [[12, 3]] } }, 1)).toThrow(/map/);
   });
 });

@@ -156,6 +156,7 @@ const topicTitles: Record<keyof typeof topics, string> = {
   tokens: 'Language models',
   continuous: 'Continuous actions',
   memory: 'Memory and inputs',
+  planning: 'Agents that plan',
   buffers: 'Replay buffers',
   logs: 'Figures of logs',
 };

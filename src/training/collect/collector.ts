@@ -204,7 +204,7 @@ function advance(collector: Collector, batch: Batch): void {
   companion?.decided(collector, batch);
   game.step(collector.actions);
   companion?.stepped(collector);
-  if (game.extras)
+  if (game.extras || companion?.notes)
     for (const asked of decisions) if (collector.learns(asked.learner.index)) copyExtras(collector, asked, batch);
   pay(collector, batch);
 }
@@ -295,7 +295,7 @@ function pay(collector: Collector, batch: Batch): void {
 
 /** The game's extra figures of a decision are known once it was taken. */
 function copyExtras(collector: Collector, asked: Decisions, batch: Batch): void {
-  const extras = collector.game.extras ?? [];
+  const extras = [...(collector.game.extras ?? []), ...(collector.companion?.notes ?? [])];
   for (let i = 0; i < asked.length; i++) {
     const place = asked.place[i];
     const slot = batch.slot[collector.openRow[place]];

@@ -5,7 +5,7 @@ import type { Learner, LearnerPlan } from '../../algorithms/learner.ts';
 import type { AskedPlaces, Companion, Play, PlayStages, Table } from '../../algorithms/play.ts';
 import { policyPlayer } from '../../algorithms/policy-player.ts';
 import type { Batch } from '../../batch/batch.ts';
-import type { Game } from '../../games/game.ts';
+import type { Game, GameColumn } from '../../games/game.ts';
 import type { Player } from '../../games/players.ts';
 
 /** Learners that one crew accompanies, where they have any. */
@@ -68,13 +68,18 @@ class Crews implements Crew {
     const all = (tell: (companion: Companion) => void) => {
       for (const part of parts) tell(part.companion);
     };
+    const { notes, merge } = togetherNoted(parts.flatMap(({ companion }) => companion.notes ?? []));
     return {
       widthOf: (learner) => of(learner)?.widthOf(learner) ?? 0,
       begin: (play: Play, world: number) => all((one) => one.begin(play, world)),
       extend: (play: Play, asked: AskedPlaces) => of(asked.learner.index)?.extend(play, asked),
       decide: (play, asked) => of(asked.learner.index)?.decide?.(play, asked),
       decided: (play: Play, batch: Batch) => all((one) => one.decided(play, batch)),
-      stepped: (play: Play) => all((one) => one.stepped(play)),
+      stepped: (play: Play) => {
+        all((one) => one.stepped(play));
+        merge();
+      },
+      ...(notes.length > 0 ? { notes } : {}),
     };
   }
 
@@ -157,4 +162,21 @@ class Crews implements Crew {
       },
     };
   }
+}
+
+/** Columns of several crews, one of each name: a crew knows nothing of the places of another. */
+function togetherNoted(all: readonly GameColumn[]): { notes: GameColumn[]; merge: () => void } {
+  const notes = all.filter(({ name }, i) => all.findIndex((column) => column.name === name) === i);
+  const rest = all.filter((column) => !notes.includes(column));
+  const merge = () => {
+    for (const { name, width, values, lengths } of rest) {
+      const into = notes.find((column) => column.name === name)!;
+      for (let i = 0; i < values.length; i++)
+        if (!Number.isNaN(values[i])) {
+          into.values[i] = values[i];
+          if (lengths && into.lengths) into.lengths[Math.floor(i / width)] = lengths[Math.floor(i / width)];
+        }
+    }
+  };
+  return { notes, merge };
 }

@@ -1,0 +1,20 @@
+/** The search foresees the others' moves with a model from before the last updates. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const searchModelStale: CauseEntry = {
+  id: 'search-model-stale',
+  group: 'A',
+  place: 55,
+  decidedBy: ['samples.foreseen', 'samples.likelihood', 'samples.drawn_goal'],
+  meaning: "The search foresees the others' moves with a model from before the last updates.",
+  toldApart: 'Chances in the search differ from those of the present model once it has learnt, and agree before that.',
+  symptoms: ['planning lags behind partners that change', 'planning gains nothing from longer training of the models'],
+  proof: 'The chance of each move in the search beside that of the model which the beliefs use.',
+  remedy: 'Give the search the model itself, or copy its weights after every update.',
+  pytorch: 'search.model.load_state_dict(model.state_dict())   # after every update',
+  trueline: 'model: crew.modelOf(learner)  // stages.planner.model',
+  chinese: {
+    meaning: '搜索用最近几次更新之前的模型预见他人的动作。',
+    remedy: '把模型本身交给搜索，或在每次更新之后复制其权重。',
+  },
+};

@@ -1,0 +1,21 @@
+/** The search values states for another agent than the one that decides. */
+import type { CauseEntry } from '../../cause.ts';
+
+export const searchValuesMisassigned: CauseEntry = {
+  id: 'search-values-misassigned',
+  group: 'A',
+  place: 56,
+  decidedBy: ['samples.search_root', 'samples.value'],
+  meaning: 'The search values states for another agent than the one that decides.',
+  toldApart:
+    "The search's value of the state that is decided in is not the row's own, and is exactly that of another agent in the same step.",
+  symptoms: ["an agent's moves serve another agent's return", 'planning does not beat its own networks'],
+  proof: 'The value of the decided state in the search beside the values of this agent and of the other.',
+  remedy: 'Take observation, critic and reward of the agent that decides, by one index, everywhere in the tree.',
+  pytorch: 'value = critic[me](obs[me])                  # one index for both\nq = reward[me] + gamma * value',
+  trueline: 'stages.valuedBy(agent)  // stages.planner.valuedBy',
+  chinese: {
+    meaning: '搜索为另一个智能体、而非做决定者估值。',
+    remedy: '在树中处处以同一个下标取做决定者的观测、评论家和奖励。',
+  },
+};
