@@ -90,7 +90,7 @@ def options_of(row, seed):
         given["warm_up"] = 60
     if row["truncated"] != "as-is":
         # Some answers are cut, and not all: with its call and the tool's word a sum of two digits takes 14 tokens, one of three 16.
-        given["max_response_length"] = 15 if row["task"] == "tool" else 6
+        given["max_response_length"] = 15 if row["task"] in ("tool", "mixed") else 6
     return given
 
 

@@ -65,5 +65,7 @@ def per_token(response, reward, penalty, values, options):
 def whitened(advantages, masks):
     """Mean 0 and deviation 1 over all trained tokens of the batch."""
     flat = torch.tensor([a for row, mask in zip(advantages, masks) for a, kept in zip(row, mask) if kept])
+    if len(flat) < 2:  # every answer was cut and is masked: nothing is trained, and nothing may become NaN
+        return [[0.0] * len(row) for row in advantages]
     mean, deviation = flat.mean().item(), flat.std().item() + 1e-8
     return [[(a - mean) / deviation for a in row] for row in advantages]

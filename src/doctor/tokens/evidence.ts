@@ -155,9 +155,11 @@ export class TokenEvidence {
       if (trained?.[i] === 1) count[own]++;
       if (token && inside) {
         answer[own] = (Math.imul(answer[own] || 1, 31) + token[i]) | 0;
-        // As it was drawn: at the configured temperature, from the tokens that were kept.
-        const drawn = tempered && !Number.isNaN(tempered[i]) ? tempered[i] : logp?.[i];
-        if (codes[i] === source.sampled && drawn !== undefined)
+        // As it was drawn: at the configured temperature, from the tokens that were kept. A sampler that lags draws from other weights than the trainer's, so that the likelier of both counts.
+        const trainer = tempered ? tempered[i] : Number.NaN;
+        const sampler = logp ? logp[i] : Number.NaN;
+        const drawn = trainer > sampler || Number.isNaN(sampler) ? trainer : sampler;
+        if (codes[i] === source.sampled && !Number.isNaN(drawn))
           chance[own] = (chance[own] || 0) + drawn - (mass ? Math.log(mass[i]) || 0 : 0);
       }
       if (token && inside) {

@@ -107,13 +107,15 @@ export class LossRows {
     const declared = settings.importance_weight;
     const raw = pick((use) => oldOf(use) - said[token[use]]);
     const level = declared?.level === 'sequence' ? this.overSequences(raw, false) : raw;
-    this.importance = level.map((log) => {
+    const weights = level.map((log) => {
       if (!declared || Number.isNaN(log)) return 1;
       const weight = Math.exp(log);
       const [cap, floor] = [declared.cap ?? Number.POSITIVE_INFINITY, declared.floor ?? 0];
       if (declared.kind === 'mask') return weight > cap || weight < floor ? 0 : weight;
       return Math.min(cap, Math.max(floor, weight));
     });
+    // One ratio stands in the loss of every token of its response: each token's derivative holds the weights of all of them.
+    this.importance = ratio === 'sequence' ? this.overSequences(weights) : weights;
   }
 
   responseOf(i: number): number {

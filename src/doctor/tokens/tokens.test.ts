@@ -61,6 +61,10 @@ const healthy: [name: string, options: Options][] = [
   ['mean over sequences', { level: 'sequence-mean' }],
   ['with a KL term', { kl: { estimator: 'k3', coefficient: 0.1 } }],
   [
+    'with one ratio for each response, and an importance weight for each token',
+    { weight: 'declared', sequenceRatio: true, noise: 0.2, settings: { ratio: 'sequence', old_logp: 'trainer' } },
+  ],
+  [
     'with an importance weight that acts',
     { weight: 'declared', noise: 0.02, settings: { precision: { trainer: 'bf16' } } },
   ],

@@ -29,6 +29,8 @@ export interface Options {
   trainPadding?: boolean;
   level?: 'token-mean' | 'sequence-mean' | 'micro' | 'sum' | 'unscaled';
   weight?: 'none' | 'declared' | 'missing';
+  /** One ratio for each response; with a declared weight. */
+  sequenceRatio?: boolean;
   kl?: { estimator: 'k1' | 'k2' | 'k3'; coefficient: number };
   sign?: -1;
   recomputeOld?: boolean;

@@ -61,7 +61,7 @@ function look(evidence: TokenEvidence): Looked {
         rows: again.length,
         share: 1,
         onset: iteration[again[0]],
-        transform: new RowsOfIteration(repeats[again[0]] - 1),
+        transform: new RowsOfIteration(iteration[again[0]] - (repeats[again[0]] - 1)),
         summary: `${again.length} of ${later} responses after the first iteration are responses of an earlier one, token by token and number by number`,
         measured,
       }),
