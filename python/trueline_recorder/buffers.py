@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from typing import Any, Callable, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from .tables import known_columns
 from .tokens.replays import Tokens
 from .trouble import guarded
 
+#: Columns with several numbers a row.
+WIDE = {"rewards", "terminated", "truncated", "next_values", "next_online", "next_mean", "next_log_std", "next_action"}
 #: Updates that make an iteration, where the program does not say itself when one begins.
 UPDATES = 64
 
@@ -24,6 +26,8 @@ class Buffers(Tokens):
 
     _followed: Tuple[Tuple[str, Callable[[], Any], Callable[[], Any]], ...] = ()
     _updates = 0
+    #: Online tensors as they were when they were last looked at.
+    _online: Optional[Dict[str, np.ndarray]] = None
 
     def follow(self, *, target: Any, online: Any, name: str = "") -> None:
         """Says that the module `target` is a copy of `online` that is updated now and then; both are looked at in every `targets()`."""
@@ -46,6 +50,11 @@ class Buffers(Tokens):
         sample      a number of the stored step, the same whenever it is drawn
         rewards, terminated, truncated   of the stored steps from this one on: one column, or (rows, steps) of at least n steps; padded ones are cut to `lengths`
         n           steps of the target; 1 without it
+        next_values, next_online   what the target networks, and the online ones, give for the next state: (rows, choices), or (rows, critics)
+        prediction_again, coef   the prediction from a second pass; the derivative of the loss by the prediction
+        env_reward  what the environment paid for the stored step
+        next_mean, next_log_std, next_action   what the next action was drawn from, and the action itself, between -1 and 1
+        obs_hash, next_hash   numbers that are equal for equal stored observations, and next ones
         bootstrap   the value that follows, as the target network gave it, before discount and mask; with `next_logp` and `temperature` of
                     soft targets, before the entropy is added
         target, prediction, priority, probability, weight   as they were used
@@ -69,7 +78,7 @@ class Buffers(Tokens):
                 window = to_numpy(known[name])
                 known[name] = window.reshape(len(aim), -1)
         for name, value in list(known.items()):
-            if name not in ("rewards", "terminated", "truncated"):
+            if name not in WIDE:
                 flat = to_numpy(value)
                 known[name] = flat.reshape(-1) if flat.size == len(aim) else flat
         place = {"iteration": self.iteration, "epoch": step.epoch, "minibatch": step.minibatch, "policy": own.index}
@@ -82,20 +91,26 @@ class Buffers(Tokens):
         self._store.hold("targets", chunk)
         copies = self._copies()
         if copies:
-            names, hashes, gaps, norms = zip(*copies)
-            rows = {"name": np.array(names), "hash": np.array(hashes), "gap": np.array(gaps), "norm": np.array(norms)}
+            names = ("name", "hash", "gap", "norm", "moved")
+            rows = {name: np.array(column) for name, column in zip(names, zip(*copies))}
             place.pop("policy")
-            self._store.hold("copies", make_chunk("copies", {**rows, **place}, (len(names),), None))
+            self._store.hold("copies", make_chunk("copies", {**rows, **place}, (len(copies),), None))
 
-    def _copies(self) -> List[Tuple[str, int, float, float]]:
+    def _copies(self) -> List[Tuple[str, int, float, float, float]]:
         found = []
+        self._online = self._online or {}
         for name, target, online in self._followed:
             copy, own = to_numpy(target()), to_numpy(online())
-            gap = math.sqrt(float(((copy.astype(np.float64) - own) ** 2).sum()))
-            found.append(
-                (name, zlib.crc32(copy.tobytes()), gap, math.sqrt(float((copy.astype(np.float64) ** 2).sum())))
-            )
+            last = self._online.get(name)
+            self._online[name] = own.copy()
+            moved = math.nan if last is None or last.shape != own.shape else _length(own.astype(np.float64) - last)
+            gap = _length(copy.astype(np.float64) - own)
+            found.append((name, zlib.crc32(copy.tobytes()), gap, _length(copy.astype(np.float64)), moved))
         return found
+
+
+def _length(values: np.ndarray) -> float:
+    return math.sqrt(float((values**2).sum()))
 
 
 def _of(module: Any, key: str) -> Callable[[], Optional[Any]]:

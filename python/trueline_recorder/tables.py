@@ -60,16 +60,18 @@ TABLES: Dict[str, Dict[str, Column]] = {
         "int! iteration", "int! epoch", "int! minibatch", "int sample", "int? policy", "float[] rewards",
         "bool[] terminated", "bool[] truncated", "int n", "float discount", "float bootstrap", "float next_logp",
         "float temperature", "float* target", "float prediction", "float priority", "float probability", "float weight",
+        "float[] next_values", "float[] next_online", "float prediction_again", "float coef", "float env_reward",
+        "int obs_hash", "int next_hash", "float[] next_mean", "float[] next_log_std", "float[] next_action",
     ),
     "copies": columns_of(
-        "int! iteration", "int! epoch", "int! minibatch", "text* name", "int hash", "float gap", "float norm",
+        "int! iteration", "int! epoch", "int! minibatch", "text* name", "int hash", "float gap", "float norm", "float moved",
     ),
     "steps": columns_of(
         "int! iteration", "int! epoch", "int! minibatch", "int? policy", "float loss", "float policy_loss",
         "float value_loss", "float entropy", "float approx_kl", "float clip_fraction", "float clip",
         "float grad_norm", "float policy_grad_norm", "float value_grad_norm", "float learning_rate", "float valid_ratio", "bool skipped",
         "bool stopped", "float delta_logits", "float kl_after", "float embed_std", "float logits_std", "text probe",
-        "int tokens", "int sequences", "float grad_scale", "int groups_dropped",
+        "int tokens", "int sequences", "float grad_scale", "int groups_dropped", "float push",
     ),
     "tensors": columns_of(
         "int! iteration", "int! epoch", "int! minibatch", "int! tensor", "float grad_norm", "int grad_nonzero",

@@ -133,6 +133,10 @@ export const tables: readonly TableSpec[] = [
     ['float approx_kl', 'as reported by the trainer'],
     ['float clip_fraction', 'as reported by the trainer'],
     ['float clip', 'the clip range of the step, where it follows a schedule'],
+    [
+      'float push',
+      "derivative of the actor's loss by the values of its own actions, added up, where an actor follows critics; -1 where it raises their mean",
+    ],
     ['float grad_norm', 'of all parameters together, before clipping'],
     ['float policy_grad_norm', 'of the policy term alone, where measured'],
     ['float value_grad_norm', 'of the value term alone, where measured'],

@@ -54,6 +54,19 @@ export const controlColumns = {
     ['float priority', 'of the stored step when it was drawn'],
     ['float probability', 'with which it was drawn'],
     ['float weight', "the row's weight in the loss"],
+    [
+      'float[] next_values',
+      'what the target networks give for the next state: one number per choice, or per critic where actions are continuous',
+    ],
+    ['float[] next_online', 'likewise the online networks'],
+    ['float prediction_again', 'the prediction of the stored action from a second pass'],
+    ['float coef', 'derivative of the loss by the prediction'],
+    ['float env_reward', 'what the environment paid for the stored step'],
+    ['float[] next_mean', 'of the Gaussian that the next action was drawn from, per dimension'],
+    ['float[] next_log_std', 'logarithm of its standard deviation, per dimension'],
+    ['float[] next_action', 'the next action after tanh, between -1 and 1, before it is scaled'],
+    ['int obs_hash', 'a number that is equal for equal stored observations'],
+    ['int next_hash', 'likewise for the stored next observation'],
   ],
   copies: [
     ['int! iteration', 'the cycle of the optimiser step'],
@@ -63,5 +76,6 @@ export const controlColumns = {
     ['int hash', 'of its bytes: equal for equal tensors'],
     ['float gap', 'L2 distance from the tensor that it follows'],
     ['float norm', 'L2 norm'],
+    ['float moved', 'L2 distance that the tensor which it follows has moved since the row before'],
   ],
 } as const satisfies Record<string, Columns>;

@@ -1,4 +1,4 @@
-"""PPO loops in the manner of CleanRL: one script, whose variables have CleanRL's names. They are read while the loop runs; what is not there is said once, and
+"""Loops in the manner of CleanRL: one script, whose variables have CleanRL's names. They are read while the loop runs; what is not there is said once, and
 nothing in here ends a training run."""
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from ..arrays import to_numpy
 from ..logits import AGREEING, agreement
 from ..recorder import Recorder
 from ..trouble import warn
-from .listening import LastOutput, Listening, halves, keeps_statistics, own_lines, running, safely
+from .cleanrl_buffers import BufferLoop, is_buffer, pairs_of
+from .listening import LastOutput, Listening, begun, derivative_by, halves, keeps_statistics, own_lines, running, safely
+from .memory import MemoryTap
 
 #: Variables of the loop without which no row can be recorded.
 ROLLOUT = ("logprobs", "rewards", "values", "advantages", "returns", "dones", "next_done")
@@ -32,15 +34,28 @@ SETTINGS = {
 def cleanrl_loop(
     path: Union[str, os.PathLike[str]], envs: Any, agent: Any, optimizer: Any, args: Any = None, **options: Any
 ) -> Recorder:
-    """Records a PPO loop of CleanRL's kind from now on; one line before `for iteration in ...`:
+    """Records a loop of CleanRL's kind from now on; one line before `for iteration in ...` of PPO, or `for global_step in ...` where there is a replay buffer:
 
     recorder = cleanrl_loop("runs/mine", envs, agent, optimizer, args)
+    recorder = cleanrl_loop("runs/mine", envs, q_network, optimizer, args)
+    recorder = cleanrl_loop("runs/mine", envs, actor, q_optimizer, args)
 
-    The loop must use CleanRL's names (logprobs, rewards, values, advantages, mb_inds, newlogprob, logratio, mb_advantages ...). `options` are the Recorder's.
+    The loop must use CleanRL's names (logprobs, advantages, mb_inds, newlogprob, logratio ...; rb, data, td_target, old_val, next_q_value, qf1_a_values ...).
+    `options` are the Recorder's.
     """
-    reader = LoopReader(path, envs, agent, optimizer, args, options)
-    reader.attach()
-    return reader.recorder
+    local = running(own_lines) or {}
+    buffered = any(is_buffer(thing) for thing in local.values()) and pairs_of(local)
+
+    def make() -> Recorder:
+        reader = (
+            BufferLoop(path, envs, optimizer, args, local, options)
+            if buffered
+            else LoopReader(path, envs, agent, optimizer, args, options)
+        )
+        reader.attach()
+        return reader.recorder
+
+    return begun("the loop", options, make)
 
 
 class LoopReader:
@@ -74,6 +89,9 @@ class LoopReader:
             self.heard[1].hear_gaussians(self.listening)
         self.head: Optional[LastOutput] = None  # the one of them that gives the log-probabilities, once that is known
         self.called: Any = None  # how the update last asked the policy
+        self.memory = MemoryTap(agent, self.listening)
+        self.acting: Any = None  # the states that acting entered this step with
+        self.coef: Callable[[], Any] = lambda: None  # the derivative of the loss by each log-probability
         self.rollout: List[Dict[str, Any]] = []
         self.updating = False
 
@@ -94,7 +112,11 @@ class LoopReader:
         def asking(ask: Callable[..., Any]) -> Callable[..., Any]:
             def asked(*args: Any, **kwargs: Any) -> Any:
                 self.called = (ask, args, kwargs)
-                return ask(*args, **kwargs)
+                self.memory.begin()
+                found = ask(*args, **kwargs)
+                self.acting = self.memory.states()
+                safely(self.recorder, lambda: self.hear(found))
+                return found
 
             return asked
 
@@ -113,6 +135,11 @@ class LoopReader:
 
         recorder.close = closing  # type: ignore[method-assign]
 
+    def hear(self, found: Any) -> None:
+        """An answer of the policy: action, log-probability, entropy, value."""
+        if isinstance(found, tuple) and len(found) > 1:
+            self.coef = derivative_by(found[1])
+
     def environment_step(self, acted: Sequence[Any], found: Any) -> None:
         if self.updating:
             self.rollout, self.updating = [], False
@@ -122,6 +149,8 @@ class LoopReader:
             step = {"env_reward": reward.reshape(-1), "terminated": terminated.reshape(-1)}
             if len(found) == 5:
                 step["truncated"] = np.asarray(found[3], bool).reshape(-1) & ~step["terminated"]
+            if self.acting is not None and self.acting.shape[:2] == (1, len(step["terminated"])):
+                step["state_in"] = self.acting[0]
             for place, scores in enumerate(acted):
                 if scores is not None and scores.dim() == 2 and len(scores) == len(step["terminated"]):
                     step[f"logits{place}"] = to_numpy(scores)
@@ -216,6 +245,7 @@ class LoopReader:
             "advantage": local.get("mb_advantages"),
             "value": local.get("newvalue"),
             "entropy": local.get("entropy"),
+            "coef": self.coef(),
         }
         if "b_returns" in local:
             columns["return_"] = local["b_returns"][rows]
@@ -224,6 +254,10 @@ class LoopReader:
             logits = None if self.head is None else self.head.of(len(rows))
             if logits is not None:
                 columns["logits"] = logits
+            if self.acting is not None and self.acting[..., 0].size == len(rows):
+                # Step by step over all sequences, as CleanRL lays its minibatches out.
+                columns["state_in"] = self.acting.reshape(len(rows), -1)
+                columns["sequence"] = np.tile(np.arange(self.acting.shape[1]), len(self.acting))
             gaussians = None if self.discrete else self.heard[1].of(len(rows))
             if gaussians is not None:
                 columns.update(halves(gaussians))

@@ -8,7 +8,7 @@ import sys
 from typing import Any, Callable, List, Mapping, Optional
 
 from ..arrays import to_numpy
-from ..trouble import is_between
+from ..trouble import is_between, warn
 
 
 def running(fits: Callable[[Any], bool]) -> Optional[Mapping[str, Any]]:
@@ -39,6 +39,28 @@ def safely(recorder: Any, act: Callable[[], Any]) -> None:
         act()
     except Exception as error:
         recorder._fail(error)
+
+
+class NotRecording:
+    """Stands in for a recorder that could not be made: takes every call, and does nothing."""
+
+    stopped, recording = True, False
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *args, **kwargs: None
+
+
+def begun(what: str, options: Mapping[str, Any], make: Callable[[], Any]) -> Any:
+    """The recorder that `make` gives; what goes wrong in making it is said, and never ends the training. A folder that is there already is the user's to decide about."""
+    try:
+        return make()
+    except FileExistsError:
+        raise
+    except Exception as error:
+        if options.get("strict"):
+            raise
+        warn(f"{what} cannot be recorded, training goes on: {type(error).__name__}: {error}")
+        return NotRecording()
 
 
 class Listening:
@@ -145,3 +167,17 @@ def halves(gaussians: Any) -> dict:
 def keeps_statistics(module: Any) -> bool:
     """Whether a second forward pass would leave a trace, as batch normalisation does."""
     return any(hasattr(part, "running_mean") and part.training for part in module.modules())
+
+
+def derivative_by(tensor: Any) -> Callable[[], Any]:
+    """Asks, after the backward pass, for the derivative of what was minimised by this tensor: 0 where none arrived, None where none could."""
+    if not getattr(tensor, "requires_grad", False):
+        return lambda: None
+    found: List[Any] = []
+    shape, zero = tensor.shape, tensor.detach().new_zeros(1)
+
+    def arrived(gradient: Any) -> None:
+        found.append(gradient.detach().clone())
+
+    tensor.register_hook(arrived)
+    return lambda: sum(found[1:], found[0]) if found else zero.expand(shape)

@@ -11,7 +11,8 @@ import numpy as np
 from ..arrays import to_numpy
 from ..recorder import Recorder
 from .cleanrl import last_matrix
-from .listening import LastOutput, Listening, running_method, safely
+from .listening import LastOutput, Listening, begun, derivative_by, running_method, safely
+from .memory import MemoryTap
 
 
 def onpolicy_runner(runner: Any, path: Union[str, os.PathLike[str]], **options: Any) -> Recorder:
@@ -21,9 +22,13 @@ def onpolicy_runner(runner: Any, path: Union[str, os.PathLike[str]], **options: 
 
     R_MAPPO is recorded whole. Of other trainers (HAPPO, HATRPO, MAT) rollouts are, and that is said. `options` are the Recorder's.
     """
-    reader = RunnerReader(runner, path, options)
-    reader.attach()
-    return reader.recorder
+
+    def make() -> Recorder:
+        reader = RunnerReader(runner, path, options)
+        reader.attach()
+        return reader.recorder
+
+    return begun("the runner", options, make)
 
 
 class Learner:
@@ -39,6 +44,9 @@ class Learner:
         self.discrete = self.single and getattr(self.policy.actor.act, "action_type", "") == "Discrete"
         self.layer = last_matrix(out) if self.single else last_matrix(self.policy.actor)
         self.head = LastOutput(self.layer if self.discrete else None, listening)
+        self.memory = MemoryTap(self.policy.actor, listening)
+        self.remembered: Any = None  # the states that the update entered its rows with
+        self.coef: Callable[[], Any] = lambda: None  # the derivative of the loss by each log-probability
         self.asked: Any = None
         self.read = False
 
@@ -98,7 +106,7 @@ class RunnerReader:
 
         def stepping(step: Callable[..., Any]) -> Callable[..., Any]:
             def heard(*args: Any, **kwargs: Any) -> Any:
-                acted = [learner.head.value for learner in self.learners]
+                acted = [(learner.head.value, learner.memory.heard[-1:]) for learner in self.learners]
                 found = step(*args, **kwargs)
                 safely(recorder, lambda: self.environment_step(acted, found))
                 return found
@@ -121,7 +129,11 @@ class RunnerReader:
         def asking(evaluate: Callable[..., Any]) -> Callable[..., Any]:
             def asked(*args: Any, **kwargs: Any) -> Any:
                 learner.asked = (evaluate, args, kwargs)
-                return evaluate(*args, **kwargs)
+                learner.memory.begin()
+                found = evaluate(*args, **kwargs)
+                learner.remembered = learner.memory.states()
+                learner.coef = derivative_by(found[1])
+                return found
 
             return asked
 
@@ -146,9 +158,12 @@ class RunnerReader:
             done = np.broadcast_to(done.all(1, keepdims=True), reward.shape)
         late = np.array([[is_late(info, place) for place in range(reward.shape[1])] for info in infos], bool)
         step: Dict[str, np.ndarray] = {"env_reward": reward, "terminated": done & ~late, "truncated": done & late}
-        for place, (learner, logits) in enumerate(zip(self.learners, acted)):
+        for place, (learner, (logits, states)) in enumerate(zip(self.learners, acted)):
+            learner.memory.begin()
             if logits is not None:
                 step[f"logits{place}"] = to_numpy(logits).reshape(len(rewards), len(learner.agents), -1)
+            if states and states[0].shape[:2] == (1, len(rewards) * len(learner.agents)):
+                step[f"state{place}"] = to_numpy(states[0]).reshape(len(rewards), len(learner.agents), -1)
         self.rollout.append(step)
 
     def samples(self) -> None:
@@ -173,7 +188,9 @@ class RunnerReader:
                 **{name: column(name) for name in ("env_reward", "terminated", "truncated")},
             }
             # After a time limit the runner sees the first state of the next episode, which is not what followed.
-            columns["next_value"] = np.where(columns["truncated"][-1], np.nan, values[-1].reshape(shape[1:]))
+            # Without GAE only the returns hold what follows the rollout.
+            last = values[-1] if self.runner.all_args.use_gae else np.asarray(buffer.returns[-1], np.float64)
+            columns["next_value"] = np.where(columns["truncated"][-1], np.nan, last.reshape(shape[1:]))
             if self.separated:
                 columns["agent"] = recorder.agents[learner.agents[0]]
             if learner.discrete:
@@ -184,6 +201,8 @@ class RunnerReader:
                 allowed = getattr(buffer, "available_actions", None)
                 if allowed is not None and not np.all(allowed[:-1]):
                     columns["legal"] = allowed[:-1] > 0.5
+            if all(f"state{place}" in step for step in heard):
+                columns["state_in"] = np.stack([step[f"state{place}"] for step in heard]).reshape(*shape, -1)
             if buffer.obs[0].size // buffer.obs[0][..., 0].size <= 1024:
                 columns["obs"] = buffer.obs[:-1].reshape(*shape, -1)
             recorder.samples(**columns)
@@ -212,6 +231,9 @@ class RunnerReader:
             "value": learner.in_rewards(local["values"]).reshape(-1) if "values" in local else None,
             "return_": column("return_batch"),
         }
+        coef = learner.coef()
+        if coef is not None and coef.numel() == rows:
+            columns["coef"] = coef.reshape(-1)
         if getattr(learner.trainer, "_use_policy_active_masks", False):
             columns["weight"] = column("active_masks_batch")
         again = None
@@ -223,6 +245,12 @@ class RunnerReader:
             if learner.discrete and allowed is not None and not np.all(to_numpy(allowed)):
                 columns["legal"] = to_numpy(allowed) > 0.5
             columns.update(obs=local.get("obs_batch"), action=column("actions_batch") if learner.discrete else None)
+            states = learner.remembered
+            if states is not None and states[..., 0].size == rows:
+                # Step by step over all sequences, as on-policy lays its minibatches out.
+                columns.update(
+                    state_in=states.reshape(rows, -1), sequence=np.tile(np.arange(states.shape[1]), len(states))
+                )
             again = self.again(learner)
         columns = {name: value for name, value in columns.items() if value is not None}
         self.recorder.replays(policy=learner.name, again=again, **columns)

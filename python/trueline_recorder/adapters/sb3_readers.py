@@ -10,9 +10,9 @@ import numpy as np
 
 from ..arrays import to_numpy
 from ..recorder import Recorder
-from ..tensors import Tensor
-from .listening import LastOutput, Listening, halves, keeps_statistics, running_method
-from .sb3_memory import memory_columns
+from .listening import LastOutput, Listening, derivative_by, halves, keeps_statistics, running_method
+from .memory import MemoryTap
+from .sb3_tensors import plain_inputs, tensors_of
 
 
 class Reader:
@@ -94,6 +94,14 @@ class RolloutReader(Reader):
         self.evaluated: Any = None
         self.rollout: List[Dict[str, np.ndarray]] = []
         self.last_values: Any = None
+        self.memory = MemoryTap(None, self.listening)
+        # The states that acting entered this step with, or the update its rows.
+        self.remembered: Optional[np.ndarray] = None
+        self.coef: Callable[[], Any] = lambda: None  # the derivative of the loss by each log-probability
+        self.saw: Optional[np.ndarray] = (
+            None  # the observations that acting had in this step, and in all of the rollout
+        )
+        self.seen: Optional[np.ndarray] = None
 
     def settings(self) -> Dict[str, Any]:
         model = self.model
@@ -123,11 +131,15 @@ class RolloutReader(Reader):
         )
         if self.continuous:
             self.head.hear_gaussians(self.listening)
+        self.memory = MemoryTap(getattr(policy, "lstm_actor", None), self.listening)
 
         def evaluating(evaluate: Callable[..., Any]) -> Callable[..., Any]:
             def evaluate_actions(*args: Any, **kwargs: Any) -> Any:
+                self.memory.begin()
                 result = evaluate(*args, **kwargs)
+                self.remembered = self.memory.states()
                 self.evaluated = (args, kwargs, result, self.heard)
+                self.coef = derivative_by(result[1])
                 return result
 
             return evaluate_actions
@@ -135,8 +147,9 @@ class RolloutReader(Reader):
         def acting(forward: Callable[..., Any]) -> Callable[..., Any]:
             def act(*args: Any, **kwargs: Any) -> Any:
                 # Evaluation runs of other callbacks do not come this way.
+                self.memory.begin()
                 result = forward(*args, **kwargs)
-                self.acted = self.heard
+                self.acted, self.remembered, self.saw = self.heard, self.memory.states(), plain_inputs(args[0])
                 return result
 
             return act
@@ -174,6 +187,10 @@ class RolloutReader(Reader):
                 step["logits"] = to_numpy(self.acted)
             if self.continuous and local.get("clipped_actions") is not None:
                 step["env_action"] = np.array(local["clipped_actions"])
+            if self.remembered is not None and self.remembered.shape[:2] == (1, len(infos)):
+                step["state_in"] = self.remembered[0]
+            if self.saw is not None and len(self.saw) == len(infos):
+                step["obs"] = self.saw
             step["next_value"] = self.beyond(infos, late, local.get("lstm_states"))
             if self.discrete and local.get("action_masks") is not None:
                 step["legal"] = np.asarray(local["action_masks"]).reshape(len(infos), -1) > 0.5
@@ -225,7 +242,9 @@ class RolloutReader(Reader):
                 return_=rows(buffer.returns),
                 next_value=rows(follows),
             )
-            columns.update({name: rows(column) for name, column in memory_columns(buffer).items()})
+            if "state_in" in taken:
+                columns["state_in"] = rows(taken["state_in"])
+                columns["starts"] = rows(np.asarray(buffer.episode_starts)) > 0.5
             if self.discrete:
                 count = int(model.action_space.n)
                 columns.update(action=rows(buffer.actions).reshape(-1), num_actions=count)
@@ -242,10 +261,9 @@ class RolloutReader(Reader):
                 columns["distribution"] = "squashed-gaussian" if squashed else "gaussian"
                 if "env_action" in taken:
                     columns["env_action"] = rows(taken["env_action"]).reshape(steps * envs, -1)
-            # Only numbers are seen as they are: a state's number becomes one of many inputs, and pictures are scaled.
-            kind = getattr(getattr(model, "observation_space", None), "dtype", np.dtype(np.float32)).kind
-            if kind == "f" and isinstance(buffer.observations, np.ndarray) and buffer.observations[0, 0].size <= 1024:
-                columns["obs"] = rows(buffer.observations).reshape(steps * envs, -1).astype(np.float32)
+            self.seen = rows(taken["obs"]) if "obs" in taken else None
+            if self.seen is not None:
+                columns["obs"] = self.seen
         self.recorder.samples(**columns)
 
     def end(self) -> None:
@@ -279,7 +297,9 @@ class RolloutReader(Reader):
             "entropy": entropy,
             "advantage": local.get("advantages"),
             "return_": getattr(data, "returns", None),
+            "coef": self.coef(),
         }
+        seen = plain_inputs(args[0])
         if hasattr(self.model, "clip_range"):
             columns["old_logp"] = getattr(data, "old_log_prob", None)
         used = getattr(data, "mask", None)
@@ -291,10 +311,21 @@ class RolloutReader(Reader):
                 columns["legal"] = to_numpy(masks).reshape(tuple(logits.shape)) > 0.5
         elif self.continuous and logits is not None:
             columns.update(halves(logits))
+        if self.recorder.recording and self.remembered is not None and len(values) == self.remembered[..., 0].size:
+            # Sequence by sequence, each from its first step to its last.
+            steps, sequences, width = self.remembered.shape
+            columns["state_in"] = np.swapaxes(self.remembered, 0, 1).reshape(-1, width)
+            columns["sequence"] = np.repeat(np.arange(sequences), steps)
         if used is not None and self.recorder.recording:
             # Sequences are padded to one length; rows that only pad were in no loss.
             real = to_numpy(used) > 0.5
             columns = {name: None if value is None else to_numpy(value)[real] for name, value in columns.items()}
+        if self.recorder.recording and seen is not None:
+            seen = seen if used is None else seen[to_numpy(used) > 0.5]
+            # What acting saw is recorded already.
+            own = None if self.seen is None or len(seen) != len(self.rows) else self.seen[self.rows]
+            if own is not None and own.shape == seen.shape and not np.array_equal(own, seen):
+                columns["obs"] = seen
         again = None
         heard = self.head
         if self.recorder.recording and used is None and heard and not keeps_statistics(self.model.policy):
@@ -316,24 +347,3 @@ class RolloutReader(Reader):
 
 def now(schedule: Any, model: Any) -> Any:
     return schedule(getattr(model, "_current_progress_remaining", 1.0)) if callable(schedule) else schedule
-
-
-def tensors_of(policy: Any) -> List[Tensor]:
-    shared = "shared" if getattr(policy, "share_features_extractor", True) else "trunk"
-    roles = {
-        "action_net": "head",
-        "value_net": "critic",
-        "mlp_extractor.value_net": "critic",
-        "vf_features_extractor": "critic",
-        "lstm_critic": "critic",
-        "mlp_extractor.policy_net": "trunk",
-        "pi_features_extractor": "trunk",
-        "lstm_actor": "trunk",
-        "mlp_extractor.shared_net": "shared",
-        "features_extractor": shared,
-    }
-    found = []
-    for name, parameter in policy.named_parameters():
-        role = next((role for start, role in roles.items() if name.startswith(f"{start}.")), "other")
-        found.append(Tensor(name, role, parameter))
-    return found
