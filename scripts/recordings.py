@@ -61,7 +61,7 @@ class Actor(nn.Module):
         return self.head(state), state
 
 
-def run(out, seed, memory=False, clear=True, replay=True):
+def run(out, seed, memory=False, clear=True, replay=True, flip=False):
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
     actor, critic = Actor(memory), nn.Linear(4, 1)
@@ -152,7 +152,11 @@ def run(out, seed, memory=False, clear=True, replay=True):
                 ratio = (new - flat["logp"][part]).exp()
                 policy_loss = -torch.min(ratio * spread[part], ratio.clamp(1 - CLIP, 1 + CLIP) * spread[part]).mean()
                 value_loss = ((value - returns[part]) ** 2).mean()
-                loss = policy_loss + 0.5 * value_loss - 0.01 * entropy.mean()
+                loss = (-policy_loss if flip else policy_loss) + 0.5 * value_loss - 0.01 * entropy.mean()
+                if clear:
+                    optimizer.zero_grad()
+                new.retain_grad()
+                loss.backward()
                 recorder.replays(
                     epoch=epoch,
                     sample=part,
@@ -163,13 +167,72 @@ def run(out, seed, memory=False, clear=True, replay=True):
                     value=value,
                     return_=returns[part],
                     logits=logits,
+                    coef=new.grad,
                     again=lambda part=part: torch.distributions.Categorical(logits=scores(part)).log_prob(flat["action"][part]),
                 )
                 recorder.step(loss=loss, policy_loss=policy_loss, value_loss=value_loss, entropy=entropy.mean())
-                if clear:
-                    optimizer.zero_grad()
-                loss.backward()
                 optimizer.step()
+    recorder.close()
+
+
+def critics(out, seed, online=False, column=False, late=False, down=False, plain=False):
+    """An actor and two critics that learn from a buffer of made-up steps, with all that can be recorded of them; or with one fault."""
+    torch.manual_seed(seed)
+    random = np.random.default_rng(seed)
+    steps, rows, tau = 120, 24, 0.05
+    nets = [nn.Linear(6, 1) for _ in range(2)]
+    targets = [nn.Linear(6, 1) for _ in range(2)]
+    actor = nn.Linear(4, 2)
+    for net, target in zip(nets, targets):
+        target.load_state_dict(net.state_dict())
+    first = torch.optim.Adam([p for net in nets for p in net.parameters()], lr=1e-2)
+    second = torch.optim.Adam(actor.parameters(), lr=1e-3)
+    settings = {"bootstrap": "min", "tau": tau, "environments": 1}
+    recorder = Recorder(out, algorithm="actor-critic", gamma=GAMMA, seed=seed, overwrite=True, first=10**6, settings=settings)
+    recorder.watch(policy="policy", actor=actor, critic=nets, optimizer=[first, second])
+    for place, (net, target) in enumerate(zip(nets, targets)):
+        recorder.follow(target=target, online=net, name=f"{place}.")
+    seen = random.normal(size=(steps + 1, 4)).astype(np.float32)
+    done = random.random(steps) < 0.1
+    taken = random.normal(size=(steps, 2)).astype(np.float32)
+    paid = random.normal(size=steps).astype(np.float32)
+    stored = np.roll(paid, 1) if late else paid
+
+    def both(own, obs, action):
+        return torch.cat([net(torch.cat([obs, action], 1)) for net in own], 1)
+
+    for _ in range(40):
+        pick = random.integers(0, steps, rows)
+        obs, after, action = (torch.from_numpy(part[place]) for part, place in ((seen, pick), (seen, pick + 1), (taken, pick)))
+        with torch.no_grad():
+            mean = actor(after)
+            drawn = torch.distributions.Normal(mean, torch.full_like(mean, 0.6))
+            raw = drawn.sample()
+            follows = raw.tanh()
+            logp = drawn.log_prob(raw).sum(1) - (0 if plain else torch.log(1 - follows**2 + 1e-6).sum(1))
+            values, learning = both(targets, after, follows), both(nets, after, follows)
+            bootstrap = (learning if online else values).min(1).values
+            goal = torch.from_numpy(stored[pick]) + GAMMA * torch.from_numpy(1.0 - done[pick]).float() * bootstrap
+        guess = both(nets, obs, action)
+        guess.retain_grad()
+        error = guess[:, :1] - goal if column else guess - goal[:, None]
+        first.zero_grad()
+        (error**2).mean().backward()
+        recorder.targets(
+            policy="policy", sample=pick, rewards=stored[pick], terminated=done[pick], truncated=np.zeros(rows, bool), bootstrap=bootstrap, target=goal,
+            prediction=guess[:, 0], prediction_again=both(nets, obs, action)[:, 0].detach(), coef=guess.grad[:, 0], next_values=values, next_online=learning,
+            env_reward=paid[pick], obs_hash=pick, next_hash=pick + 1, next_logp=logp, temperature=np.zeros(rows), next_mean=mean,
+            next_log_std=torch.full_like(mean, 0.6).log(), next_action=follows,
+        )  # fmt: skip
+        first.step()
+        value = both(nets, obs, actor(obs).tanh()).min(1).values
+        second.zero_grad()
+        (value if down else -value).mean().backward()
+        recorder.step(policy="policy", loss=(error**2).mean(), push=1.0 if down else -1.0)
+        second.step()
+        for net, target in zip(nets, targets):
+            for own, copy in zip(net.parameters(), target.parameters()):
+                copy.data.lerp_(own.data, tau)
     recorder.close()
 
 
@@ -180,6 +243,13 @@ if __name__ == "__main__":
     run(folder / "recurrent-state-not-replayed" / "pytorch-from-a-state-of-zeros", 2, memory=True, replay=False)
     run(folder / "healthy" / "pytorch", 3)
     run(folder / "healthy" / "pytorch-with-memory", 4, memory=True)
+    run(folder / "advantage-sign-flipped" / "pytorch-minus-forgotten", 5, flip=True)
+    critics(folder / "healthy" / "pytorch-critics", 6)
+    critics(folder / "target-network-unused" / "pytorch-bootstrap-from-the-online-network", 7, online=True)
+    critics(folder / "broadcast-mismatch" / "pytorch-column-against-row", 8, column=True)
+    critics(folder / "squash-correction-wrong" / "pytorch-no-correction-in-targets", 11, plain=True)
+    critics(folder / "reward-time-shifted" / "pytorch-reward-of-the-step-before", 9, late=True)
+    critics(folder / "advantage-sign-flipped" / "pytorch-actor-down-its-critics", 10, down=True)
     for cause, program, fault, more in CONTROL:
         name = f"{program}-{(fault or 'healthy').replace(' ', '-')}"
         control.train(folder / cause / name, program, {**SMALL, **more}, fault)

@@ -5,6 +5,7 @@ import { nStepOffByOne } from './causes/buffers/n-step-off-by-one/cause.ts';
 import { priorityWeightWrong } from './causes/buffers/priority-weight-wrong/cause.ts';
 import { targetCrossesEnd } from './causes/buffers/target-crosses-end/cause.ts';
 import { targetNetworkFrozen } from './causes/buffers/target-network-frozen/cause.ts';
+import { targetNetworkUnused } from './causes/buffers/target-network-unused/cause.ts';
 import type { CauseEntry } from './causes/cause.ts';
 import { clippedActionStored } from './causes/continuous/clipped-action-stored/cause.ts';
 import { deviationInvalid } from './causes/continuous/deviation-invalid/cause.ts';
@@ -177,6 +178,7 @@ export const causes: readonly CauseEntry[] = [
   groupDegenerate,
   entropyOfAnotherDistribution,
   targetNetworkFrozen,
+  targetNetworkUnused,
   priorityWeightWrong,
   entropyTemperatureSign,
   policyDetached,

@@ -24,7 +24,7 @@ export interface Examined {
 const deciding: Record<Area, readonly string[]> = {
   replay: ['replay', 'policy-replay', 'token-sampler', 'token-batch'],
   credit: ['credit', 'token-credit', 'token-returns', 'targets'],
-  gradient: ['wiring', 'head-gradient', 'direction', 'movement', 'token-loss'],
+  gradient: ['wiring', 'head-gradient', 'logp-gradient', 'direction', 'movement', 'token-loss'],
 };
 const questions: Record<Area, Pair> = {
   replay: ['whether the update replays what was sampled', '更新是否重放了所采样的内容'],

@@ -65,7 +65,6 @@ describe('on a small stored run, the doctor', () => {
         'clamped',
         'own-list',
         'return-for-advantage',
-        'reward-lag',
         // Of language models.
         'baseline-over',
         'column-for',

@@ -14,6 +14,7 @@ import { criticGradient } from './gradient/critic-gradient.ts';
 import { direction } from './gradient/direction.ts';
 import { headGradient } from './gradient/head-gradient.ts';
 import { klGuard } from './gradient/kl-guard.ts';
+import { logpGradient } from './gradient/logp-gradient.ts';
 import { loss } from './gradient/loss.ts';
 import { movement } from './gradient/movement.ts';
 import { network } from './gradient/network.ts';
@@ -53,6 +54,7 @@ export const checks: readonly Check[] = [
   critic,
   wiring,
   headGradient,
+  logpGradient,
   criticGradient,
   direction,
   parameters,

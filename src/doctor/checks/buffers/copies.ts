@@ -1,7 +1,7 @@
 /** Do target networks follow? Long intervals are healthy, so a copy counts as frozen only where the declared interval is over, or where its neighbours follow and it does not. */
 import { told } from '../../../language/language.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { limits } from '../../limits.ts';
@@ -13,7 +13,7 @@ export const targetNetworks: Check = {
   group: 'gradient',
   question: ['Do target networks follow the networks that they are copies of?', '目标网络是否跟随它所复制的网络？'],
   needs: [['copies.hash']],
-  causes: ['target-network-frozen'],
+  causes: ['target-network-frozen', 'target-network-unused'],
   of: 'targets',
   start: (run) => new CopiesPass(run),
 };
@@ -25,6 +25,9 @@ interface Copy {
   /** The most steps without a change, from the first that was recorded. */
   gap: number;
   onset: number;
+  /** Steps of the original, and those after which the copy was at the same place. */
+  moves: number;
+  atOnce: number;
 }
 
 class CopiesPass implements Pass {
@@ -33,15 +36,27 @@ class CopiesPass implements Pass {
   constructor(private readonly run: Run) {}
 
   iteration({ copies, number }: Iteration): void {
-    const [hash, gap, names] = [copies?.column('hash'), copies?.column('gap'), copies?.texts('name')];
+    const [hash, gap, moved] = ['hash', 'gap', 'moved'].map((name) => copies?.column(name));
+    const names = copies?.texts('name');
     if (!copies || !hash || !names) return;
     for (let i = 0; i < copies.rows; i++) {
-      const own = this.copies.get(names[i]) ?? { hash: hash[i], looked: 0, changes: 0, gap: 0, onset: number };
+      const own = this.copies.get(names[i]) ?? {
+        hash: hash[i],
+        looked: 0,
+        changes: 0,
+        gap: 0,
+        onset: number,
+        moves: 0,
+        atOnce: 0,
+      };
       this.copies.set(names[i], own);
       own.looked++;
       if (hash[i] !== own.hash) own.changes++;
       own.hash = hash[i];
       if (gap && Number.isFinite(gap[i])) own.gap = gap[i];
+      if (!gap || !moved || !(moved[i] > 0)) continue;
+      own.moves++;
+      if (gap[i] < limits.copyLag.value * moved[i]) own.atOnce++;
     }
   }
 
@@ -59,6 +74,15 @@ class CopiesPass implements Pass {
     const due = interval > 0 ? steps > 2 * interval : soft > 0 && soft < 1 && steps >= fewestRows;
     const changes = Math.max(0, ...following.map(([, { changes: count }]) => count));
     const frozen = following.length > 0 ? changes >= limits.copiesChanged.value : due;
+    const bypassed = this.atOnce(all, interval, soft);
+    if (bypassed) {
+      const outcome = { measured: { ...measured, at_once: bypassed.rows }, expected: { ...expected, at_once: 0 } };
+      return {
+        status: 'fail',
+        ...outcome,
+        findings: [{ ...bypassed, evidence: [{ check, ...outcome }] }],
+      };
+    }
     if (still.length === 0 || !frozen) {
       const note =
         still.length > 0 && !(interval > 0 || soft > 0)
@@ -91,5 +115,25 @@ class CopiesPass implements Pass {
       evidence: [{ check, measured, expected }],
     };
     return { status: 'fail', measured, expected, findings: [finding] };
+  }
+
+  /** A copy that is where its original is after every step slows nothing down, although it is declared to. */
+  private atOnce(all: readonly (readonly [string, Copy])[], interval: number, soft: number): Finding | null {
+    const declared = interval > 2 ? 1 / interval : soft > 0 ? soft : 1;
+    const [moves, atOnce] = all.reduce(([m, a], [, own]) => [m + own.moves, a + own.atOnce], [0, 0]);
+    if (declared >= limits.most.value || moves < fewestRows || atOnce < limits.formShare.value * moves) return null;
+    return {
+      cause: 'target-network-unused',
+      confidence: confidence(1, moves),
+      agents: [],
+      onset: all[0][1].onset,
+      rows: Math.max(...all.map(([, { looked }]) => looked)),
+      told: true,
+      summary: told(
+        `After ${percent(atOnce / moves)} of the steps the target network is where the online network is, although ${interval > 2 ? `a copy every ${figure(interval)} steps` : `a weight of ${figure(soft)}`} is declared: targets move with every step.`,
+        `${percent(atOnce / moves)} 的步之后目标网络与在线网络处于同一位置，尽管声明了${interval > 2 ? `每 ${figure(interval)} 步复制一次` : `权重 ${figure(soft)}`}：目标随每一步移动。`,
+      ),
+      evidence: [],
+    };
   }
 }

@@ -219,6 +219,27 @@ class WiringPass implements Pass {
           `Gradients reach the hidden layers of ${name}, yet on ${trunk!.still} steps they did not move: no optimiser holds them.`,
         ),
       ];
+    // What belongs to no layer (the spread of continuous actions), to all, or to the critic must move as well, where gradients reach it.
+    const rest: [string, Role | undefined][] = [
+      ['what belongs to no layer', roles.get('other')],
+      ['the critic', critic],
+      ['the shared layers', roles.get('shared')],
+    ];
+    for (const [part, own] of rest)
+      if (
+        own &&
+        all(own, 'still') &&
+        own.unbound === own.steps &&
+        own.withGradient >= limits.nearlyAll.value * own.steps
+      )
+        return [
+          make(
+            'optimizer-unbound',
+            own,
+            'still',
+            `Gradients reach ${part} of ${name}, yet on ${own.still} steps nothing of it moved: no optimiser holds it.`,
+          ),
+        ];
     if (all(head, 'none') && (all(trunk, 'none') || !trunk) && (critic?.withGradient ?? 0) > 0)
       return [
         make(
