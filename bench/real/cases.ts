@@ -14,6 +14,7 @@ export interface Real extends Program {
 /** What there is to run: the environment of each, and, where its sources are the user's, the variable that names their folder and a file that must be there. */
 const programs: Record<string, { venv: string; variable?: string; file?: string }> = {
   sb3: { venv: 'sb3' },
+  control: { venv: 'sb3' },
   cleanrl: { venv: 'cleanrl', variable: 'CLEANRL', file: 'cleanrl/ppo.py' },
   onpolicy: { venv: 'sb3', variable: 'ONPOLICY', file: 'onpolicy/config.py' },
 };

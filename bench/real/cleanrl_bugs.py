@@ -53,7 +53,7 @@ bug("index drawn again for advantages", ("advantage-shuffled",), ("mb_advantages
 bug("actions beyond the second cut", ("num-actions-defaulted",), ("b_actions.long()[mb_inds])", "b_actions.long()[mb_inds].clamp(max=1))"), (HEAD, HEAD.replace("0.01", "1.0")), **ACROBOT)
 bug("dropout on the observations of the update", ("stochastic-forward", "inputs-differ"), ("get_action_and_value(b_obs[mb_inds]", "get_action_and_value(nn.functional.dropout(b_obs[mb_inds], 0.2)"), (HEAD, HEAD.replace("0.01", "1.0")))
 bug("sampled at twice the temperature", ("temperature-mismatch",), ("probs = Categorical(logits=logits)", "probs = Categorical(logits=logits / 2 if action is None else logits)"), (HEAD, HEAD.replace("0.01", "1.0")))
-bug("memory not cut at ends", ("recurrent-state-not-replayed",), ("b_dones[mb_inds],", "torch.zeros_like(b_dones[mb_inds]),"), **PICTURES)
+bug("memory not cut at ends", ("recurrent-state-not-reset", "recurrent-state-not-replayed"), ("b_dones[mb_inds],", "torch.zeros_like(b_dones[mb_inds]),"), **PICTURES)
 
 # - the loss -
 FIRST, SECOND = "pg_loss1 = -mb_advantages * ratio", "pg_loss2 = -mb_advantages * torch.clamp"
@@ -89,3 +89,20 @@ bug("gradients clipped to nothing", ("learning-rate-too-small",), (CLIP, CLIP.re
 bug("decay inside the gradient", ("weight-decay-pull",), (OPTIMISER, OPTIMISER.replace("eps=1e-5", "eps=1e-5, weight_decay=30.0")))
 bug("last layer drawn again every iteration", ("parameters-overwritten",), ("frac = 1.0 -", "agent.actor[-1].reset_parameters(); frac = 1.0 -"))
 bug("scores squeezed", ("policy-head-flat",), ("logits = self.actor(x)", "logits = 1e-4 * torch.tanh(self.actor(x))"))
+
+# - replay buffers, and what only continuous actions have -
+DQN = dict(script="dqn.py", total_timesteps=1600, learning_starts=100, train_frequency=2, buffer_size=5000, batch_size=64, target_network_frequency=200)
+SAC = dict(script="sac_continuous_action.py", env_id="Reach-v0", total_timesteps=500, learning_starts=100, buffer_size=5000, batch_size=64)
+ALIVE = "(1 - data.dones.flatten())"
+bug("bootstrap from the network that learns", ("target-network-unused",), ("target_network(data.next_observations).max(dim=1)", "q_network(data.next_observations).max(dim=1)"), **DQN)
+bug("bootstrap where episodes end, and only there", ("target-crosses-end", "credit-formula-differs"), (ALIVE, "data.dones.flatten()"), **DQN)
+bug("predictions as a column", ("broadcast-mismatch",), ("gather(1, data.actions).squeeze()", "gather(1, data.actions)"), **DQN)
+bug("copy that is never due", ("target-network-frozen",), ("if global_step % args.target_network_frequency == 0:", "if global_step % args.target_network_frequency == 1 and global_step % 2 == 0:"), **DQN)
+bug("time limits as ends in the buffer", ("truncation-treated-as-termination",), ("rb.add(obs, real_next_obs, actions, rewards, terminations, infos)", "rb.add(obs, real_next_obs, actions, rewards, np.logical_or(terminations, truncations), infos)"), **DQN, limit=20)
+bug("entropy with the wrong sign in targets", ("entropy-temperature-sign",), ("qf2_next_target) - alpha", "qf2_next_target) + alpha"), **SAC)
+bug("bootstraps over ends, soft", ("target-crosses-end",), ("(1 - data.dones.flatten()) * args.gamma", "args.gamma"), **SAC)
+bug("second target critic forgotten", ("target-network-frozen",), ("for param, target_param in zip(qf2.parameters(), qf2_target.parameters()):", "for param, target_param in []:"), **SAC)
+bug("first states of the next episode stored", ("final-observation-lost",), ('real_next_obs[idx] = infos["final_observation"][idx]', "pass"), **dict(SAC, limit=15))
+bug("actor goes down the critic", ("advantage-sign-flipped",), ("((alpha * log_pi) - min_qf_pi)", "((alpha * log_pi) + min_qf_pi)"), **SAC)
+bug("log-probabilities averaged while learning", ("dimensions-reduced-wrong",), ("        if action is None:\n            action = probs.sample()", "        drawn = action is None\n        action = probs.sample() if drawn else action"), ("return action, probs.log_prob(action).sum(1)", "return action, (probs.log_prob(action).sum(1) if drawn else probs.log_prob(action).mean(1))"), **REACH)
+bug("logarithm of the deviation for the deviation while learning", ("deviation-scale-wrong",), ("action_std = torch.exp(action_logstd)", "action_std = torch.exp(action_logstd) if action is None else torch.exp(2 * action_logstd)"), ("self.actor_logstd = nn.Parameter(torch.zeros(", "self.actor_logstd = nn.Parameter(-0.5 + torch.zeros("), **REACH)

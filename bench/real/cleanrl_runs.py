@@ -3,68 +3,44 @@
 The one thing to get wrong: the scripts are never changed on disk; a piece that is exchanged and is not there is an error.
 """
 
+import importlib.util
 import os
 import pathlib
+import sys
 import types
 
 import gymnasium
-import numpy as np
 from cleanrl_bugs import BUGS
-from gymnasium import spaces
+from environments import Pictures
 from standins import Nothing, stand_in
 
-LOOP = {"rpo_continuous_action.py": "    for update in range(1, num_updates + 1):\n"}
 USUAL = "    for iteration in range(1, args.num_iterations + 1):\n"
+STEPS = "    for global_step in range(args.total_timesteps):\n"
+#: By script: the line that the recorder goes before, and what it is given.
+LOOP = {
+    "rpo_continuous_action.py": ("    for update in range(1, num_updates + 1):\n", "agent, optimizer"),
+    "dqn.py": (STEPS, "q_network, optimizer"),
+    "sac_continuous_action.py": (STEPS, "actor, q_optimizer"),
+    "td3_continuous_action.py": (STEPS, "actor, q_optimizer"),
+    "ddpg_continuous_action.py": (STEPS, "actor, q_optimizer"),
+}
 MAIN = 'if __name__ == "__main__":\n'
 OPTIMISER = "optimizer = optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)"
 
 
-class Reach(gymnasium.Env):
-    """Three joints to a place, for actions of several numbers."""
-
-    observation_space = spaces.Box(-np.inf, np.inf, (6,), np.float32)
-    action_space = spaces.Box(-1, 1, (3,), np.float32)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.place, self.goal = self.np_random.uniform(-1, 1, (2, 3))
-        return np.concatenate([self.place, self.goal]).astype(np.float32), {}
-
-    def step(self, action):
-        self.place = self.place + 0.1 * np.clip(action, -1, 1)
-        far = float(np.linalg.norm(self.place - self.goal))
-        return np.concatenate([self.place, self.goal]).astype(np.float32), -far, far < 0.3, False, {}
-
-
-class Pictures(gymnasium.Env):
-    """A dot to follow on pictures of Atari's size."""
-
-    action_space = spaces.Discrete(4)
-
-    def __init__(self, frames):
-        self.observation_space = spaces.Box(0, 255, (frames, 84, 84), np.uint8)
-
-    def picture(self):
-        out = np.zeros(self.observation_space.shape, np.uint8)
-        x, y = self.place
-        out[:, 12 * y : 12 * y + 12, 12 * x : 12 * x + 12] = 255
-        return out
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.place = self.np_random.integers(0, 7, 2)
-        return self.picture(), {}
-
-    def step(self, action):
-        self.place = np.clip(self.place + [(1, 0), (-1, 0), (0, 1), (0, -1)][int(action)], 0, 6)
-        return self.picture(), float(self.place.sum()) / 12, bool(self.np_random.random() < 0.1), False, {}
-
-
-gymnasium.register("Reach-v0", Reach, max_episode_steps=30)
 stand_in("tyro")
 stand_in("torch.utils.tensorboard", SummaryWriter=Nothing)
 stand_in("cleanrl_utils")
 stand_in("cleanrl_utils.atari_wrappers")
+
+
+def with_buffers():
+    """CleanRL's own replay buffer, which computes and is not stood in for."""
+    name = "cleanrl_utils.buffers"
+    if name not in sys.modules:
+        found = importlib.util.spec_from_file_location(name, pathlib.Path(os.environ["CLEANRL"]) / "cleanrl_utils" / "buffers.py")
+        sys.modules[name] = importlib.util.module_from_spec(found)
+        found.loader.exec_module(sys.modules[name])
 
 
 def source(script):
@@ -84,15 +60,18 @@ def execute(options, seed, out):
     bug = BUGS.get(options.pop("bug", None))
     script, pieces = options.pop("script", "ppo.py"), list(options.pop("pieces", ())) + list(bug.pieces if bug else ())
     limit = options.pop("limit", 0)
-    loop = LOOP.get(script, USUAL)
-    recorded = "    recorder = cleanrl_loop(OUT, envs, agent, optimizer, args, overwrite=True, first=10**6)\n"
+    loop, learning = LOOP.get(script, (USUAL, "agent, optimizer"))
+    recorded = f"    recorder = cleanrl_loop(OUT, envs, {learning}, args, overwrite=True, first=10**6)\n"
+    if loop is STEPS:
+        with_buffers()
     text = exchanged(source(script), [*pieces, (loop, recorded + loop)], script)
     head, main = text.split(MAIN)
     iterations = options.pop("iterations", 6)
 
     def settings(kind):
         args = kind(**{"cuda": False, "seed": seed + 1, **options})
-        args.total_timesteps = iterations * args.num_envs * args.num_steps
+        if hasattr(args, "num_steps"):
+            args.total_timesteps = iterations * args.num_envs * args.num_steps
         return args
 
     from trueline_recorder import cleanrl_loop
@@ -125,6 +104,8 @@ def optimiser(name, **more):
 
 
 CONTINUOUS = dict(script="ppo_continuous_action.py", num_envs=2, num_steps=256, num_minibatches=8)
+DQN = dict(script="dqn.py", total_timesteps=1600, learning_starts=100, train_frequency=2, buffer_size=5000, batch_size=64, target_network_frequency=200)
+SAC = dict(script="sac_continuous_action.py", env_id="Reach-v0", total_timesteps=500, learning_starts=100, buffer_size=5000, batch_size=64)
 #: As CleanRL's scripts have them, and what its users vary.
 HEALTHY = {
     "cleanrl ppo": {},
@@ -154,6 +135,13 @@ HEALTHY = {
     "cleanrl continuous, Reach": dict(CONTINUOUS, env_id="Reach-v0"),
     "cleanrl continuous, target kl": dict(CONTINUOUS, env_id="Reach-v0", target_kl=0.02, ent_coef=0.01),
     "cleanrl continuous, no normalisation": dict(CONTINUOUS, env_id="Pendulum-v1", norm_adv=False, clip_vloss=False),
+    "cleanrl dqn": dict(DQN),
+    "cleanrl dqn, Acrobot": dict(DQN, env_id="Acrobot-v1", limit=60, target_network_frequency=100, learning_rate=1e-3),
+    "cleanrl dqn, copied softly": dict(DQN, tau=0.05, target_network_frequency=10, gamma=0.9),
+    "cleanrl sac": dict(SAC),
+    "cleanrl sac, fixed temperature": dict(SAC, autotune=False, alpha=0.1, env_id="Pendulum-v1", limit=40),
+    "cleanrl td3": dict(SAC, script="td3_continuous_action.py"),
+    "cleanrl ddpg": dict(SAC, script="ddpg_continuous_action.py", limit=20),
     "cleanrl atari": dict(script="ppo_atari.py", num_steps=32, iterations=3),
     "cleanrl atari lstm": dict(script="ppo_atari_lstm.py", num_steps=16, iterations=3),
 }

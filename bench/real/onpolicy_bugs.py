@@ -77,7 +77,7 @@ lines("sum of nothing", ("non-finite",), "trainer", "train", (TRAINED, "advantag
 lines("advantages laid out otherwise", ("advantage-shuffled",), "buffer", "recurrent_generator", ("advantages = _cast(advantages)", "advantages = advantages.reshape(-1, 1)"), **MEMORY)
 lines("log-probabilities laid out otherwise", ("old-logp-wrong",), "buffer", "recurrent_generator", ("action_log_probs = _cast(self.action_log_probs)", "action_log_probs = self.action_log_probs.reshape(-1, 1)"), gain=1.0, **MEMORY)
 lines("memories laid out otherwise", ("recurrent-state-not-replayed",), "buffer", "recurrent_generator", ("rnn_states = self.rnn_states[:-1].transpose(1, 2, 0, 3, 4)", "rnn_states = self.rnn_states[:-1]"), gain=1.0, **MEMORY)
-lines("memory not cut at ends", ("recurrent-state-not-replayed",), "trainer", "ppo_update", ("masks_batch, \n", "np.ones_like(masks_batch), \n"), gain=1.0, **MEMORY)
+lines("memory not cut at ends", ("recurrent-state-not-reset", "recurrent-state-not-replayed"), "trainer", "ppo_update", ("masks_batch, \n", "np.ones_like(masks_batch), \n"), gain=1.0, **MEMORY)
 lines("masks of the step after", ("mask-not-replayed",), "buffer", "feed_forward_generator", ("self.available_actions[:-1].reshape", "self.available_actions[1:].reshape"), gain=1.0, **SKIRMISH)
 lines("masks forgotten in the update", ("mask-not-replayed",), "trainer", "ppo_update", ("available_actions_batch,\n", "None,\n"), **SKIRMISH)
 
@@ -138,5 +138,7 @@ for _name, _causes, _settings in (
     ("rate of a quarter", ("learning-rate-too-large",), dict(lr=0.25)),
     ("entropy coefficient of 10", ("entropy-bonus-dominates",), dict(entropy_coef=10.0)),
     ("decay inside the gradient", ("weight-decay-pull",), dict(weight_decay=30.0)),
+    # on-policy's own: its separated buffer stacks chunks along the first axis, and its memory runs over them as if along the second.
+    ("separated with memory, as it is", ("sequences-shuffled",), dict(separated=True, algorithm="rmappo", gain=1.0)),
 ):
     BUGS[_name] = Bug(_causes, lambda runner: None, _settings)

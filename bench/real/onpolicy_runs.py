@@ -4,10 +4,13 @@ skirmish with deaths and actions that are not allowed, as they are and with bugs
 The one thing to get wrong: nothing on disk changes, and what is stood in for computes nothing.
 """
 
+import inspect
 import os
 import pathlib
 import sys
 import tempfile
+import textwrap
+import types
 
 import gymnasium
 import numpy as np
@@ -130,15 +133,29 @@ def make(options, seed, folder):
     return Runner(config)
 
 
+def mend(runner):
+    """The separated buffer as it was meant: steps along the first axis, chunks along the second."""
+    for buffer in runner.buffer:
+        kind = type(buffer)
+        text = textwrap.dedent(inspect.getsource(kind.recurrent_generator))
+        for name in ("share_obs_batch", "obs_batch", "actions_batch", "value_preds_batch", "return_batch", "masks_batch", "active_masks_batch", "old_action_log_probs_batch", "adv_targ"):
+            text = text.replace(f" {name} = np.stack({name})", f" {name} = np.stack({name}, 1)")
+        scope = dict(kind.recurrent_generator.__globals__)
+        exec(compile(text, "<recurrent_generator, mended>", "exec"), scope)
+        buffer.recurrent_generator = types.MethodType(scope["recurrent_generator"], buffer)
+
+
 def execute(options, seed, out):
     from trueline_recorder import onpolicy_runner
 
     options = dict(options)
-    bug = BUGS.get(options.pop("bug", None))
+    bug, mended = BUGS.get(options.pop("bug", None)), options.pop("mended", False)
     with tempfile.TemporaryDirectory() as folder:
         runner = make(options, seed, folder)
         if bug:
             bug.put(runner)
+        if mended:
+            mend(runner)
         recorder = onpolicy_runner(runner, out, overwrite=True, first=10**6)
         try:
             runner.run()
@@ -180,7 +197,7 @@ HEALTHY = {
     "onpolicy skirmish": dict(skirmish=True),
     "onpolicy skirmish with memory": dict(skirmish=True, algorithm="rmappo"),
     "onpolicy separated": dict(separated=True),
-    "onpolicy separated with memory": dict(separated=True, algorithm="rmappo"),
+    "onpolicy separated with memory, mended": dict(separated=True, algorithm="rmappo", mended=True),
     "onpolicy separated, ippo": dict(separated=True, algorithm="ippo", use_recurrent_policy=False, length=9),
 }
 
