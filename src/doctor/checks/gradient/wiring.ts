@@ -219,27 +219,22 @@ class WiringPass implements Pass {
           `Gradients reach the hidden layers of ${name}, yet on ${trunk!.still} steps they did not move: no optimiser holds them.`,
         ),
       ];
-    // What belongs to no layer (the spread of continuous actions), to all, or to the critic must move as well, where gradients reach it.
-    const rest: [string, Role | undefined][] = [
-      ['what belongs to no layer', roles.get('other')],
-      ['the critic', critic],
-      ['the shared layers', roles.get('shared')],
-    ];
-    for (const [part, own] of rest)
-      if (
-        own &&
-        all(own, 'still') &&
-        own.unbound === own.steps &&
-        own.withGradient >= limits.nearlyAll.value * own.steps
-      )
-        return [
-          make(
-            'optimizer-unbound',
-            own,
-            'still',
-            `Gradients reach ${part} of ${name}, yet on ${own.still} steps nothing of it moved: no optimiser holds it.`,
-          ),
-        ];
+    // The spread of continuous actions belongs to no layer and must move as well. A critic may have an optimiser that nobody watches.
+    const spread = roles.get('other');
+    if (
+      spread &&
+      all(spread, 'still') &&
+      spread.unbound === spread.steps &&
+      spread.withGradient >= limits.nearlyAll.value * spread.steps
+    )
+      return [
+        make(
+          'optimizer-unbound',
+          spread,
+          'still',
+          `Gradients reach the parameters of ${name} that belong to no layer, yet on ${spread.still} steps none of them moved: no optimiser holds them.`,
+        ),
+      ];
     if (all(head, 'none') && (all(trunk, 'none') || !trunk) && (critic?.withGradient ?? 0) > 0)
       return [
         make(
