@@ -54,6 +54,18 @@ describe('no sentence is English where Chinese is asked for', () => {
     tells(train(run, '--set', 'probes=[{"probe":"advantage-scale","value":2,"updates":2}]'));
   });
 
+  it('in what the live guard says of a fault, in a warning and where it stops', () => {
+    const live = (out: string, ...more: string[]) =>
+      trueline('train', 'echo', '--seed', '1', '--out', join(folder, out), ...chinese, ...more).stderr;
+    const larger = ['--steps', '6000', '--set', 'worlds=64', '--set', 'rollout=32'];
+    const warned = live('warned', ...larger, '--fault', 'advantage-late', '--guard', 'warn');
+    expect(warned).toMatch(/advantage-time-shifted：.*应改动：/);
+    tells(warned);
+    const stopped = live('stopped', ...small, '--fault', 'temperature-in-update', '--guard', 'strict');
+    expect(stopped).toMatch(/守卫（replay-differs）：samples 第 \d+ 行（迭代 0，/);
+    tells(stopped);
+  });
+
   it('in diagnose, its page, check, inspect and explain, of a fault', () => {
     const broken = join(folder, 'broken');
     const page = join(folder, 'broken.html');

@@ -69,14 +69,11 @@ class Guard:
         self.checked = True
         for recorder in self.recorders:
             recorder.close()
-        runs: List[Dict[str, Any]] = []
-        for path in self.paths:
-            if path.exists():
-                runs += look(path)
-        failed = [run for run in runs if run["verdict"] in self.failing]
+        seen = [(path, look(path)) for path in self.paths if path.exists()]
+        failed = [path for path, runs in seen if any(run["verdict"] in self.failing for run in runs)]
         if failed:
-            pytest.fail("\n\n".join(told(run) for run in failed), pytrace=False)
-        return runs
+            pytest.fail("\n\n".join(answer(path) for path in failed), pytrace=False)
+        return [run for _, runs in seen for run in runs]
 
     def _next(self) -> Path:
         self.checked = False
@@ -87,27 +84,20 @@ class Guard:
 def look(path: Path) -> List[Dict[str, Any]]:
     """The runs at a path, as `trueline check --json` judges them."""
     __tracebackhide__ = True
-    start = command() or []
-    if not start:
-        pytest.fail(INSTALL, pytrace=False)
-    done = subprocess.run([*start, "check", str(path), "--json"], capture_output=True, text=True, check=False)
-    if not done.stdout.strip():
-        pytest.fail(f"trueline check ended with status {done.returncode}: {done.stderr.strip()}", pytrace=False)
-    runs: List[Dict[str, Any]] = json.loads(done.stdout)["runs"]
+    runs: List[Dict[str, Any]] = json.loads(answer(path, "--json"))["runs"]
     return runs
 
 
-def told(run: Dict[str, Any]) -> str:
-    """What a person needs to mend it."""
-    lines = [f"trueline: {run['verdict']}{' (' + run['cause'] + ')' if run['cause'] else ''}: {run['sentence']}"]
-    if run["decisive"]:
-        lines.append(f"  proof   {run['decisive']['text']}")
-    if run["remedy"]:
-        lines.append(f"  change  {run['remedy']}")
-    if run["code"]:
-        lines.append(f"          {run['code']}")
-    lines += [f"  near    {site}" for site in run["where"]]
-    return "\n".join([*lines, f"  next    {run['next']}"])
+def answer(path: Path, *options: str) -> str:
+    """What `trueline check` prints of a path."""
+    __tracebackhide__ = True
+    start = command() or []
+    if not start:
+        pytest.fail(INSTALL, pytrace=False)
+    done = subprocess.run([*start, "check", str(path), *options], capture_output=True, text=True, encoding="utf-8", check=False)
+    if not done.stdout.strip():
+        pytest.fail(f"trueline check ended with status {done.returncode}: {done.stderr.strip()}", pytrace=False)
+    return done.stdout.rstrip()
 
 
 @pytest.fixture

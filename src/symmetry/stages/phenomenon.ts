@@ -121,7 +121,8 @@ export function judgeCurves(curves: readonly RunCurve[], names: readonly string[
     "Kendall's W": rounded(friedman.w),
   };
   const significant = tests.some((test) => test.significant);
-  const seen = seenRange(agents, within, blocks.length);
+  const noise = residualVariance(blocks);
+  const seen = seenRange(agents, noise, blocks.length);
   const blind = blocks.length < fewest || seen > visibleEffect(grand, within);
   report.status = significant ? 'found' : blind ? 'open' : 'clear';
   const order = [...names.keys()].sort((a, b) => intervals[b].estimate - intervals[a].estimate);
@@ -139,7 +140,7 @@ export function judgeCurves(curves: readonly RunCurve[], names: readonly string[
         `排序与偶然情形无异：各种子之间的一致性 W = ${w}，p 最小为 ${p}。这并不证明智能体相等。`,
       );
   const share = rounded((100 * seen) / scaleOf(grand, within));
-  const wanted = seedsForTrend(agents, within, shares.phenomenonPage, visibleEffect(grand, within));
+  const wanted = seedsForTrend(agents, noise, shares.phenomenonPage, visibleEffect(grand, within));
   report.power =
     blocks.length < fewest
       ? told(
@@ -157,8 +158,16 @@ export function judgeCurves(curves: readonly RunCurve[], names: readonly string[
   return report;
 }
 
+/** What differs from seed to seed once the means of seeds and of agents are taken away: a difference between agents that all seeds share is what is looked for, and hides nothing. */
+export function residualVariance(blocks: readonly (readonly number[])[]): number {
+  const size = blocks[0].length;
+  const means = blocks[0].map((_, agent) => blocks.reduce((sum, block) => sum + block[agent], 0) / blocks.length);
+  const apart = blocks.map((block) => variance(block.map((value, agent) => value - means[agent])) * (size - 1));
+  return apart.reduce((sum, squares) => sum + squares, 0) / ((size - 1) * (blocks.length - 1));
+}
+
 /** The even trend that Page's test sees nine times of ten, by simulation. */
-function seenRange(size: number, within: number, blocks: number): number {
+function seenRange(size: number, noise: number, blocks: number): number {
   const plan = { size, within: 1, level: shares.phenomenonPage };
   let [low, high] = [0, 16];
   for (let i = 0; i < 7; i++) {
@@ -166,7 +175,7 @@ function seenRange(size: number, within: number, blocks: number): number {
     if (pagePower(plan, middle, blocks, RandomStream.of(1, 'power', i), 120) < 0.9) low = middle;
     else high = middle;
   }
-  return high * Math.sqrt(within);
+  return high * Math.sqrt(noise);
 }
 
 function charts(curves: readonly RunCurve[], names: readonly string[]): StageReport['charts'] {

@@ -1,5 +1,6 @@
 /** The doctor beside a run: what is recorded of some iterations is also kept in memory, and the doctor is asked about it. It reads what the recording holds and nothing else, and changes nothing. */
 import { diagnose } from '../../doctor/diagnose.ts';
+import { told } from '../../language/language.ts';
 import type { Manifest } from '../../recording/manifest.ts';
 import { Recording } from '../../recording/recording.ts';
 import { memoryStore } from '../../recording/source.ts';
@@ -73,7 +74,13 @@ export class LiveDoctor {
     );
     for (const { id, summary, remedy } of sure)
       if (this.suspected.has(id))
-        this.guard.nameCause(id, `${summary} What to change: ${remedy} More: trueline explain ${id}`);
+        this.guard.nameCause(
+          id,
+          told(
+            `${summary} What to change: ${remedy} More: trueline explain ${id}`,
+            `${summary}应改动：${remedy}详见：trueline explain ${id}`,
+          ),
+        );
     this.suspected = new Set(sure.map(({ id }) => id));
   }
 }

@@ -13,6 +13,8 @@ class Address {
   private readonly left: Partial<Record<View, Record<string, string>>> = $state({});
   private waiting: ReturnType<typeof setTimeout> | undefined;
   private moved = Number.NEGATIVE_INFINITY;
+  /** The address as this page last wrote or read it. */
+  private shown = '';
 
   constructor() {
     this.read();
@@ -48,19 +50,22 @@ class Address {
   }
 
   private write(): void {
+    clearTimeout(this.waiting);
+    // Whoever follows a link has left already, though the page is told of it only later.
+    if (globalThis.location.hash !== this.shown) return;
     this.moved = performance.now();
     globalThis.history.replaceState(null, '', this.link(this.view, this.params));
+    this.shown = globalThis.location.hash;
   }
 
   go(view: View, params: Record<string, string> = {}): void {
     clearTimeout(this.waiting);
-    const kept = Object.entries(params).filter(([, value]) => value !== '');
-    const query = new URLSearchParams(kept).toString();
-    const hash = `#/${view}${query ? `?${query}` : ''}`;
+    const hash = this.link(view, params);
     if (globalThis.location.hash !== hash) globalThis.location.hash = hash;
+    this.shown = globalThis.location.hash;
     this.leave(view);
     this.view = view;
-    this.params = Object.fromEntries(kept);
+    this.params = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== ''));
   }
 
   /** The address of a view as it was left, so that one finds again what one had. */
@@ -79,6 +84,8 @@ class Address {
   }
 
   private read(): void {
+    clearTimeout(this.waiting);
+    this.shown = globalThis.location?.hash ?? '';
     const [path, query = ''] = (globalThis.location?.hash ?? '').replace(/^#\/?/, '').split('?');
     const view = (views as readonly string[]).includes(path) ? (path as View) : 'drop';
     this.leave(view);

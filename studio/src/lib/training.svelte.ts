@@ -1,6 +1,6 @@
 /** A training in the page: its worker, its curves as the trainer reports them, an episode of its policies now and then, and the run that it writes. Switching the fault off goes on from where it is: the curves go on, and a mark says when. */
 import { type Curve, CurveReader } from '../../../src/report/studio/curves.ts';
-import { say } from '../texts/index.svelte.ts';
+import { say, words } from '../texts/index.svelte.ts';
 import { Caller } from '../workers/rpc.ts';
 import type { TrainNews, TrainRequest } from '../workers/train.worker.ts';
 import type { Mark } from './charts/plot.ts';
@@ -73,7 +73,7 @@ class PageTraining {
     try {
       const result = await this.caller.call<{ threads: number; checkpoint?: Uint8Array }, TrainNews>(
         'train',
-        [request],
+        [request, words.language],
         (news) => {
           if (news.kind === 'file') {
             ended = run.addFile(news.path, new Blob([news.bytes]));

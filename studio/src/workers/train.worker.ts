@@ -3,6 +3,7 @@
 import { applyFault, findFault } from '../../../src/faults/index.ts';
 import type { Game } from '../../../src/games/game.ts';
 import { gameMaker, hasPictures, type Player } from '../../../src/games/index.ts';
+import { type Language, speak } from '../../../src/language/language.ts';
 import type { WritableStore } from '../../../src/recording/source.ts';
 import { join, memoryStore } from '../../../src/recording/source.ts';
 import { RecordingWriter } from '../../../src/recording/writer.ts';
@@ -31,9 +32,10 @@ export interface TrainRequest {
 let stop = new AbortController();
 
 answer({
-  async train([request]: [TrainRequest], progress) {
+  async train([request, language]: [TrainRequest, Language], progress) {
     const say = progress as (news: TrainNews) => void;
     stop = new AbortController();
+    speak(language);
     const game = String(request.settings.game ?? 'echo');
     const clean = readSettings(mergeSettings(recommendedSettings(game), request.settings));
     const { settings, stages } = request.fault

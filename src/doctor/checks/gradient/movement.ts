@@ -207,7 +207,7 @@ class MovementPass implements Pass {
         'learning-rate-too-large',
         confidence(1, own.far * limits.perUpdate.value),
         own.farOnset,
-        `k3 exceeds ${tooFar} in ${own.far} of ${own.updates} updates: they overshoot.`,
+        `k3 exceeds ${tooFar} in ${own.far} of ${own.k3.length} updates: they overshoot.`,
       );
     // Iterations that were not recorded moved it about as far as those that were.
     const share = (this.last + 1) / Math.max(1, own.iterations.size);
