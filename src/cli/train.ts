@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { hopModules } from '../algorithms/hop/settings.ts';
 import { algorithmNames } from '../algorithms/index.ts';
-import { applyFault, findFault } from '../faults/index.ts';
+import { applyFault, findFault, onsetNotice } from '../faults/index.ts';
 import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { farFromBand } from '../report/far.ts';
@@ -153,7 +153,9 @@ export async function trainAndShow(game: string | undefined, flags: Flags): Prom
       result = await resumeFrom(folder, changed, { ...hooks, ...(fault ? { fault, stages } : {}), onStart: started });
     } else {
       const clean = await runSettings(game, flags);
-      const { settings, ...more } = flags.fault === undefined ? { settings: clean } : broken(flags.fault, clean, flags);
+      const { settings, notice, ...more } =
+        flags.fault === undefined ? { settings: clean, notice: undefined } : broken(flags.fault, clean, flags);
+      if (notice) hooks.onNotice?.(notice);
       folder = flags.out ?? `runs/${settings.game.replace('/', '-')}-${settings.seed}`;
       result = await trainInto(folder, settings, { ...hooks, ...more, onStart: started });
     }
@@ -178,10 +180,10 @@ function broken(
   name: string,
   clean: Settings,
   flags: Flags,
-): { settings: Settings; stages: Stages; fault: BegunFault } {
+): { settings: Settings; stages: Stages; fault: BegunFault; notice: string | undefined } {
   const unbroken = { ...clean, guard: flags.guard === undefined ? ('off' as const) : clean.guard };
-  const { settings, stages } = applyFault(findFault(name), clean.seed, cleanStages, unbroken);
-  return { settings, stages, fault: { name, settings: unbroken } };
+  const { settings, stages, strength } = applyFault(findFault(name), clean.seed, cleanStages, unbroken);
+  return { settings, stages, fault: { name, settings: unbroken }, notice: onsetNotice(strength) };
 }
 
 function finish(result: TrainResult, folder: string, notices: string[], flags: Flags, live: Live | undefined): void {

@@ -1,5 +1,6 @@
 /** What a fault of the zoo is: one stage of the flow broken from outside, in one way, with a strength that its seed draws. A recording never names it. */
 import type { NetworkSettings, PpoSettings } from '../algorithms/ppo/settings.ts';
+import { told } from '../language/language.ts';
 import type { RandomStream } from '../math/random.ts';
 import type { Settings } from '../training/settings.ts';
 import type { Stages } from '../training/stages.ts';
@@ -22,6 +23,16 @@ export interface SettingsChange {
 }
 
 export type Strength = Record<string, number | string>;
+
+/** Who watches a fault that begins late must know that there is nothing to see before. */
+export function onsetNotice({ onset }: Strength): string | undefined {
+  if (typeof onset !== 'number' || onset === 0) return undefined;
+  const first = onset.toLocaleString('en-US');
+  return told(
+    `the fault begins in iteration ${first}; until then the run is as it would be without it`,
+    `故障从第 ${first} 次迭代开始；在此之前训练与没有故障时一样`,
+  );
+}
 
 /** A fault with its numbers drawn. State that it keeps between iterations lives here, so one is made per run. */
 export interface MadeFault {

@@ -32,6 +32,7 @@ import { expectedIterations, findTraits, unmetNeeds } from './traits.ts';
 
 export { type ColumnEffect, effect } from './effect.ts';
 export type { Fault, FaultContext, MadeFault, SettingsChange, StageName, Strength } from './fault.ts';
+export { onsetNotice } from './fault.ts';
 export type { Need, Traits } from './traits.ts';
 
 /** Faults of the doctor's causes, groups A to E. */

@@ -1,6 +1,6 @@
 /** Trains in the page. What the recording writes is handed to the page file by file, so that it is read and diagnosed as any other run. */
 
-import { applyFault, findFault } from '../../../src/faults/index.ts';
+import { applyFault, findFault, onsetNotice } from '../../../src/faults/index.ts';
 import type { Game } from '../../../src/games/game.ts';
 import { gameMaker, hasPictures, type Player } from '../../../src/games/index.ts';
 import { type Language, speak } from '../../../src/language/language.ts';
@@ -38,9 +38,11 @@ answer({
     speak(language);
     const game = String(request.settings.game ?? 'echo');
     const clean = readSettings(mergeSettings(recommendedSettings(game), request.settings));
-    const { settings, stages } = request.fault
+    const { settings, stages, strength } = request.fault
       ? applyFault(findFault(request.fault), clean.seed, cleanStages, { ...clean, guard: 'off' })
-      : { settings: clean, stages: undefined };
+      : { settings: clean, stages: undefined, strength: {} };
+    const notice = onsetNotice(strength);
+    if (notice) say({ kind: 'notice', sentence: notice });
     let checkpoint: Uint8Array | undefined;
     let film: (() => Replay | undefined) | undefined;
     const result = await train(settings, {
