@@ -111,7 +111,9 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const reports = examined.map(({ report }) => report);
   let scalars: ScalarReading | undefined;
   const silent = named.length + open.length + problems.length === 0;
-  if (covered.gaps.length > 0 && silent && recording.tables.includes('scalars')) {
+  // Of a recording that has only begun, rows are to come: it is no log.
+  const begun = options.unfinished && recording.tables.includes('samples');
+  if (covered.gaps.length > 0 && silent && !begun && recording.tables.includes('scalars')) {
     const log = await fromScalars(recording, run);
     scalars = log.reading;
     reports.push(log.report);

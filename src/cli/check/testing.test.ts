@@ -1,6 +1,11 @@
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../doctor/diagnose.ts';
 import { applyFault, faults } from '../../faults/index.ts';
+import { memoryStore } from '../../recording/index.ts';
+import { Recording } from '../../recording/recording.ts';
+import { RecordingWriter } from '../../recording/writer.ts';
+import { train } from '../../training/run.ts';
 import { Diagnosed, expectHealthy, expectTrains } from './testing.ts';
 
 const recordings = resolve(import.meta.dirname, '../../../test/recordings');
@@ -14,6 +19,17 @@ const settings = {
   kernel: 'simd' as const,
   network: { hidden: [16] },
 };
+
+describe('a run that has only begun', () => {
+  it('is too early to say of, and taken for no log though its figures are there', async () => {
+    const store = memoryStore('begun');
+    const recording = (manifest: Parameters<typeof RecordingWriter.create>[1]) =>
+      RecordingWriter.create(store, manifest);
+    (await train({ ...settings, steps: 1000 }, { recording })).dispose();
+    const early = await diagnose(await Recording.open(store), { unfinished: true });
+    expect([early.verdict, early.so_far, early.scalars]).toEqual(['not-enough-evidence', true, undefined]);
+  });
+});
 
 describe('guards for tests', () => {
   it('let a healthy run pass, and fail a faulty one with the diagnosis as the message', async () => {

@@ -115,6 +115,11 @@ describe('tables in other dialects', () => {
     expect(read(log)).toEqual({ avg_kl: 'kl', avg_entropy: 'entropy' });
   });
 
+  it('dots between thousands, where the decimals follow a comma', async () => {
+    const log = await imported('x.csv', 'step;value_loss\n1;1.234.567,5\n2;12 345,25\n3;-1.000,0\n4;2,5\n');
+    expect(series(log)).toEqual({ value_loss: [1234567.5, 12345.25, -1000, 2.5] });
+  });
+
   it('a row for each number: the figure is named in a cell', async () => {
     const log = await imported('x.csv', 'step,metric,value\n1,approx_kl,0.5\n1,entropy,1.25\n2,approx_kl,0.25\n');
     expect(series(log)).toEqual({ approx_kl: [0.5, 0.25], entropy: [1.25] });

@@ -37,6 +37,11 @@ describe('logs of JSON objects', () => {
     );
     expect(series(python)).toEqual({ loss: [0.25, 0.001], grad_norm: [Number.NaN], 'policy/approxkl_avg': [0.5] });
     expect(python.notices).toEqual(['train.log: 1 lines are no objects and are left out; 2 were read']);
+    const logged = await imported(
+      'train.out',
+      '2026-01-01 10:00:00 INFO [ppo] {\'update\': 1, \'value_loss\': nan, \'entropy\': 1.5}\nINFO {"update": 2, "value_loss": 3, "entropy": 1}\n',
+    );
+    expect(series(logged)).toEqual({ value_loss: [Number.NaN, 3], entropy: [1.5, 1] });
     const verl = await imported(
       'verl.log',
       '(Task pid=1) step:3 - actor/ppo_kl:0.001 - actor/pg_clipfrac:0.02 - actor/entropy_loss:0.7\n',

@@ -167,7 +167,7 @@ export async function readConsole(source: ByteSource, log: Log, budget: Budget):
         records.end();
         continue;
       }
-      const whole = parseLogLine(line.trim());
+      const whole = parseLogLine(objectOf(line));
       if (whole) {
         records.end();
         records.whole(whole);
@@ -193,6 +193,13 @@ export async function readConsole(source: ByteSource, log: Log, budget: Budget):
       ),
       { file: source.name },
     );
+}
+
+/** What a logger puts before an object, such as the time and its level, is left out. */
+function objectOf(line: string): string {
+  const text = line.trim();
+  const from = text.endsWith('}') ? text.indexOf('{') : 0;
+  return from > 0 && /['"]\s*:/.test(text.slice(from)) ? text.slice(from) : text;
 }
 
 /** Gathers names and numbers until one of the names comes again. */

@@ -207,8 +207,14 @@ class Table {
   }
 }
 
-/** Where semicolons part the cells, a comma may part the digits. */
-const decimalComma = (cell: string) => (/^\s*[-+]?\d*,\d+(e[-+]?\d+)?\s*$/i.test(cell) ? cell.replace(',', '.') : cell);
+/** Where semicolons part the cells, a comma may part the digits, and dots or blanks the thousands. */
+const decimalComma = (cell: string) =>
+  /^\s*[-+]?(\d*|\d{1,3}(?:[. \u00a0\u202f']\d{3})+),\d+(e[-+]?\d+)?\s*$/i.test(cell)
+    ? cell
+        .trim()
+        .replaceAll(/[. \u00a0\u202f']/g, '')
+        .replace(',', '.')
+    : cell;
 
 const ownerPrefix = (cell: string) => (cell === '' ? '' : /^\d+$/.test(cell) ? `agent_${cell}/` : `${cell}/`);
 
