@@ -41,6 +41,8 @@ export interface Lines {
   yName: string;
   /** Drawn by orders of magnitude; 0 has a place of its own below the smallest. */
   logarithmic: boolean;
+  /** Along ranks or sizes and not along the run, so that the last point is no newest value. */
+  spread?: true;
   lines: Line[];
 }
 

@@ -91,6 +91,7 @@ function residualPicture(proof: Proof, cause: string): Lines {
     xName: told(`${point}s`, told(...pointWords[point])),
     yName: told('distance', '距离'),
     logarithmic: true,
+    spread: true,
     lines: drawable(proof) ? [line('before'), line('after')] : [line('before')],
   };
 }

@@ -63,6 +63,7 @@ export function tokenPictures(reading: TokenReading): Lines[] {
       xName: told('log-ratio in nats', '对数比率（奈特）'),
       yName: told('share of tokens', '词元比例'),
       logarithmic: true,
+      spread: true,
       lines: [
         { name: told(`trainer and ${side}`, `训练器与${side}`), x: ratios.at, y: ratios.share },
         ...(ratios.floor

@@ -86,7 +86,7 @@ function linesFigure(picture: Lines): FigureData {
       label: line.name,
       colour: looks[i].colour,
       dashes: dashesOf(looks[i].dash),
-      value: number(last(line.y)),
+      ...(picture.spread ? {} : { value: number(last(line.y)) }),
     })),
     parts: [
       {
