@@ -70,13 +70,16 @@ export async function judge(
   return programs.map((program) => judged.get(program)!);
 }
 
-/** Steps that a bug must have changed before anybody can tell it, where its program counts them. */
-const fewestStrikes = 4;
+/**
+ * A number that a bug moves by k roundings agrees with the formula of another by chance once in k times, so it tells log2 k bits. The doctor knows a dozen formulas; for one of
+ * them to fit by chance in less than one run of a thousand, all steps together must tell log2(12 x 1000) of them.
+ */
+const fewestBits = Math.log2(12 * 1000);
 
-/** The program with what became of its bug: one that changed hardly a number cannot be told. */
+/** The program with what became of its bug: one that left hardly a trace in the numbers cannot be told, by arithmetic alone. */
 function struck(program: Program, line: string): Program {
-  const { strikes } = JSON.parse(line || '{}') as { strikes?: number };
-  return strikes === undefined || strikes >= fewestStrikes ? program : { ...program, tellable: false };
+  const { bits } = JSON.parse(line || '{}') as { bits?: number };
+  return bits === undefined || bits >= fewestBits ? program : { ...program, tellable: false };
 }
 
 const nothing = { named: [], candidates: [], remarks: [], summary: '' };

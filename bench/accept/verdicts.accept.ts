@@ -17,6 +17,9 @@ const reduced = [
   'credit of the other agent',
   'normalisation declared and forgotten',
   'ends one step late',
+  'reset rows trained',
+  'list of another agent, cut to the own length',
+  'first choices while acting',
 ];
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {

@@ -69,7 +69,7 @@ export function faultyCases(out: string, seeds: readonly number[], chosen = faul
       // By columns alone, never by what became of it: each must be one that such a program has and records.
       const missing = new Set([...drop, ...absent(row)]);
       const tellable =
-        fault.tells.every((column) => !missing.has(column)) &&
+        fault.tells.every((columns) => columns.split('|').some((column) => !missing.has(column))) &&
         Object.entries(fault.shows).every(([name, levels]) => levels.includes(row[name]));
       return {
         what: `${name} ${seed} (${describe(row)}; without ${drop.join(' ') || 'nothing'})`,

@@ -40,8 +40,8 @@ def main(runs):
                 outcome["error"] = traceback.format_exc()[-1500:]
         finally:
             program.tape.close()
-        if hasattr(program, "strikes"):
-            outcome["strikes"] = program.strikes
+        if hasattr(program, "bits"):
+            outcome["bits"] = program.bits
         print(json.dumps({**outcome, "seconds": round(time.perf_counter() - begun, 3)}), flush=True)
 
 

@@ -292,3 +292,84 @@ describe('the grain of a column', () => {
     for (const value of some) expect(Math.abs(half(value) - value)).toBeLessThanOrEqual(grain * Math.abs(value));
   });
 });
+
+describe('what a program stores beside the usual', () => {
+  const ended = ({ samples }: Made['tables'], row: number) =>
+    numbers(samples, 'terminated')[row] === 1 || numbers(samples, 'truncated')?.[row] === 1;
+
+  it('ends that are ignored are named without the environments, by the numbers of the episode that follows', async () => {
+    const name = 'return-crosses-episodes/return-crosses-episodes';
+    const found = await changed(({ tables }) => {
+      delete tables.samples.env;
+    }, name);
+    expect(found.causes[0]?.id).toBe('return-crosses-episodes');
+    expect(found.causes[0].transform?.id).toBe('ends-found');
+  });
+
+  it('rewards of all agents that stand with the first are named where the environment tells what it paid', async () => {
+    const found = await changed(({ tables: { samples } }) => {
+      const [episode, t, agent] = ['episode', 't', 'agent'].map((column) => numbers(samples, column));
+      const paid = numbers(samples, 'reward').map((value, row) => value + 0.25 + 0.125 * (row % 3));
+      const team = new Map<string, number>();
+      paid.forEach((value, row) => {
+        team.set(`${episode[row]} ${t[row]}`, (team.get(`${episode[row]} ${t[row]}`) ?? 0) + value);
+      });
+      samples.env_reward = paid;
+      samples.reward = paid.map((_, row) => (agent[row] === 0 ? team.get(`${episode[row]} ${t[row]}`)! : 0));
+    });
+    expect(found.causes.map(({ id }) => id)).toContain('reward-bookkeeping');
+  });
+
+  it('a step that only resets its environment is a phantom, and no lost observation', async () => {
+    const found = await changed(({ tables }) => {
+      const { samples } = tables;
+      const chains = buildChains(
+        numbers(samples, 'episode'),
+        numbers(samples, 't'),
+        numbers(samples, 'agent'),
+        samples.env ? numbers(samples, 'env') : null,
+      );
+      const [reward, value, next, terminated, truncated] = [
+        'reward',
+        'value',
+        'next_value',
+        'terminated',
+        'truncated',
+      ].map((column) => numbers(samples, column));
+      reward.forEach((paid, row) => {
+        reward[row] = paid + 0.5;
+      });
+      for (let row = 0; row < chains.rows; row++) {
+        const before = chains.streamPrevious[row];
+        if (before < 0 || !ended(tables, before)) continue;
+        reward[row] = 0;
+        [terminated[before], truncated[before]] = [0, 1];
+        next[before] = value[row];
+      }
+      delete samples.env_reward;
+    });
+    expect(found.causes.map(({ id }) => id)).toContain('phantom-steps');
+    expect(found.causes.map(({ id }) => id)).not.toContain('final-observation-lost');
+  });
+
+  it('lists that one pass does not follow are named without any logits, by the rows whose list makes no difference', async () => {
+    const found = await changed(({ tables }) => {
+      const { samples, replays } = tables;
+      const kept = numbers(samples, 'num_actions');
+      delete samples.logits;
+      for (const column of ['logits', 'subset', 'legal', 'entropy', 'again_logp']) delete replays[column];
+      // Every third list is that of the first ids; the others are the same, begun one place later.
+      samples.subset = kept.map((count, row) => Array.from({ length: count }, (_, i) => i + (row % 3 === 0 ? 0 : 1)));
+      const off = (row: number) => (row % 3 === 0 ? 0 : 0.3 + 0.01 * (row % 17));
+      const sample = numbers(replays, 'sample');
+      const all = numbers(samples, 'iteration');
+      const first = new Map<number, number>();
+      all.forEach((at, row) => {
+        if (!first.has(at)) first.set(at, row);
+      });
+      const at = numbers(replays, 'iteration');
+      replays.new_logp = numbers(replays, 'new_logp').map((value, i) => value - off(first.get(at[i])! + sample[i]));
+    });
+    expect(found.causes[0]?.id).toBe('subset-not-replayed');
+  });
+});

@@ -7,6 +7,7 @@ from . import replay  # isort: skip
 from . import credit  # isort: skip
 from . import gradient  # isort: skip
 from . import network  # isort: skip
+from . import rows  # isort: skip
 from .fault import FAULTS
 
-__all__ = ["FAULTS", "credit", "gradient", "network", "replay"]
+__all__ = ["FAULTS", "credit", "gradient", "network", "replay", "rows"]

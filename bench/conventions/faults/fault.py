@@ -1,8 +1,8 @@
 """Bugs for `Program`, each put in from outside by replacing one stage. Which conventions a fault needs, and which columns tell it, stand beside it.
 
 The one thing to get wrong: `tells` are columns without which the fault cannot be seen by anybody; where one is left out, or the program
-has none, or its conventions are not those of `shows`, the right answer is not the cause's name. Nor is it where a fault changes hardly a
-number: one that counts its `strikes` must have changed some, by more than the width of the columns holds.
+has none, or its conventions are not those of `shows`, the right answer is not the cause's name; `a|b` is met by either column. Nor is it
+where a fault hardly changes a number: one that counts its `bits` must have moved readings beyond what the width of the columns holds.
 """
 
 from typing import Any, Callable, Dict, NamedTuple, Sequence, Tuple
@@ -11,6 +11,9 @@ REPLAY = ("replays.old_logp",)
 CREDIT = ("samples.reward", "samples.value", "samples.advantage", "samples.next_value")
 USED = ("samples.advantage", "replays.advantage")
 TENSORS = ("tensors",)
+# A gradient is recorded as a length for each tensor. What it should be follows from rows alone for two of them: the head's bias, from logits,
+# actions and advantages, and the critic's last bias, from values and returns.
+GRADIENT = TENSORS + ("replays.logits|replays.value", "replays.logits|replays.return", "replays.advantage|replays.value", "replays.advantage|replays.return")
 
 
 class Fault(NamedTuple):

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import program as ground
-from .fault import TENSORS, MULTI, NORMAL, MEAN, fault, stage
+from .fault import GRADIENT, TENSORS, MULTI, NORMAL, MEAN, fault, stage
 
 
 @stage("policy loss without gradients", "policy_loss", "policy-detached", tells=TENSORS)
@@ -67,7 +67,7 @@ def _(program, own, x, weight):
     return (x * weight).sum()
 
 
-@fault("gradients never cleared", "gradients-accumulate", tells=TENSORS, epochs=("4x4", "3x2"), target=("none",))
+@fault("gradients never cleared", "gradients-accumulate", tells=GRADIENT, epochs=("4x4", "3x2"), target=("none",))
 def _(program):
     program.clear = lambda optimisers: None
 
@@ -77,14 +77,14 @@ WIDTHS = {"float16": 2e-3, "float32": 4e-5, "float64": 4e-5}
 
 
 def counted(change):
-    """A change of the policy loss that counts the steps in which it changes the number beyond rounding."""
+    """A change of the policy loss that adds up, in bits, by how many roundings it moves the number in each step: what the readings can tell of it."""
 
     def counting(program, own, new, old, advantage, weight):
         found = change(program, own, new, old, advantage, weight)
         with torch.no_grad():
             gap = (found - own(new, old, advantage, weight)).abs()
             size = program.average(((new - old).exp() * advantage).abs(), weight)
-            program.strikes = getattr(program, "strikes", 0) + int(gap > WIDTHS[program.c["width"]] * size)
+            program.bits = getattr(program, "bits", 0.0) + max(0.0, math.log2(float(gap / (WIDTHS[program.c["width"]] * size)) + 1e-9))
         return found
 
     return counting

@@ -4,11 +4,14 @@ import { creditTolerance, fewestRows } from '../check.ts';
 import { limits } from '../limits.ts';
 import type { Iteration } from './iteration.ts';
 
-/** Whether one line maps all rows; a constant says nothing. */
-export function onOneLine(line: Pairs, size: number): 'right' | 'wrong' | 'silent' {
-  if (!(line.spreadY > limits.criticSilent.value * Math.max(1, Math.abs(size)))) return 'silent';
+/** Whether one line maps all rows; a constant says nothing, and numbers that hardly differ are rounded by as much as their size. */
+export function onOneLine(line: Pairs): 'right' | 'wrong' | 'silent' {
+  if (!(line.spreadY > limits.criticSilent.value * Math.max(1, Math.abs(line.meanY)))) return 'silent';
   const off = Math.sqrt(Math.max(0, 1 - line.correlation ** 2));
-  return off <= limits.lineOff.value * creditTolerance || line.spreadX <= limits.criticStill.value ? 'right' : 'wrong';
+  const rounded = limits.rounding.value * (Math.abs(line.meanX) / line.spreadX + Math.abs(line.meanY) / line.spreadY);
+  return off <= limits.lineOff.value * creditTolerance + rounded || line.spreadX <= limits.criticStill.value
+    ? 'right'
+    : 'wrong';
 }
 
 export function criticSaysTheSame(iteration: Iteration, policy: number): 'right' | 'wrong' | 'silent' {
@@ -19,13 +22,10 @@ export function criticSaysTheSame(iteration: Iteration, policy: number): 'right'
   const sample = replays.column('sample')!;
   const of = replays.column('policy');
   const line = new Pairs();
-  let size = 0;
   for (let i = 0; i < replays.rows; i++) {
     if (before[i] !== 1 || own[i] !== 1 || (of && of[i] !== policy)) continue;
     const [x, y] = [stored[sample[i]], said[i]];
-    if (!Number.isFinite(x + y)) continue;
-    line.add(x, y);
-    size = y;
+    if (Number.isFinite(x + y)) line.add(x, y);
   }
-  return line.count < fewestRows ? 'silent' : onOneLine(line, size);
+  return line.count < fewestRows ? 'silent' : onOneLine(line);
 }

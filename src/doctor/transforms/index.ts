@@ -9,6 +9,8 @@ import { AffineValues } from './credit/affine-values.ts';
 import { Constant } from './credit/constant.ts';
 import { EarlierIteration } from './credit/earlier-iteration.ts';
 import { Ends } from './credit/ends.ts';
+import { EndsByKind } from './credit/ends-by-kind.ts';
+import { EndsFound } from './credit/ends-found.ts';
 import { Formula } from './credit/formula.ts';
 import { GroupMean } from './credit/group-mean.ts';
 import { Lag } from './credit/lag.ts';
@@ -63,6 +65,8 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   constant: Constant,
   'earlier-iteration': EarlierIteration,
   ends: Ends,
+  'ends-by-kind': EndsByKind,
+  'ends-found': EndsFound,
   'entropy-alone': EntropyAlone,
   'first-k': FirstK,
   formula: Formula,

@@ -19,6 +19,8 @@ import { Constant } from '../../transforms/credit/constant.ts';
 import type { CreditRows, CreditTransform } from '../../transforms/credit/credit-rows.ts';
 import { EarlierIteration } from '../../transforms/credit/earlier-iteration.ts';
 import { Ends, misreadings } from '../../transforms/credit/ends.ts';
+import { EndsByKind } from '../../transforms/credit/ends-by-kind.ts';
+import { EndsFound } from '../../transforms/credit/ends-found.ts';
 import { Formula } from '../../transforms/credit/formula.ts';
 import { GroupMean } from '../../transforms/credit/group-mean.ts';
 import { Lag, lags, nearLags } from '../../transforms/credit/lag.ts';
@@ -52,7 +54,10 @@ interface CreditHypothesis extends Hypothesis {
 }
 
 const singles: readonly CreditHypothesis[] = [
+  // What the rows' own numbers show comes before a moved end, which at an end that nobody recorded explains whatever is there.
+  { cause: 'return-crosses-episodes', transform: new EndsFound() },
   ...endRules,
+  { cause: 'return-crosses-episodes', transform: new EndsByKind() },
   ...(['episode', 'stream'] as const).flatMap((within) =>
     nearLags.map((lag) => ({ cause: 'reward-time-shifted', transform: new RewardLag(lag, within) })),
   ),
@@ -168,7 +173,7 @@ class CreditPass implements Pass {
       if (!fitted || !vector) return null;
       const found = trialOf({ target, before, after: gather(vector, rows) }, slack * (fitted.strictness ?? 1), fitted);
       const explained = found.match.filter((match) => match === 2).length * stride;
-      return fitted.id === 'ends' && against(context, fitted, vector, agents) > explained ? null : found;
+      return fitted.id.startsWith('ends') && against(context, fitted, vector, agents) > explained ? null : found;
     };
     const single = singles.map(trial);
     const explained = rows.filter((_, i) => single.some((one) => one?.match[i] === 2)).length;

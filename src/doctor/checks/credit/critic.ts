@@ -114,7 +114,7 @@ class CriticPass implements Pass {
     for (const list of cellsOf(rows, ofPolicy, fewestRows).lists) {
       const line = lineOf(list);
       into.looked += list.length;
-      const fit = onOneLine(line, used[list[0]]);
+      const fit = onOneLine(line);
       if (fit === 'right') {
         const key = policy ? policy[list[0]] : 0;
         const shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, limits.vanishing.value);
@@ -133,7 +133,7 @@ class CriticPass implements Pass {
       // Agents that share a policy may be wronged one by one.
       const own = cellsOf(list, (row) => agent[sample[row]], fewestRows).lists;
       for (const cell of own.length > 1 ? own : [list]) {
-        if (onOneLine(lineOf(cell), used[cell[0]]) !== 'wrong') continue;
+        if (onOneLine(lineOf(cell)) !== 'wrong') continue;
         into.wrong += cell.length;
         into.off.rows(iteration.number, gather(used, cell), gather(stored, gather(sample, cell)));
         into.onset = Math.min(into.onset, iteration.number);

@@ -3,6 +3,7 @@ import { told } from '../../../language/language.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { resetRows } from '../../evidence/reset-rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
@@ -40,9 +41,11 @@ class FinalPass implements Pass {
     const gamma = this.run.number('gamma');
     const spread = spreadOf(value);
     const agent = samples!.column('agent')!;
+    // A step that only resets its environment still shows the old episode's last state.
+    const resets = new Set(resetRows(iteration));
     for (let row = 0; row < chains.rows; row++) {
       const after = chains.streamNext[row];
-      if (truncated[row] !== 1 || after < 0) continue;
+      if (truncated[row] !== 1 || after < 0 || resets.has(after)) continue;
       // What the credit was made with, where it tells; else what was noted down.
       const used =
         advantage && reward && gamma > 0

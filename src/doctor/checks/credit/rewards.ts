@@ -1,14 +1,15 @@
-/** Whether the stored reward is what the environment paid for the same action. Scaled or clipped rewards are healthy; moved ones are not. */
+/** Whether the stored reward is what the environment paid for the same action, and to the same agent. Scaled, clipped or shared rewards are healthy; moved ones are not. */
 
 import { told } from '../../../language/language.ts';
 import { Pairs, spread } from '../../../math/statistics.ts';
-import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts';
+import { type Check, confidence, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
-import { figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
-import { foundBy } from '../../found.ts';
+import type { Run } from '../../evidence/run.ts';
+import { foundBy, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Cover, trialOf } from '../../pairing/cover.ts';
 import { Lag, lags } from '../../transforms/credit/lag.ts';
@@ -18,8 +19,8 @@ export const rewards: Check = {
   group: 'credit',
   question: ['Is a reward stored at the action that earned it?', '奖励是否存在挣得它的动作上？'],
   needs: [['samples.reward'], ['samples.env_reward']],
-  causes: ['reward-time-shifted'],
-  start: () => new RewardsPass(),
+  causes: ['reward-time-shifted', 'reward-bookkeeping'],
+  start: (run) => new RewardsPass(run),
 };
 
 const moves = [...lags.map((lag) => new Lag(lag, 'episode')), ...lags.map((lag) => new Lag(lag, 'stream'))];
@@ -31,6 +32,13 @@ class RewardsPass implements Pass {
   private wrong = 0;
   private treated: 'clipped' | 'normalised' | null = null;
   private readonly cover = new Cover(hypotheses);
+  /** Rewards that stand with another agent than was paid. */
+  private filed = 0;
+  private readonly struck = new Set<number>();
+  private onset = Number.POSITIVE_INFINITY;
+  private readonly proof = new ProofStore();
+
+  constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
     const { samples, chains } = iteration;
@@ -48,6 +56,15 @@ class RewardsPass implements Pass {
     if (wrong.length > 0 && treated) {
       this.treated = treated;
       this.looked += samples.rows;
+      return;
+    }
+    if (wrong.length >= fewestRows && misfiled(iteration, reward, paid, wrong)) {
+      this.looked += samples.rows;
+      this.wrong += wrong.length;
+      this.filed += wrong.length;
+      this.onset = Math.min(this.onset, iteration.number);
+      for (const row of wrong) this.struck.add(samples.column('agent')![row]);
+      this.proof.rows(iteration.number, gather(reward, wrong), gather(paid, wrong));
       return;
     }
     if (wrong.length > noticedShare * samples.rows) {
@@ -89,6 +106,9 @@ class RewardsPass implements Pass {
         findings: [],
         note: told('rewards are a scaled form of what was paid', '奖励是实付奖励的缩放形式'),
       };
+    const evidence = [{ check: 'rewards', measured, expected }];
+    if (this.filed >= limits.most.value * wrong && this.filed >= fewestRows)
+      return { status: 'fail', measured, expected, findings: [this.bookkeeping(evidence)] };
     const [best] = this.cover.explain().found;
     if (wrong < fewestRows || !best || best.share < limits.clearly.value)
       return { status: wrong >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [], ...this.remarks() };
@@ -98,10 +118,54 @@ class RewardsPass implements Pass {
       before: 'paid for this action',
       summary: (fit: string) =>
         `${wrong} stored rewards differ from what the environment paid; ${fit} of them are what it paid at`,
-      evidence: [{ check: 'rewards', measured, expected }],
+      evidence,
     };
     return { status: 'fail', measured, expected, findings: foundBy(best, () => wording) };
   }
+
+  private bookkeeping(evidence: Finding['evidence']): Finding {
+    const agents = [...this.struck].sort((a, b) => a - b);
+    const names = agents.map((agent) => this.run.agentName(agent));
+    const share = percent(this.filed / Math.max(1, this.looked));
+    return {
+      cause: 'reward-bookkeeping',
+      confidence: confidence(1, this.filed),
+      agents,
+      onset: this.onset,
+      rows: this.filed,
+      ...this.proof.prove('reward', 'stored reward', 'paid to this agent'),
+      told: true,
+      summary: told(
+        `${this.filed} stored rewards (${share}) are not what the environment paid to that agent, while the sum over ${names.join(', ')} is right at every step: they are filed under another agent.`,
+        `${this.filed} 个已存奖励（${share}）不是环境付给该智能体的，而每一步 ${names.join('、')} 的总和都正确：它们记到了别的智能体名下。`,
+      ),
+      evidence,
+    };
+  }
+}
+
+/** Whether what the agents of a step were paid stands with others of them: all of it with one, or each reward with another. Rewards that are shared out are a custom. */
+function misfiled(
+  iteration: Iteration,
+  reward: ArrayLike<number>,
+  paid: ArrayLike<number>,
+  wrong: Int32Array,
+): boolean {
+  const { samples } = iteration;
+  const rounding = limits.sameRewardRelative.value + samples!.grain('reward') + samples!.grain('env_reward');
+  let [told, other] = [0, 0];
+  for (const row of wrong) {
+    const team = [row, ...iteration.others(row)];
+    if (team.length < 2) continue;
+    told++;
+    const [stored, owed] = [reward, paid].map((column) => team.map((member) => column[member]).sort((a, b) => a - b));
+    const sum = (list: readonly number[]) => list.reduce((a, b) => a + b, 0);
+    const slack = limits.sameReward.value + rounding * sum(owed.map(Math.abs));
+    const alike = (a: number, b: number) => Math.abs(a - b) <= slack;
+    const one = stored.filter((value) => value !== 0).length === 1 && alike(sum(stored), sum(owed));
+    if (one || stored.every((value, i) => alike(value, owed[i]))) other++;
+  }
+  return told >= limits.exactly.value * wrong.length && other >= limits.exactly.value * told;
 }
 
 /** Whether rewards that differ are what was paid, cut off at the least and the greatest reward there is. */

@@ -31,7 +31,7 @@ export const singles: readonly ReplayHypothesis[] = [
   { cause: 'temperature-mismatch', transform: new Temperature('update', unfitted) },
   { cause: 'temperature-mismatch', transform: new Temperature('sampling', unfitted) },
   ...([-1, 1] as const).flatMap((steps) =>
-    (['episode', 'stream'] as const).map((within) => ({
+    (['episode', 'stream', 'storage'] as const).map((within) => ({
       cause: 'inputs-differ',
       transform: new InputOf(steps, within),
     })),

@@ -12,6 +12,7 @@ import { resolution, Scores } from '../../pairing/scoring.ts';
 import { Composed } from '../../transforms/composed.ts';
 import { type ReplayRow, ReplayRows } from '../../transforms/replay/replay-rows.ts';
 import { fitTemperature, Temperature } from '../../transforms/replay/temperature.ts';
+import { ByList } from './by-list.ts';
 import { besideTemperature, hypotheses, type ReplayHypothesis, singles } from './hypotheses.ts';
 import { OtherLogits } from './other-logits.ts';
 import { blank, tryOne } from './trial.ts';
@@ -45,6 +46,7 @@ class ReplayPass implements Pass {
   private largest = 0;
   private readonly cover = new Cover(hypotheses);
   private readonly others: OtherLogits;
+  private readonly byList = new ByList();
   private againDiffers = 0;
   private againLooked = 0;
 
@@ -128,6 +130,7 @@ class ReplayPass implements Pass {
     });
     this.noticed += noticed.length;
     this.others.see(iteration, looked, rows);
+    this.byList.see(iteration, looked, rows);
     if (noticed.length > 0 && !this.cover.full) this.explain(iteration, noticed, agent, policy, step);
   }
 
@@ -232,7 +235,8 @@ class ReplayPass implements Pass {
         findings.push(noise);
         rest -= noise.rows;
       }
-      const other = noise || this.noisy ? null : this.others.finding(open, share, evidence);
+      const other =
+        noise || this.noisy ? null : (this.byList.finding(evidence) ?? this.others.finding(open, share, evidence));
       if (other) {
         findings.push(other);
         rest -= Math.min(rest, other.rows);

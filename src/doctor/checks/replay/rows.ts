@@ -4,6 +4,7 @@ import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
+import { resetRows } from '../../evidence/reset-rows.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Scores } from '../../pairing/scoring.ts';
@@ -34,6 +35,7 @@ class RowsPass implements Pass {
   private readonly agents = new Set<number>();
   private readonly deadRows = new DeadRows();
   private dead = 0;
+  private resets = 0;
   /** Episodes of the latest iterations that have ended, by (episode, agent). */
   private ended = new Set<number>();
 
@@ -88,6 +90,10 @@ class RowsPass implements Pass {
     this.blanks(iteration, wrong);
     for (const row of this.deadRows.of(iteration)) {
       if (!wrong[row]) this.dead++;
+      wrong[row] ||= 1;
+    }
+    for (const row of resetRows(iteration)) {
+      if (!wrong[row]) this.resets++;
       wrong[row] ||= 1;
     }
     let found = 0;
@@ -163,6 +169,7 @@ class RowsPass implements Pass {
       repeated_steps: this.repeated,
       blank: this.blank,
       of_the_dead: this.dead,
+      of_resets: this.resets,
       in_the_loss: this.used,
     };
     const expected = { after_an_end: 0, repeated_steps: 0, in_the_loss: 0 };
@@ -185,7 +192,7 @@ class RowsPass implements Pass {
       rows: counted,
       transform,
       ...this.proof.prove('number of rows', 'rows that were recorded', 'decisions that were made', transform),
-      summary: `${this.phantom} of ${this.looked} rows are no decisions (${this.afterEnd} after their episode's end, ${this.repeated} at a repeated step, ${this.blank} empty, ${this.dead} of agents that had died), and ${figure(counted)} of them enter the loss.`,
+      summary: `${this.phantom} of ${this.looked} rows are no decisions (${this.afterEnd} after their episode's end, ${this.repeated} at a repeated step, ${this.blank} empty, ${this.dead} of agents that had died, ${this.resets} that only reset an environment), and ${figure(counted)} of them enter the loss.`,
       evidence: [{ check: 'rows', measured, expected }],
     };
     return { status: 'fail', measured, expected, findings: [finding] };

@@ -14,12 +14,14 @@ export class InputOf implements ReplayTransform {
   constructor(
     /** Steps later in the chain; `any` for a row anywhere in the rollout. */
     readonly steps: number | 'any',
-    readonly within: Chain = 'episode',
+    readonly within: Chain | 'storage' = 'episode',
   ) {}
 
   fitted(rows: ReplayRows, few: readonly ReplayRow[]): InputOf | null {
     if (!rows.sampled.logits || !rows.replayed.logits || rows.baseIsReplay) return null;
     if (this.steps !== 'any') return this;
+    // Rows with lists of their own are compared where their lists meet, which by chance many would.
+    if (rows.sampled.subset) return null;
     let [found, made] = [0, 0];
     for (const row of few) {
       if (rowWith(rows, row, 0) >= 0) found++;
@@ -33,6 +35,7 @@ export class InputOf implements ReplayTransform {
     if (!rows.canScore || !rows.usedIsOwn || !rows.sameList || !rows.replayed.logits) return 0;
     const other = this.other(rows);
     if (other < 0) return this.steps === 'any' ? 0 : 1;
+    if (rows.sampled.subset) return sharedAlike(rows, other);
     return other !== row.sample && alike(rows, row.replay, other, 0) ? 2 : 0;
   }
 
@@ -40,12 +43,18 @@ export class InputOf implements ReplayTransform {
     const other = this.other(rows);
     if (other < 0 || rows.row.action < 0) return Number.NaN;
     const { sampled, row } = rows;
+    // The other row has no logits for candidates that only this one lists; the update's own stand in for them.
+    if (sampled.subset) return sharedAlike(rows, other) === 2 ? rows.recordedScore : Number.NaN;
     return rows.scoreWith(sampled, other, row.action);
   }
 
   private other(rows: ReplayRows): number {
     const { chains } = rows.iteration;
     if (this.steps === 'any') return rowWith(rows, rows.row, 0);
+    if (this.within === 'storage') {
+      const at = rows.row.sample + this.steps;
+      return at < rows.iteration.samples!.rows ? at : -1;
+    }
     if (!chains) return -1;
     const stream = this.within === 'stream';
     const [next, previous] = stream ? [chains.streamNext, chains.streamPrevious] : [chains.next, chains.previous];
@@ -56,6 +65,11 @@ export class InputOf implements ReplayTransform {
 
   describe(): string {
     if (this.steps === 'any') return told('the input of another row of the rollout', '采样段中另一行的输入');
+    if (this.within === 'storage')
+      return told(
+        `the input of the row stored ${this.steps < 0 ? 'before' : 'after'}`,
+        `存储顺序中${this.steps < 0 ? '前' : '后'}一行的输入`,
+      );
     const stream = this.within === 'stream';
     return told(
       `the input at lag ${this.steps} within ${stream ? 'the (env, agent) stream' : '(episode, agent)'}`,
@@ -75,6 +89,24 @@ function alike({ sampled, replayed }: ReplayRows, replay: number, sample: number
     if (!(Math.abs(ours - theirs) <= same * (1 + Math.abs(theirs)))) return false;
   }
   return true;
+}
+
+/** The same of rows with lists of their own, for the candidates that both list; nothing is said where they share fewer than two. */
+function sharedAlike({ sampled, replayed, row }: ReplayRows, other: number): Match {
+  const places = new Map<number, number>();
+  for (let i = 0; i < sampled.count(other); i++) places.set(sampled.id(other, i), i);
+  const id = (i: number) => (replayed.subset ? replayed.id(row.replay, i) : sampled.id(row.sample, i));
+  let first = Number.NaN;
+  let shared = 0;
+  for (let i = 0; i < replayed.count(row.replay); i++) {
+    const place = places.get(id(i));
+    if (place === undefined) continue;
+    const theirs = sampled.logit(other, place);
+    const apart = replayed.logit(row.replay, i) - theirs;
+    if (shared++ === 0) first = apart;
+    else if (!(Math.abs(apart - first) <= same * (1 + Math.abs(theirs)))) return 0;
+  }
+  return shared < 2 ? 1 : 2;
 }
 
 /** Samples by the difference of their first and last logit, so that those with equal ones lie together. */

@@ -30,7 +30,7 @@ export class ListOf implements ReplayTransform {
     }
     const fits = (other: number) =>
       hasLists
-        ? replayed.sameList(row.replay, sampled, other)
+        ? cutTo(rows, other)
         : sampled.count(other) === replayed.count(row.replay) &&
           sharesLogits(rows, (candidate) => sampled.id(other, candidate));
     return this.candidates(rows).some(fits) ? 2 : 0;
@@ -55,4 +55,13 @@ export class ListOf implements ReplayTransform {
   describe(): string {
     return told(...texts[this.row]);
   }
+}
+
+/** Whether the update's list is that of another row, be it cut or filled to the own length; a single candidate is no list. */
+function cutTo({ sampled, replayed, row }: ReplayRows, other: number): boolean {
+  const [count, theirs] = [replayed.count(row.replay), sampled.count(other)];
+  const shared = Math.min(count, theirs);
+  if (count !== theirs && (shared < 2 || count !== sampled.count(row.sample))) return false;
+  for (let i = 0; i < shared; i++) if (replayed.id(row.replay, i) !== sampled.id(other, i)) return false;
+  return true;
 }
