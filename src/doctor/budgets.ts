@@ -23,6 +23,8 @@ export const budgets = {
   formulaSteps: 24,
   clipHalvings: 40,
   headRows: 1024,
+  /** Episodes whose returns are compared with their rewards. */
+  episodes: 200_000,
   /** Rows of an iteration whose logits are looked at. */
   networkRows: 1024,
   /** Rows that all iterations together may give to a cover, and the share of an iteration's that a transform must explain for its columns to be kept. */

@@ -372,4 +372,35 @@ describe('what a program stores beside the usual', () => {
     });
     expect(found.causes[0]?.id).toBe('subset-not-replayed');
   });
+
+  it('rewards that came a step late are named where only the returns of episodes tell', async () => {
+    const made = await stored(healthy);
+    const { samples } = made.tables;
+    const column = (name: string) => numbers(samples, name);
+    const [episode, agent] = [column('episode'), column('agent')];
+    const paid = column('reward').map((value, row) => value + ((row * 37) % 11) / 8);
+    const returned = new Map<number, number>();
+    paid.forEach((value, row) => {
+      returned.set(episode[row] * 8 + agent[row], (returned.get(episode[row] * 8 + agent[row]) ?? 0) + value);
+    });
+    // Iterations follow one another in every environment.
+    const previous = new Map<string, number>();
+    samples.reward = paid.slice();
+    for (const row of paid.map((_, i) => i)) {
+      const stream = `${column('env')[row]} ${agent[row]}`;
+      numbers(samples, 'reward')[row] = previous.has(stream) ? paid[previous.get(stream)!] : 0;
+      previous.set(stream, row);
+    }
+    for (const name of ['env_reward', 'advantage', 'return']) delete samples[name];
+    for (const name of ['advantage', 'return']) delete made.tables.replays[name];
+    const keys = [...returned.keys()];
+    const episodes = {
+      iteration: keys.map(() => 0),
+      episode: keys.map((key) => Math.floor(key / 8)),
+      agent: keys.map((key) => key % 8),
+      return: [...returned.values()],
+    };
+    const found = await diagnose(await record({ ...made, tables: { ...made.tables, episodes } as Made['tables'] }));
+    expect(found.causes.map(({ id }) => id)).toContain('reward-time-shifted');
+  });
 });

@@ -10,6 +10,7 @@ import { checks as allChecks } from './checks/index.ts';
 import { policyReplay } from './checks/replay/policy-replay.ts';
 import type { Cause, Diagnosis } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
+import { readReturns } from './evidence/episode-returns.ts';
 import { Iteration } from './evidence/iteration.ts';
 import { findNotFinite } from './evidence/not-finite.ts';
 import { measureInputs } from './evidence/observations.ts';
@@ -67,6 +68,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const readings = new RunReadings(run);
   await measureInputs(recording, run);
   // A table that cannot be read is told of by the judge.
+  await readReturns(recording, run).catch(() => run.returns.clear());
   run.notFinite = await findNotFinite(recording).catch(() => []);
   const replayer =
     options.onnx && recording.snapshots.length > 0 ? new PolicyReplayer(recording, options.onnx, run) : null;

@@ -41,11 +41,11 @@ describe('the causes', () => {
       }
   });
 
-  it('of groups A to E can each be named by a check, and no check names another', () => {
+  it('of groups A to E can each be named by a check, and of the others only what rows prove by themselves', () => {
     const named = new Set(checks.flatMap((check) => check.causes));
     expect([...named].sort()).toEqual(
       causes
-        .filter(({ group }) => group !== 'F')
+        .filter(({ id, group }) => group !== 'F' || id === 'reward-bookkeeping')
         .map(({ id }) => id)
         .sort(),
     );

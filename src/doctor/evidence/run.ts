@@ -23,6 +23,8 @@ export class Run {
   readonly rows: Record<string, number> = {};
   /** Per agent, its rows in iterations whose updates were recorded, and how often they were used there. */
   readonly updates = new Map<number, { sampled: number; used: number }>();
+  /** By episode and agent (`withAgent`), what episodes are said to have returned. */
+  readonly returns = new Map<number, number>();
   /** What is not finite among returns of episodes, counts and logged numbers. */
   notFinite: readonly NotFinite[] = [];
   /** Agents declared, or seen in the rows where more are. */

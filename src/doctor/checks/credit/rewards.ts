@@ -13,12 +13,13 @@ import { foundBy, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Cover, trialOf } from '../../pairing/cover.ts';
 import { Lag, lags } from '../../transforms/credit/lag.ts';
+import { EpisodeSums } from './episode-sums.ts';
 
 export const rewards: Check = {
   id: 'rewards',
   group: 'credit',
   question: ['Is a reward stored at the action that earned it?', '奖励是否存在挣得它的动作上？'],
-  needs: [['samples.reward'], ['samples.env_reward']],
+  needs: [['samples.reward'], ['samples.env_reward', 'episodes.return']],
   causes: ['reward-time-shifted', 'reward-bookkeeping'],
   start: (run) => new RewardsPass(run),
 };
@@ -38,9 +39,14 @@ class RewardsPass implements Pass {
   private onset = Number.POSITIVE_INFINITY;
   private readonly proof = new ProofStore();
 
-  constructor(private readonly run: Run) {}
+  private readonly sums: EpisodeSums;
+
+  constructor(private readonly run: Run) {
+    this.sums = new EpisodeSums(run);
+  }
 
   iteration(iteration: Iteration): void {
+    this.sums.see(iteration);
     const { samples, chains } = iteration;
     const reward = samples?.column('reward');
     const paid = samples?.column('env_reward');
@@ -98,13 +104,17 @@ class RewardsPass implements Pass {
     const { looked, wrong } = this;
     const measured = { rows: looked, disagreeing: wrong, share: figure(wrong / Math.max(1, looked)) };
     const expected = { disagreeing: 0 };
+    const late = looked === 0 ? this.sums.finding('rewards') : null;
+    if (late) return { status: 'fail', measured, expected, findings: [late] };
     if (looked === 0)
       return {
         status: 'not-checked',
         measured,
         expected,
         findings: [],
-        note: told('rewards are a scaled form of what was paid', '奖励是实付奖励的缩放形式'),
+        note: this.run.seen.has('samples.env_reward')
+          ? told('rewards are a scaled form of what was paid', '奖励是实付奖励的缩放形式')
+          : told('needs samples.env_reward', '需要 samples.env_reward'),
       };
     const evidence = [{ check: 'rewards', measured, expected }];
     if (this.filed >= limits.most.value * wrong && this.filed >= fewestRows)
