@@ -306,6 +306,36 @@ describe('what a program stores beside the usual', () => {
     expect(found.causes[0].transform?.id).toBe('ends-found');
   });
 
+  it('credit that runs on across ends, with the own last value at time limits alone, is no moved end', async () => {
+    const found = await changed(({ tables, manifest }) => {
+      const { samples } = tables;
+      const column = (name: string) => numbers(samples, name);
+      const { gamma, lambda } = manifest.settings as { gamma: number; lambda: number };
+      const [reward, value, next, terminated] = ['reward', 'value', 'next_value', 'terminated'].map(column);
+      samples.truncated = terminated.map((flag, row) => (flag === 1 && column('episode')[row] % 2 === 0 ? 1 : 0));
+      const truncated = column('truncated');
+      const advantage = new Array<number>(reward.length).fill(0);
+      for (const number of new Set(column('iteration'))) {
+        const rows = column('iteration').flatMap((at, row) => (at === number ? [row] : []));
+        const of = (name: string) => rows.map((row) => column(name)[row]);
+        const { order, streamNext } = buildChains(of('episode'), of('t'), of('agent'), of('env'));
+        for (const at of [...order].reverse()) {
+          const row = rows[at];
+          const after = streamNext[at] < 0 ? -1 : rows[streamNext[at]];
+          if (truncated[row] === 1) [terminated[row], next[row]] = [0, value[row] + 0.3];
+          const boot = truncated[row] === 1 || after < 0 ? next[row] : value[after];
+          advantage[row] = reward[row] - value[row] + gamma * boot;
+          if (after >= 0) advantage[row] += gamma * lambda * advantage[after];
+        }
+      }
+      samples.advantage = advantage;
+      delete samples.return;
+      for (const name of ['advantage', 'return']) delete tables.replays[name];
+    });
+    expect(found.causes[0]?.id).toBe('return-crosses-episodes');
+    expect(found.causes[0].transform?.id).toBe('ends-by-kind');
+  });
+
   it('rewards of all agents that stand with the first are named where the environment tells what it paid', async () => {
     const found = await changed(({ tables: { samples } }) => {
       const [episode, t, agent] = ['episode', 't', 'agent'].map((column) => numbers(samples, column));

@@ -63,6 +63,8 @@ describe('on a small stored run, the doctor', () => {
         'absolute',
         'affine-values',
         'clamped',
+        'ends-by-kind',
+        'ends-found',
         'own-list',
         'return-for-advantage',
         // Of language models.
