@@ -3,11 +3,11 @@ import { told } from '../../../language/language.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import { resetRows } from '../../evidence/reset-rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { InputOf } from '../../transforms/replay/input-of.ts';
+import { resetRows } from '../replay/reset-rows.ts';
 
 const check = 'final-observation';
 

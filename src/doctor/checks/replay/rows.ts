@@ -4,12 +4,12 @@ import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
-import { resetRows } from '../../evidence/reset-rows.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Scores } from '../../pairing/scoring.ts';
 import { LeftOut } from '../../transforms/rows/left-out.ts';
 import { DeadRows } from './dead-rows.ts';
+import { resetRows } from './reset-rows.ts';
 
 export const phantomRows: Check = {
   id: 'rows',

@@ -1,9 +1,9 @@
 /** What the table of episodes says that each returned, by episode and agent: the environment's own word, beside the rewards of the rows. */
-import type { NumberColumn } from '../../recording/column.ts';
-import type { Recording } from '../../recording/recording.ts';
-import { budgets } from '../budgets.ts';
-import { withAgent } from './keys.ts';
-import type { Run } from './run.ts';
+import type { NumberColumn } from '../../../recording/column.ts';
+import type { Recording } from '../../../recording/recording.ts';
+import { budgets } from '../../budgets.ts';
+import { withAgent } from '../../evidence/keys.ts';
+import type { Run } from '../../evidence/run.ts';
 
 export async function readReturns(recording: Recording, run: Run): Promise<void> {
   if (!recording.tables.includes('episodes')) return;

@@ -1,6 +1,7 @@
 /** Rows of a step that only reset its environment, as Gymnasium 1.x makes one after every end: the old episode's last state once more, unpaid. A first row is one only where a time limit's own last value shows that the state is the old one. */
-import { limits } from '../limits.ts';
-import type { Iteration } from './iteration.ts';
+
+import type { Iteration } from '../../evidence/iteration.ts';
+import { limits } from '../../limits.ts';
 
 /** Rows right after an end, where all of them are such; none otherwise. */
 export function resetRows({ samples, chains }: Iteration): number[] {
