@@ -27,9 +27,9 @@ class Finds(Case):
             rows.append((obs, action, choice.log_prob(action), scores))
         return [torch.stack(column) for column in zip(*rows)]
 
-    def watched(self):
+    def watched(self, **given):
         actor, critic, optimizer = self.network()
-        recorder = self.recorder()
+        recorder = self.recorder(**given)
         recorder.watch(actor=actor, critic=critic, optimizer=optimizer)
         return recorder, actor
 
@@ -72,6 +72,23 @@ class Finds(Case):
             found = table(self.path, "samples")
             np.testing.assert_allclose(np.reshape(found["action_values"], (6, -1)), drawn.reshape(6, -1))
             self.assertEqual(list(table(self.path, "replays")["sample"]), [2, 3])
+
+    def test_keeps_the_logits_of_the_update_where_what_was_stored_is_odd(self):
+        for odd in (True, False):
+            recorder, actor = self.watched(overwrite=True)
+            obs, action, logp, _ = self.rollout(actor)
+            self.said(lambda: recorder.samples(old_logp=logp - 1, action=action, terminated=np.zeros((6, 4))))
+            index = torch.arange(8)
+            new = actor(obs.reshape(24, -1)[index])
+            fresh = new.log_softmax(-1)[index, action.reshape(-1)[index]]
+            recorder.replays(sample=index, new_logp=fresh if odd else fresh - 1)
+            recorder.close()
+            self.assertNotIn("logits", table(self.path, "samples"))
+            found = table(self.path, "replays")
+            if odd:
+                np.testing.assert_array_equal(np.array(found["logits"]), new.detach().numpy())
+            else:
+                self.assertNotIn("logits", found)
 
     def test_takes_no_logits_that_do_not_give_the_log_probabilities(self):
         recorder, actor = self.watched()

@@ -55,12 +55,33 @@ class LogitsTap:
     def __init__(self, head: Any) -> None:
         self.caught = Caught()
         self.remove: Callable[[], None] = head.register_forward_hook(self.caught).remove
-        self.trusted: Optional[bool] = None  # whether it gave the log-probabilities of a rollout
+        self.trusted: Optional[bool] = None  # whether it gave the log-probabilities of a rollout, or of a minibatch
+        self.choices: Optional[Tuple[np.ndarray, Optional[np.ndarray]]] = None
 
-    def minibatch(self, rows: int) -> Any:
+    def minibatch(self, rows: np.ndarray, logp: np.ndarray) -> Any:
         """The logits of the forward pass that is being recorded, or None."""
-        fitting = [call for call in self.caught.take() if call.numel() // call.shape[-1] == rows]
-        return fitting[-1].reshape(rows, -1) if fitting and self.trusted else None
+        fitting = [call for call in self.caught.take() if call.numel() // call.shape[-1] == len(rows)]
+        if not fitting:
+            return None
+        found = fitting[-1].reshape(len(rows), -1)
+        if not self.trusted and not self._gives(to_numpy(found), rows, logp):
+            return None
+        self.trusted = True
+        return found
+
+    def _gives(self, logits: np.ndarray, rows: np.ndarray, logp: np.ndarray) -> bool:
+        """A layer that does not give what was stored while sampling may give what the update computes: then what was stored is what is odd."""
+        if self.choices is None or rows.max(initial=-1) >= len(self.choices[0]):
+            return False
+        action, legal = self.choices
+        chosen = action[rows]
+        if logits.shape[1] < 2 or chosen.max(initial=0) >= logits.shape[1] or logp.size != len(rows):
+            return False
+        mask = None if legal is None else legal[rows]
+        return any(
+            agreement(logits, logp.reshape(-1), chosen, each) >= AGREEING
+            for each in ([None] if mask is None else [mask, None])
+        )
 
     def rollout(
         self, logp: np.ndarray, action: np.ndarray, legal: Optional[np.ndarray], agents: int

@@ -280,7 +280,7 @@ class Recorder(Buffers):
         known["sample"] = rows
         counts = None if lengths is None else per_row(lengths, lead, "lengths", "new_logp").astype(np.int64)
         known["policy"] = own.index
-        self._watching.add_logits(own.index, known, len(rows))
+        self._watching.add_logits(own.index, known, rows)
         own.replayed += 1
         self._progress.ended_rows += len(rows)
         if own.replayed > TWICE[self.iteration >= self._progress.first]:

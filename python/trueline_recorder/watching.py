@@ -8,6 +8,8 @@ import math
 import types
 from typing import Any, Callable, Dict, List
 
+import numpy as np
+
 from .logits import LogitsTap, find_head
 from .tensors import Supply, Watch, last_layer
 
@@ -55,7 +57,7 @@ class Watching:
         if tap is not None:
             tap.remove()
 
-    def add_logits(self, policy: int, known: Dict[str, Any], rows: int) -> None:
+    def add_logits(self, policy: int, known: Dict[str, Any], rows: np.ndarray) -> None:
         """A minibatch's logits, where the program leaves them out; once it hands them over nobody listens any more."""
         tap = self.taps.get(policy)
         if tap is None:
@@ -63,7 +65,7 @@ class Watching:
         if "logits" in known:
             self.untap(policy)
             return
-        caught = tap.minibatch(rows)
+        caught = tap.minibatch(rows, known["new_logp"])
         if caught is not None:
             known["logits"] = caught
 

@@ -14,8 +14,8 @@ export interface Check {
   /** Every list must be met; within a list any one column will do. */
   readonly needs: readonly (readonly string[])[];
   readonly causes: readonly string[];
-  /** What it is asked of: decisions of agents, tokens of a language model, targets of a replay buffer, or any of them; decisions where it does not say. */
-  readonly of?: 'decisions' | 'tokens' | 'targets' | 'both';
+  /** What it is asked of: decisions of agents, those with continuous actions alone, tokens of a language model, targets of a replay buffer, or any of them; decisions where it does not say. */
+  readonly of?: 'decisions' | 'continuous' | 'tokens' | 'targets' | 'both';
   start(run: Run): Pass;
 }
 

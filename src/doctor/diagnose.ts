@@ -95,7 +95,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   }
   await replayer?.dispose();
   if (run.tokens) options.tokens?.(run.tokens);
-  const examined = passes.map(({ check, pass }) => examine(run, check, pass));
+  const examined = passes.map(({ check, pass }) => examine(run, check, pass)).filter((one) => applies(run, one));
   const unrun = examined.find(({ report }) => report.id === policyReplay.id && report.status === 'not-checked');
   if (unrun && recording.snapshots.length > 0 && !options.onnx)
     unrun.report.note = told(
@@ -231,6 +231,11 @@ function examine(run: Run, check: Check, pass: Pass): Examined {
     outcome,
     report: { id: check.id, status, needs, measured, expected, ...(note ? { note } : {}) },
   };
+}
+
+/** Of a run that only chooses among actions nobody asks how its Gaussians were scored, and "not covered" would be wrong to say so. */
+function applies(run: Run, { check, report }: Examined): boolean {
+  return check.of !== 'continuous' || report.status !== 'not-checked' || !run.seen.has('samples.action');
 }
 
 function describe(run: Run, { finding, explained }: Ranked, measured: readonly string[]): Cause {

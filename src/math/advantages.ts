@@ -29,7 +29,10 @@ export type EndRule =
   | 'allTerminate'
   | 'terminationBootstraps'
   | 'ignoredBeside'
-  | 'valueIgnoredBeside';
+  | 'valueIgnoredBeside'
+  | 'ignoredAfterOwn'
+  | 'carryEarly'
+  | 'carryLate';
 
 /** The discount, and how far rewards are looked ahead: by a trace that fades with lambda, or for so many `steps` and no further. */
 export interface CreditFigures {
@@ -83,6 +86,14 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
     } else boot[i] = rule === 'cutTerminates' || rule === 'allTerminate' ? 0 : known(i);
     if (rule === 'carryIgnored' && (term || cut)) carry[i] = streamNext[i];
     if (rule === 'valueIgnored' && (term || cut)) boot[i] = streamNext[i] >= 0 ? value[streamNext[i]] : known(i);
+    // Who keeps the state that truly followed every step bootstraps from it at ends, too.
+    if (rule === 'ignoredAfterOwn' && (term || cut)) {
+      carry[i] = streamNext[i];
+      boot[i] = known(i);
+    }
+    // The trace alone is cut by a neighbour's end.
+    if (rule === 'carryEarly') carry[i] = ended(streamNext[i]) ? -1 : streamNext[i];
+    if (rule === 'carryLate') carry[i] = ended(streamPrevious[i]) ? -1 : streamNext[i];
     if (rule === 'lastIgnored' && (term || cut) && streamNext[i] < 0) boot[i] = known(i);
     if (rule === 'valueIgnoredBeside' && (term || cut))
       boot[i] = (cut ? known(i) : 0) + (streamNext[i] >= 0 ? value[streamNext[i]] : 0);

@@ -62,6 +62,8 @@ def caught_logits(
     if legal is not None:
         legal = legal.reshape(len(chosen), -1) > 0.5 if legal.size % max(1, len(chosen)) == 0 else None
     out: Optional[np.ndarray] = None
+    for tap in taps.values():
+        tap.choices = (chosen, legal)
     for policy in np.unique(owner).tolist():
         mine = owner == policy
         agents = len(np.unique(agent[mine]))

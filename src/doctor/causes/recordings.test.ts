@@ -65,6 +65,7 @@ describe('on a small stored run, the doctor', () => {
         'clamped',
         'ends-by-kind',
         'ends-found',
+        'in-place-of',
         'own-list',
         'return-for-advantage',
         // Of language models.

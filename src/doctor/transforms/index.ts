@@ -39,6 +39,7 @@ import { SecondPass } from './replay/second-pass.ts';
 import { Snapshot } from './replay/snapshot.ts';
 import { Temperature } from './replay/temperature.ts';
 import { Affine } from './rows/affine.ts';
+import { InPlaceOf } from './rows/in-place-of.ts';
 import { LeftOut } from './rows/left-out.ts';
 import { NewForOld } from './rows/new-for-old.ts';
 import { OwnAgents } from './rows/own-agents.ts';
@@ -72,6 +73,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   formula: Formula,
   'group-mean': GroupMean,
   'grows-with': GrowsWith,
+  'in-place-of': InPlaceOf,
   'input-of': InputOf,
   lag: Lag,
   'left-out': LeftOut,

@@ -32,6 +32,7 @@ export const density: Check = {
   ],
   needs: [['samples.action_values', 'replays.action_values'], ['samples.old_logp'], ['replays.new_logp']],
   causes: ['squash-correction-wrong', 'clipped-action-stored', 'dimensions-reduced-wrong', 'deviation-scale-wrong'],
+  of: 'continuous',
   start: () => new DensityPass(),
 };
 

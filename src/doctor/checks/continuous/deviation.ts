@@ -14,6 +14,7 @@ export const deviation: Check = {
   question: ['Do the deviations of actions stay in their range?', '动作的标准差是否保持在有效范围内？'],
   needs: [['samples.log_std', 'replays.log_std']],
   causes: ['deviation-invalid'],
+  of: 'continuous',
   start: () => new DeviationPass(),
 };
 

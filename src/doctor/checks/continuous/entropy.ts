@@ -17,6 +17,7 @@ export const gaussianEntropy: Check = {
   question: ['Is the entropy in the loss that of the distribution of the actions?', '损失中的熵是否属于动作的分布？'],
   needs: [['replays.entropy'], ['replays.log_std', 'samples.log_std']],
   causes: ['entropy-of-another-distribution'],
+  of: 'continuous',
   start: () => new EntropyPass(),
 };
 

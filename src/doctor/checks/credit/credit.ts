@@ -45,6 +45,9 @@ const endCauses: Readonly<Record<EndRule, string>> = {
   terminationBootstraps: 'return-crosses-episodes',
   ignoredBeside: 'return-crosses-episodes',
   valueIgnoredBeside: 'return-crosses-episodes',
+  ignoredAfterOwn: 'return-crosses-episodes',
+  carryEarly: 'done-time-shifted',
+  carryLate: 'done-time-shifted',
 };
 
 export const endRules = misreadings.map((rule) => ({ cause: endCauses[rule], transform: new Ends(rule) }));

@@ -16,6 +16,7 @@ import { Lag, lags, nearLags } from '../../transforms/credit/lag.ts';
 import { OtherAgent } from '../../transforms/credit/other-agent.ts';
 import { Permutation } from '../../transforms/credit/permutation.ts';
 import { Affine } from '../../transforms/rows/affine.ts';
+import { InPlaceOf, inPlaceColumns } from '../../transforms/rows/in-place-of.ts';
 import { merge } from '../gradient/wiring.ts';
 
 export const critic: Check = {
@@ -26,7 +27,7 @@ export const critic: Check = {
     ['replays.value', 'replays.return'],
     ['samples.value', 'samples.return'],
   ],
-  causes: ['critic-context-misaligned', 'value-scale-mismatch'],
+  causes: ['return-inconsistent', 'critic-context-misaligned', 'value-scale-mismatch'],
   start: (run) => new CriticPass(run),
 };
 
@@ -69,6 +70,8 @@ const inOtherUnits = (slope: number, shift: number) =>
 class CriticPass implements Pass {
   private readonly value = side();
   private readonly target = side();
+  /** Rows whose target is another column of their own, and where it was seen. */
+  private readonly inPlace = new Map<InPlaceOf['column'], { rows: number; proof: ProofStore }>();
   /** Whether the policy replayed its rows, so that the parameters were those of sampling. */
   private replayed = 0;
   private moved = 0;
@@ -138,8 +141,28 @@ class CriticPass implements Pass {
         into.off.rows(iteration.number, gather(used, cell), gather(stored, gather(sample, cell)));
         into.onset = Math.min(into.onset, iteration.number);
         for (const row of cell) into.agents.add(agent[sample[row]]);
+        if (into === this.target) this.ownColumn(iteration, used, stored, cell);
         this.search(iteration, into, used, stored, cell);
       }
+    }
+  }
+
+  /** Which other column of the same rows the critic was given to learn. */
+  private ownColumn(iteration: Iteration, used: ArrayLike<number>, stored: ArrayLike<number>, list: Int32Array): void {
+    const samples = gather(iteration.replays!.column('sample')!, list);
+    const target = gather(used, list);
+    for (const name of inPlaceColumns) {
+      const column = iteration.samples!.column(name);
+      if (!column) continue;
+      const given = gather(column, samples);
+      const near = limits.onLine.value * spread(given).std;
+      const right = given.filter((value, i) => Math.abs(value - target[i]) <= near).length;
+      if (!(near > 0) || right < limits.nearlyAll.value * list.length) continue;
+      const found = this.inPlace.get(name) ?? { rows: 0, proof: new ProofStore() };
+      this.inPlace.set(name, found);
+      found.rows += list.length;
+      found.proof.rows(iteration.number, target, gather(stored, samples), given);
+      return;
     }
   }
 
@@ -201,8 +224,27 @@ class CriticPass implements Pass {
       ['target', this.target],
     ] as const) {
       if (of.wrong < fewestRows) continue;
-      const [best] = of.cover.explain().found;
       const evidence = [{ check: 'critic', measured, expected }];
+      const column =
+        what === 'target' &&
+        inPlaceColumns.find((name) => (this.inPlace.get(name)?.rows ?? 0) > limits.most.value * of.wrong);
+      if (column) {
+        const { rows, proof } = this.inPlace.get(column)!;
+        const transform = new InPlaceOf(column, 'return');
+        findings.push({
+          cause: 'return-inconsistent',
+          confidence: confidence(rows / of.wrong, rows),
+          agents: [...of.agents].sort((a, b) => a - b),
+          onset: of.onset,
+          rows,
+          transform,
+          ...proof.prove("critic's target", 'in the update', "the row's own return", transform),
+          summary: `The critic's target does not follow the row's own on ${of.wrong} rows; on ${rows} of them it is ${transform.describe()}.`,
+          evidence,
+        });
+        break;
+      }
+      const [best] = of.cover.explain().found;
       const summary = `The critic's ${what} does not follow the row's own on ${of.wrong} rows`;
       const quantity = `critic's ${what}`;
       if (best && best.share >= limits.most.value) {
@@ -231,6 +273,16 @@ class CriticPass implements Pass {
       break;
     }
     if (findings.length === 0) findings.push(...this.scaled());
+    const { wrong, looked, onset, agents } = this.target;
+    // Targets that follow nothing known are no reason to accuse, and none to call the run healthy.
+    if (findings.length === 0 && wrong >= Math.max(fewestRows, limits.most.value * looked))
+      return {
+        status: 'warn',
+        measured,
+        expected,
+        findings,
+        open: { rows: wrong, share: wrong / looked, onset, agents: [...agents].sort((a, b) => a - b) },
+      };
     return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
   }
 

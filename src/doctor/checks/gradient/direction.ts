@@ -7,7 +7,7 @@ import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
-import { scoresOf } from '../../evidence/temperature.ts';
+import { updateScores } from '../../evidence/update-scores.ts';
 import { limits } from '../../limits.ts';
 import { Distribution, type Scores } from '../../pairing/scoring.ts';
 import { merge } from './wiring.ts';
@@ -47,7 +47,7 @@ class DirectionPass implements Pass {
     const advantage = replays?.column('advantage');
     const action = samples?.column('action');
     if (!replays || !samples || !after || !advantage || !action || iteration.probed) return;
-    const scores = scoresOf(iteration, 'replays');
+    const scores = updateScores(iteration);
     if (!scores.logits) return;
     const epoch = replays.column('epoch')!;
     const minibatch = replays.column('minibatch')!;

@@ -3,7 +3,7 @@
 import { budgets } from '../../budgets.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
-import { scoresOf } from '../../evidence/temperature.ts';
+import { updateScores } from '../../evidence/update-scores.ts';
 import { Distribution } from '../../pairing/scoring.ts';
 import { type LossRow, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
 import { ClipScales } from './clip-scales.ts';
@@ -68,7 +68,7 @@ export class HeadSums {
       iteration.probed
     )
       return [];
-    const scores = scoresOf(iteration, 'replays');
+    const scores = updateScores(iteration);
     if (!scores.logits) return [];
     const wanted = this.wanted(iteration, gradient);
     const epoch = replays.column('epoch')!;

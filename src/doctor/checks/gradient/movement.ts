@@ -36,6 +36,8 @@ interface Policy {
   lost: number;
   k3: number[];
   moved: number;
+  /** The same update by update, and whether there was something left to decide. */
+  moves: { iteration: number; moved: number; undecided: boolean }[];
   /** How far the actor's parameters went, as a share of their length; NaN where that was not recorded. */
   path: number;
   /** Log-probabilities are kept in half precision, whose rounding is larger than a step that cannot be seen. */
@@ -69,6 +71,7 @@ class MovementPass implements Pass {
         lost: 0,
         k3: [],
         moved: 0,
+        moves: [],
         path: Number.NaN,
         narrow: false,
         measured: false,
@@ -96,14 +99,14 @@ class MovementPass implements Pass {
         own.farOnset = Math.min(own.farOnset, iteration.number);
       }
       own.narrow ||= (iteration.replays?.grain('new_logp') ?? 0) > 0;
-      own.moved += Math.max(...stats.map((stat) => stat.largestMove));
+      const moved = Math.max(...stats.map((stat) => stat.largestMove));
+      const undecided = stats.some(
+        ({ logCount, entropy }) => !(logCount < limits.oneChoice.value) && !(entropy < limits.noEntropy.value),
+      );
+      own.moved += moved;
+      own.moves.push({ iteration: iteration.number, moved, undecided });
       if (!only || Number.isFinite(stats[0].after2)) own.measured = true;
-      if (
-        stats.some(
-          ({ logCount, entropy }) => !(logCount < limits.oneChoice.value) && !(entropy < limits.noEntropy.value),
-        )
-      )
-        own.undecided = true;
+      own.undecided ||= undecided;
       this.direction(iteration, own, stats);
     }
     this.paths(iteration);
@@ -225,6 +228,15 @@ class MovementPass implements Pass {
           : `The actor's parameters move by ${figure(path)} of their length in the whole run.`,
       );
       findings.at(-1)!.instead = stillness;
+    } else if (own.measured && !own.narrow) {
+      const still = stillSince(own.moves);
+      if (still)
+        make(
+          'learning-rate-too-small',
+          confidence(1, still.updates * limits.perUpdate.value),
+          still.iteration,
+          `Since iteration ${still.iteration} no action's probability moves by more than ${figure(still.moved)} in all ${still.updates} updates together; before, it did.`,
+        );
     }
     const against = own.against.filter(
       ({ z, correlation }) =>
@@ -252,6 +264,16 @@ class MovementPass implements Pass {
       );
     return findings;
   }
+}
+
+/** From where on nothing moves, although there is something to decide; null where that is not most of the run, as at the end of a schedule. */
+function stillSince(moves: Policy['moves']): { iteration: number; updates: number; moved: number } | null {
+  let [moved, first] = [0, moves.length];
+  while (first > 0 && moves[first - 1].undecided && moved + moves[first - 1].moved < invisible)
+    moved += moves[--first].moved;
+  const updates = moves.length - first;
+  if (first === 0 || updates < limits.lateUpdates.value || updates <= limits.most.value * moves.length) return null;
+  return { iteration: moves[first].iteration, updates, moved };
 }
 
 /** k3 of each pass over the batch. */

@@ -7,7 +7,9 @@ import { absurdLogp, type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { reportedSteps } from '../../evidence/reported-steps.ts';
+import type { Numbers } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
+import type { StepStat } from '../../evidence/step-stats.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
@@ -15,9 +17,12 @@ import { LossIs } from '../../transforms/loss/loss-is.ts';
 export const wholeLoss: Check = {
   id: 'whole-loss',
   group: 'gradient',
-  question: ['Is the entropy bonus subtracted, and small beside the credit?', '熵奖励是否被减去，且远小于优势项？'],
-  needs: [['steps.loss'], ['steps.policy_loss'], ['steps.value_loss'], ['steps.entropy']],
-  causes: ['entropy-sign-flipped', 'entropy-bonus-dominates'],
+  question: [
+    'Is the whole loss the mean of its parts, its entropy bonus subtracted and small beside the credit?',
+    '总损失是否为各部分的均值之和，其熵奖励被减去且远小于优势项？',
+  ],
+  needs: [['steps.loss'], ['steps.policy_loss'], ['steps.value_loss'], ['steps.entropy', 'replays.entropy']],
+  causes: ['loss-summed', 'entropy-sign-flipped', 'entropy-bonus-dominates'],
   start: (run) => new WholeLossPass(run),
 };
 
@@ -39,6 +44,9 @@ interface Found {
 
 class WholeLossPass implements Pass {
   private readonly found: Found[] = [];
+  /** Updates whose whole loss is that of a sum over the rows, while its parts are told as means. */
+  private readonly sums: { iteration: number; policy: number; steps: number }[] = [];
+  private readonly summed = new ProofStore();
   private readonly entropyShare = new Map<number, number[]>();
   private credit = new Map<number, number>();
 
@@ -49,11 +57,15 @@ class WholeLossPass implements Pass {
     const whole = steps?.column('loss');
     const policyLoss = steps?.column('policy_loss');
     const valueLoss = steps?.column('value_loss');
-    const entropy = steps?.column('entropy');
     if (!steps || iteration.probed) return;
+    const byRow = new Map(reportedSteps(iteration).map(({ row, stat }) => [row, stat]));
+    // A program that does not report its entropy has the mean of what its rows recorded.
+    const entropy =
+      steps.column('entropy') ??
+      Float64Array.from({ length: steps.rows }, (_, i) => byRow.get(i)?.entropy ?? Number.NaN);
     const policy = steps.column('policy');
     const skipped = steps.column('skipped');
-    if (whole && policyLoss && valueLoss && entropy) {
+    if (whole && policyLoss && valueLoss) {
       const lists = new Map<number, number[]>();
       for (let i = 0; i < steps.rows; i++) {
         if (skipped?.[i] === 1 || !Number.isFinite(whole[i] + policyLoss[i] + valueLoss[i] + entropy[i])) continue;
@@ -64,11 +76,16 @@ class WholeLossPass implements Pass {
       }
       // A loss that is a sum over the rows has a bonus that is one, too, while entropy is told as a mean.
       const summed = this.run.text('loss_reduction') === 'sum';
-      const weights = new Map(summed ? reportedSteps(iteration).map(({ row, stat }) => [row, stat.weight]) : []);
-      const bonus = Float64Array.from(entropy, (value, i) => value * (summed ? (weights.get(i) ?? Number.NaN) : 1));
+      const bonus = Float64Array.from(
+        entropy,
+        (value, i) => value * (summed ? (byRow.get(i)?.weight ?? Number.NaN) : 1),
+      );
       for (const [key, rows] of lists) {
         const fit = this.coefficient(rows, whole, policyLoss, valueLoss, bonus);
-        if (!fit) continue;
+        if (!fit) {
+          if (!summed) this.asSum(iteration.number, key, rows, byRow, { whole, policyLoss, valueLoss, bonus });
+          continue;
+        }
         const { coefficient, noise, weight } = fit;
         const part = (i: number) => ({
           whole: whole[i],
@@ -93,6 +110,26 @@ class WholeLossPass implements Pass {
     }
     const used = iteration.replays?.column('advantage');
     if (used) this.credit.set(iteration.number, spread(used).std);
+  }
+
+  /** Whether the whole loss is its parts, which are means, times the rows of each step. */
+  private asSum(
+    iteration: number,
+    policy: number,
+    rows: number[],
+    stats: ReadonlyMap<number, StepStat>,
+    { whole, policyLoss, valueLoss, bonus }: Record<'whole' | 'policyLoss' | 'valueLoss' | 'bonus', Numbers>,
+  ): void {
+    const weight = (i: number) => stats.get(i)?.weight ?? Number.NaN;
+    const mean = Float64Array.from(whole, (value, i) => value / weight(i));
+    const known = rows.filter((i) => weight(i) > 1 && Number.isFinite(mean[i]));
+    const fit = known.length > 0 ? this.coefficient(known, mean, policyLoss, valueLoss, bonus) : null;
+    if (!fit) return;
+    this.sums.push({ iteration, policy, steps: known.length });
+    for (const i of known) {
+      const parts = policyLoss[i] + fit.weight * valueLoss[i] - fit.coefficient * bonus[i];
+      this.summed.step(whole[i], parts, weight(i) * parts);
+    }
   }
 
   /** What the value loss and the entropy are multiplied by, where the parts explain the whole exactly. */
@@ -135,7 +172,7 @@ class WholeLossPass implements Pass {
       declared: figure(declared),
     };
     const expected = { coefficient: 'at least 0, and far below the spread of the advantages' };
-    if (this.found.length === 0)
+    if (this.found.length === 0 && this.sums.length === 0)
       return {
         status: 'not-checked',
         measured,
@@ -144,6 +181,24 @@ class WholeLossPass implements Pass {
         note: told('the parts do not add up to the whole loss exactly', '各部分之和并不精确等于总损失'),
       };
     const findings: Finding[] = [];
+    if (this.sums.length > this.found.length) {
+      const transform = new LossIs('sum', 'whole');
+      findings.push({
+        cause: 'loss-summed',
+        confidence: confidence(
+          1,
+          this.sums.reduce((sum, { steps }) => sum + steps, 0),
+        ),
+        agents: [...new Set(this.sums.flatMap(({ policy }) => this.run.agentsOf(policy)))],
+        onset: this.sums[0].iteration,
+        rows: this.sums.length,
+        reading: 'policy_loss',
+        transform,
+        ...this.summed.prove('whole loss', 'as reported', 'policy + value - entropy, as reported', transform),
+        summary: `The whole loss is policy + value - entropy, times the rows of the minibatch, in ${this.sums.length} updates: it is a sum, while its parts are means.`,
+        evidence: [{ check: 'whole-loss', measured: { ...measured, summed: this.sums.length }, expected }],
+      });
+    }
     const flipped = this.found.filter(
       ({ coefficient, noise }) => coefficient < -Math.max(limits.leastBonus.value, noise),
     );

@@ -25,6 +25,12 @@ const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
     "the next episode's value bootstrapped at ends, beside the value that follows a time limit",
     '在结束处用下一回合的价值自举，同时仍加上时间上限之后的价值',
   ],
+  ignoredAfterOwn: [
+    'credit carried across ends, and the value of the state that followed bootstrapped at terminations too',
+    '回报跨过回合结束继续传递，终止处也用随后状态的价值自举',
+  ],
+  carryEarly: ['the trace cut one step before the end, and not at it', '资格迹在结束前一步被切断，而不是在结束处'],
+  carryLate: ['the trace cut one step after the end, and not at it', '资格迹在结束后一步被切断，而不是在结束处'],
   terminationBootstraps: ['terminations bootstrapped like truncations', '终止像截断一样自举'],
 };
 

@@ -4,7 +4,7 @@ import { told } from '../../../language/language.ts';
 import type { Transform } from '../transform.ts';
 
 export type LossForm = 'sum' | 'all-pairs' | 'negated';
-export type LossTerm = 'policy' | 'value' | 'entropy';
+export type LossTerm = 'policy' | 'value' | 'entropy' | 'whole';
 
 export class LossIs implements Transform {
   readonly id = 'loss-is';

@@ -2,6 +2,7 @@
 
 import type { Iteration } from '../../evidence/iteration.ts';
 import { scoresOf } from '../../evidence/temperature.ts';
+import { updateScores } from '../../evidence/update-scores.ts';
 import type { Match } from '../../pairing/cover.ts';
 import { Distribution, type Scores } from '../../pairing/scoring.ts';
 import type { Transform } from '../transform.ts';
@@ -62,7 +63,7 @@ export class ReplayRows {
     readonly close: (a: number, b: number, gap: number) => boolean,
   ) {
     this.sampled = scoresOf(iteration, 'samples');
-    this.replayed = scoresOf(iteration, 'replays');
+    this.replayed = updateScores(iteration);
     this.baseIsReplay = !this.sampled.logits && this.replayed.logits !== null;
     this.base = this.baseIsReplay ? this.replayed : this.sampled;
   }

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { numbers, record, stored } from '../../test/support/tables.ts';
+import { advantages, type EndRule, flow } from '../math/advantages.ts';
+import { buildChains } from '../math/chains.ts';
+import { diagnose } from './diagnose.ts';
+import type { Diagnosis } from './diagnosis.ts';
+
+type Made = Awaited<ReturnType<typeof stored>>;
+
+async function changed(name: string, change: (made: Made) => void): Promise<Diagnosis> {
+  const made = await stored(name);
+  change(made);
+  return diagnose(await record(made));
+}
+const first = ({ verdict, causes }: Diagnosis) => [verdict, causes[0]?.id];
+const status = ({ checks }: Diagnosis, id: string) => checks.find((check) => check.id === id)?.status;
+
+/** What is computed of a sample's columns, in the rows of its iteration. */
+function ofRows(table: Made['tables']['samples'], compute: (of: (name: string) => number[]) => ArrayLike<number>) {
+  const iteration = numbers(table, 'iteration');
+  const out = new Array<number>(iteration.length);
+  for (const number of new Set(iteration)) {
+    const rows = iteration.flatMap((at, row) => (at === number ? [row] : []));
+    const found = compute((name) => rows.map((row) => numbers(table, name)[row]));
+    rows.forEach((row, i) => {
+      out[row] = found[i];
+    });
+  }
+  return out;
+}
+
+/** The values after every step, as a program has them that asks its critic about the state that truly followed. */
+function withEveryNextValue({ tables: { samples } }: Made): void {
+  samples.next_value = ofRows(samples, (of) => {
+    const chains = buildChains(of('episode'), of('t'), of('agent'), of('env'));
+    const [value, known] = [of('value'), samples.next_value ? of('next_value') : []];
+    return value.map((_, i) => (chains.next[i] >= 0 ? value[chains.next[i]] : known[i] || 0.25));
+  });
+}
+
+function creditBy(made: Made, rule: EndRule): void {
+  withEveryNextValue(made);
+  const { samples, replays, steps } = made.tables;
+  const { gamma, lambda } = made.manifest.settings as { gamma: number; lambda: number };
+  samples.advantage = ofRows(samples, (of) => {
+    const inputs = {
+      chains: buildChains(of('episode'), of('t'), of('agent'), of('env')),
+      reward: of('reward'),
+      value: of('value'),
+      terminated: of('terminated'),
+      truncated: samples.truncated ? of('truncated') : null,
+      nextValue: of('next_value'),
+    };
+    return advantages(inputs, flow(inputs, rule), { gamma, lambda }, new Float64Array(inputs.reward.length));
+  });
+  for (const [table, names] of [
+    [samples, ['return']],
+    [replays, ['advantage', 'return']],
+    [steps, ['policy_loss', 'loss', 'value_loss']],
+  ] as const)
+    for (const name of names) delete table[name];
+  made.manifest.settings = { ...made.manifest.settings, advantage_normalisation: 'none' };
+}
+
+describe('a loop that records little', () => {
+  it('has its masks where it recorded them only while sampling, so that its gradients can be recomputed', async () => {
+    const bare = ({ tables: { replays } }: Made) => {
+      delete replays.legal;
+    };
+    const healthy = await changed('healthy/echo-2', bare);
+    expect(first(healthy)).toEqual(['healthy', undefined]);
+    expect(status(healthy, 'head-gradient')).toBe('pass');
+    const detached = await changed('policy-detached/policy-detached', bare);
+    expect(first(detached)).toEqual(['faulty', 'policy-detached']);
+  });
+
+  it('is not excused from a mask that the update forgot', async () => {
+    const found = await changed('mask-not-replayed/mask-ignored', ({ tables: { replays } }) => {
+      delete replays.legal;
+    });
+    expect(first(found)).toEqual(['faulty', 'mask-not-replayed']);
+  });
+
+  it('has its entropy in its rows where it does not report it', async () => {
+    const found = await changed(
+      'entropy-sign-flipped/entropy-sign-flipped',
+      ({ tables: { steps, replays, tensors } }) => {
+        delete steps.entropy;
+        delete replays.logits;
+        delete tensors.grad_norm;
+      },
+    );
+    expect(first(found)).toEqual(['faulty', 'entropy-sign-flipped']);
+  });
+
+  it('and whose whole loss is a sum is told so by its parts', async () => {
+    const summed = await changed('healthy/echo-2', ({ tables: { steps, replays, tensors } }) => {
+      const key = (table: Made['tables']['samples'], i: number) =>
+        ['iteration', 'epoch', 'minibatch', 'policy'].map((name) => numbers(table, name)[i]).join(' ');
+      const rows = new Map<string, number>();
+      numbers(replays, 'new_logp').forEach(
+        (_, i) => void rows.set(key(replays, i), (rows.get(key(replays, i)) ?? 0) + 1),
+      );
+      steps.loss = numbers(steps, 'loss').map((loss, i) => loss * (rows.get(key(steps, i)) ?? 1));
+      delete tensors.grad_norm;
+    });
+    expect(first(summed)).toEqual(['faulty', 'loss-summed']);
+  });
+
+  it('and whose critic learns its own old values is told so', async () => {
+    const found = await changed('healthy/echo-2', ({ tables: { samples, replays, steps } }) => {
+      const start = new Map<number, number>();
+      numbers(samples, 'iteration').forEach((number, row) => void (start.has(number) || start.set(number, row)));
+      const value = numbers(samples, 'value');
+      const at = numbers(replays, 'iteration');
+      replays.return = numbers(replays, 'sample').map((row, i) => value[start.get(at[i])! + row]);
+      delete steps.value_loss;
+      delete steps.loss;
+    });
+    expect(first(found)).toEqual(['faulty', 'return-inconsistent']);
+    expect(found.causes[0].transform).toMatchObject({ id: 'in-place-of', column: 'value' });
+  });
+
+  it('and whose critic learns what nothing gives is not called healthy', async () => {
+    const found = await changed('healthy/echo-2', ({ tables: { replays, steps } }) => {
+      replays.return = numbers(replays, 'return').map((_, i) => Math.sin(12.9898 * i) * 7);
+      delete steps.value_loss;
+      delete steps.loss;
+    });
+    expect(found.verdict).toBe('unexplained');
+  });
+
+  it.each([
+    ['ignoredAfterOwn', 'return-crosses-episodes'],
+    ['carryEarly', 'done-time-shifted'],
+    ['carryLate', 'done-time-shifted'],
+  ] as const)(
+    'and bootstraps from every state that followed has its ends told as they were read: %s',
+    async (rule, cause) => {
+      const found = await changed('healthy/echo-2', (made) => creditBy(made, rule));
+      expect(first(found)).toEqual(['faulty', cause]);
+      expect(found.causes[0].transform).toMatchObject({ id: 'ends', rule });
+      const right = await changed('healthy/echo-2', (made) => creditBy(made, 'asRecorded'));
+      expect(right.causes).toEqual([]);
+    },
+  );
+
+  it('that comes to rest early on, with something left to decide, is told since when', async () => {
+    const still = (from: number) => (made: Made) => {
+      const { samples, replays } = made.tables;
+      const start = new Map<number, number>();
+      numbers(samples, 'iteration').forEach((number, row) => void (start.has(number) || start.set(number, row)));
+      const old = numbers(samples, 'old_logp');
+      const [at, sample] = [numbers(replays, 'iteration'), numbers(replays, 'sample')];
+      replays.new_logp = numbers(replays, 'new_logp').map((logp, i) =>
+        at[i] < from ? logp : old[start.get(at[i])! + sample[i]],
+      );
+      for (const name of ['after_logp', 'again_logp', 'logits']) delete replays[name];
+      for (const name of ['policy_loss', 'loss', 'approx_kl', 'clip_fraction', 'delta_logits', 'kl_after'])
+        delete made.tables.steps[name];
+    };
+    const last = Math.max(...numbers((await stored('healthy/stag-hunt-4')).tables.samples, 'iteration'));
+    const early = await changed('healthy/stag-hunt-4', still(1));
+    expect(first(early)).toEqual(['faulty', 'learning-rate-too-small']);
+    expect(early.causes[0].onset).toBe(1);
+    // The end of a schedule is no fault.
+    expect((await changed('healthy/stag-hunt-4', still(last))).causes.map(({ id }) => id)).not.toContain(
+      'learning-rate-too-small',
+    );
+  });
+
+  it('is not asked about Gaussians where it only chooses', async () => {
+    const { checks } = await changed('healthy/echo-2', () => {});
+    expect(checks.map(({ id }) => id)).not.toContain('density');
+  });
+});
