@@ -1,35 +1,10 @@
 /** The rows of one iteration. A batch owns all its columns: it is re-ordered, sliced and copied only whole, so no column can follow an order of its own. */
-import type { ActionKind, Actions } from '../distributions/distribution.ts';
-import { actionKind } from '../distributions/index.ts';
-import type { Game, GameColumn } from '../games/game.ts';
+import type { Actions } from '../distributions/distribution.ts';
 import { type ColumnKind, plainRoom, type Room } from '../net/types.ts';
 import { type ColumnArray, copyFloatSpan, copyRows, Runs } from './gather.ts';
+import type { BatchShape } from './shape.ts';
 
-export interface BatchShape {
-  readonly observation: number;
-  /** Length of the central critic's input; 0 where the critic sees the observation. */
-  readonly criticState: number;
-  /** The most candidates of one row. */
-  readonly candidates: number;
-  readonly features: number;
-  /** What an action is. */
-  readonly action: ActionKind;
-  /** Extra figures of the game: values per row of each. */
-  readonly extras: readonly { readonly name: string; readonly width: number }[];
-}
-
-/** `accompanying` is how many values follow the game's observation in what a policy sees, `noted` what a companion adds to the rows. */
-export function batchShape(
-  game: Game,
-  criticState: number,
-  accompanying = 0,
-  noted: readonly GameColumn[] = [],
-): BatchShape {
-  const { candidates, features } = game.shape;
-  const observation = game.shape.observation + accompanying;
-  const extras = [...(game.extras ?? []), ...noted].map(({ name, width }) => ({ name, width }));
-  return { observation, criticState, candidates, features, action: actionKind(game.shape), extras };
-}
+export { type BatchShape, batchShape } from './shape.ts';
 
 /** Bytes that one row takes, with as many candidates as it may have. */
 export function rowBytes(shape: BatchShape): number {

@@ -1,8 +1,8 @@
 /** The one table of tables and columns. The reader, the writer, `inspect`, `validate` and docs/recording.md are made from it; a column that is not here is kept, and reported as unknown. */
 
-import { controlColumns } from './control-columns.ts';
-import { plannerSamples } from './planner-columns.ts';
-import { tokenColumns } from './token-columns.ts';
+import { controlColumns } from './tables/control-columns.ts';
+import { plannerSamples } from './tables/planner-columns.ts';
+import { tokenColumns } from './tables/token-columns.ts';
 
 export type Kind = 'int' | 'float' | 'bool' | 'text';
 

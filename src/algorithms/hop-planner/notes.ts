@@ -1,7 +1,7 @@
 /** What a planner went by, as extra columns of its rows: beliefs, chances, search values. A list about the others begins with the agent that follows the row's own. Nothing here is read by the agents. */
 
 import type { GameColumn } from '../../games/game.ts';
-import { plannerColumns } from '../../recording/planner-columns.ts';
+import { plannerColumns } from '../../recording/tables/planner-columns.ts';
 import type { Beliefs } from './beliefs.ts';
 
 type Name = keyof typeof plannerColumns;

@@ -138,6 +138,8 @@ export const chineseHelp: Readonly<Record<string, string>> = {
   'show one episode in the terminal': '在终端显示一局',
   'write one episode as a film strip': '把一局写成连环画',
   'write one episode as a page that plays it': '把一局写成可播放的网页',
+  'write one finished city as JSON, and its picture beside it as .svg':
+    '把一座建成的城市写成 JSON，并在旁边写一张 .svg 图片',
 
   // symmetry
   'a game, or runs made elsewhere, one per seed: recordings, logs, or folders of them':

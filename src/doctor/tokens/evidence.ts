@@ -2,7 +2,7 @@
  * What the checks of language models look at: every response, and all tokens of some of them. A recording of any length leaves a bounded number of
  * rows here; responses are kept or left whole, chosen by their number alone, so that what a check finds does not depend on what it looks for.
  */
-import { finishes, sources } from '../../recording/token-columns.ts';
+import { finishes, sources } from '../../recording/tables/token-columns.ts';
 import { type TokenSettings, tokenSettings } from '../../recording/token-settings.ts';
 import type { Iteration } from '../evidence/iteration.ts';
 import type { Numbers, Rows } from '../evidence/rows.ts';

@@ -10,7 +10,7 @@ import { BadInput } from '../bad-input.ts';
 import { lines } from '../files/text-lines.ts';
 import { Recording } from '../recording.ts';
 import { Budget, type ByteSource, memoryStore, type Store } from '../source.ts';
-import { type finishes, sources } from '../token-columns.ts';
+import { type finishes, sources } from '../tables/token-columns.ts';
 import { type ColumnData, RecordingWriter } from '../writer.ts';
 import { isRow, type Row } from './record.ts';
 

@@ -5,6 +5,7 @@ import { memoryStore } from '../../../src/recording/source.ts';
 import { RecordingWriter } from '../../../src/recording/writer.ts';
 import { distribution, kept, moved, startWeights, type Weights } from './model.ts';
 import type { Options, Response, Row, StepRow, Use } from './rows.ts';
+import { overSequence } from './sequence.ts';
 import { tables } from './tables.ts';
 
 const longest = 12;
@@ -265,16 +266,6 @@ export async function tokenRun(options: Options = {}): Promise<Recording> {
     });
   }
 
-  /** One ratio for the whole response, the mean of its tokens': every token's derivative then holds the weights of all. */
-  function overSequence(own: Response, advantage: number): void {
-    const mine = uses.slice(-own.rows.length).filter(({ row }) => own.rows[row].trained === 1);
-    const over = (value: (use: Use) => number) => mine.reduce((sum, use) => sum + value(use) / mine.length, 0);
-    const ratio = Math.exp(over(({ fresh, old }) => fresh - old));
-    const weight = over(({ old, row }) => Math.min(2, Math.exp(old - own.rows[row].sampler)));
-    const clipped = (advantage > 0 && ratio > 1.2) || (advantage < 0 && ratio < 0.8);
-    for (const use of mine) use.coef = clipped ? 0 : -advantage * ratio * weight;
-  }
-
   function update(iteration: number, batch: Response[], policy: Weights): void {
     let current = policy;
     const credited = batch.map(({ advantage }) => advantage);
@@ -344,7 +335,7 @@ export async function tokenRun(options: Options = {}): Promise<Recording> {
                 again: options.dropout ? pass() : fresh + noise(),
               });
             });
-            if (options.sequenceRatio) overSequence(own, used[batch.indexOf(own)] / all);
+            if (options.sequenceRatio) overSequence(uses, own, used[batch.indexOf(own)] / all);
           }
         });
         current = moved(current, random, 0.05);

@@ -7,9 +7,9 @@ import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
-import { updateScores } from '../../evidence/update-scores.ts';
 import { limits } from '../../limits.ts';
 import { Distribution, type Scores } from '../../pairing/scoring.ts';
+import { updateScores } from '../../pairing/update-scores.ts';
 import { merge } from './wiring.ts';
 
 export const direction: Check = {

@@ -3,8 +3,8 @@
 import { budgets } from '../../budgets.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
-import { updateScores } from '../../evidence/update-scores.ts';
 import { Distribution } from '../../pairing/scoring.ts';
+import { updateScores } from '../../pairing/update-scores.ts';
 import { type LossRow, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
 import { ClipScales } from './clip-scales.ts';
 

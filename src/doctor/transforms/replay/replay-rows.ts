@@ -2,9 +2,9 @@
 
 import type { Iteration } from '../../evidence/iteration.ts';
 import { scoresOf } from '../../evidence/temperature.ts';
-import { updateScores } from '../../evidence/update-scores.ts';
 import type { Match } from '../../pairing/cover.ts';
 import { Distribution, type Scores } from '../../pairing/scoring.ts';
+import { updateScores } from '../../pairing/update-scores.ts';
 import type { Transform } from '../transform.ts';
 
 /** One replay beside its sample. */

@@ -12,7 +12,8 @@ export const searchValuesMisassigned: CauseEntry = {
   symptoms: ["an agent's moves serve another agent's return", 'planning does not beat its own networks'],
   proof: 'The value of the decided state in the search beside the values of this agent and of the other.',
   remedy: 'Take observation, critic and reward of the agent that decides, by one index, everywhere in the tree.',
-  pytorch: 'value = critic[me](obs[me])                  # one index for both\nq = reward[me] + gamma * value',
+  pytorch:
+    'own = critics[me]\nvalue = own(obs[me])                           # one index for both\nq = reward[me] + gamma * value',
   trueline: 'stages.valuedBy(agent)  // stages.planner.valuedBy',
   chinese: {
     meaning: '搜索为另一个智能体、而非做决定者估值。',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { numbers, record, stored } from '../../test/support/tables.ts';
-import { buildChains } from '../math/chains.ts';
-import { diagnose } from './diagnose.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import { numbers, record, stored } from '../../../test/support/tables.ts';
+import { buildChains } from '../../math/chains.ts';
+import { diagnose } from '../diagnose.ts';
+import type { Diagnosis } from '../diagnosis.ts';
 
 type Made = Awaited<ReturnType<typeof stored>>;
 const healthy = 'healthy/echo-2';

@@ -1,9 +1,9 @@
 /** Lists of the update as its forward pass used them. A program that masks in the update and records only its logits has the mask of its samples, provided that this gives the recorded log-probabilities: a mask that was forgotten is not made up for. */
 import { budgets } from '../budgets.ts';
+import type { Iteration } from '../evidence/iteration.ts';
+import { scoresOf } from '../evidence/temperature.ts';
 import { limits } from '../limits.ts';
-import { Distribution, Scores } from '../pairing/scoring.ts';
-import type { Iteration } from './iteration.ts';
-import { scoresOf } from './temperature.ts';
+import { Distribution, Scores } from './scoring.ts';
 
 class MaskedBySamples extends Scores {
   constructor(

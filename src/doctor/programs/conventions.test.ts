@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { numbers, record, stored } from '../../test/support/tables.ts';
-import { advantages, flow } from '../math/advantages.ts';
-import { buildChains } from '../math/chains.ts';
-import { diagnose } from './diagnose.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import { grainOf } from './evidence/grain.ts';
+import { numbers, record, stored } from '../../../test/support/tables.ts';
+import { advantages, flow } from '../../math/advantages.ts';
+import { buildChains } from '../../math/chains.ts';
+import { diagnose } from '../diagnose.ts';
+import type { Diagnosis } from '../diagnosis.ts';
+import { grainOf } from '../evidence/grain.ts';
 
 type Made = Awaited<ReturnType<typeof stored>>;
 const healthy = 'healthy/echo-2';
