@@ -28,6 +28,8 @@ CONTROL = [
     ("deviation-scale-wrong", "continuous", "variance for deviation in the acting pass", {}),
     ("deviation-invalid", "continuous", "deviation annealed to nothing", {"iterations": 9, "kept": 9, "epochs": 1, "minibatches": 1}),
     ("entropy-of-another-distribution", "continuous", "entropy of the deviation for its logarithm", {}),
+    ("policy-detached", "continuous", "policy loss detached, deviations of the state", {}),
+    ("gradients-accumulate", "continuous", "gradients never cleared", {}),
     ("recurrent-state-not-reset", "recurrent", "memory not reset after time limits", {"limit": 6}),
     ("recurrent-state-stale", "recurrent", "state stored after the step", {"envs": 8, "minibatches": 1, "epochs": 1}),
     ("sequences-shuffled", "recurrent", "rows shuffled within sequences", {}),

@@ -2,7 +2,7 @@
 strikes both passes alike may be no fault at all, because it cancels in the ratio."""
 
 import torch
-from continuous import DIMENSIONS, LOG_TAU, TORQUE
+from continuous import CLIP, DIMENSIONS, LOG_TAU, TORQUE, VALUE
 from fault import fault, wrap
 
 SQUASH = {"squash": True}
@@ -146,3 +146,51 @@ def _(program):
 @fault("entropy of unit deviation", "entropy-of-another-distribution")
 def _(program):
     program.entropy = lambda log_std: DIMENSIONS * (0.5 + 0.5 * LOG_TAU) + 0 * log_std.sum(-1)
+
+
+# - the gradient of means and deviations -
+
+EITHER = {"": {}, ", deviations of the state": {"depends": True}}
+
+for more, needs in EITHER.items():
+
+    @fault(f"gradients never cleared{more}", "gradients-accumulate", **needs)
+    def _(program):
+        program.optimizer.zero_grad = lambda: None
+
+    @fault(f"loss summed{more}", "loss-summed", **needs)
+    def _(program):
+        wrap(program, "policy_loss", lambda own, new, old, advantage: own(new, old, advantage) * len(new))
+
+    @fault(f"larger for smaller in the loss{more}", "loss-formula-differs", epochs=10, **needs)
+    def _(program):
+        def policy_loss(new, old, advantage):
+            ratio = (new - old).exp()
+            return -torch.max(ratio * advantage, ratio.clamp(1 - CLIP, 1 + CLIP) * advantage).mean()
+
+        program.policy_loss = policy_loss
+
+    @fault(f"every ratio with every advantage{more}", "broadcast-mismatch", **needs)
+    def _(program):
+        wrap(program, "policy_loss", lambda own, new, old, advantage: own(new[:, None], old[:, None], advantage))
+
+    @fault(f"loss against the advantage{more}", "advantage-sign-flipped", **needs)
+    def _(program):
+        wrap(program, "policy_loss", lambda own, new, old, advantage: -own(new, old, advantage))
+
+    @fault(f"policy loss detached{more}", "policy-detached", **needs)
+    def _(program):
+        program.loss = lambda policy_loss, value_loss, entropy: (
+            policy_loss.detach() + VALUE * value_loss - program.options.bonus * entropy.mean()
+        )
+
+    @fault(f"entropy minimised{more}", "entropy-sign-flipped", bonus=0.05, **needs)
+    def _(program):
+        program.loss = lambda policy_loss, value_loss, entropy: (
+            policy_loss + VALUE * value_loss + program.options.bonus * entropy.mean()
+        )
+
+
+@fault("means detached", "policy-detached")
+def _(program):
+    wrap(program, "update_logp", lambda own, action, mean, log_std: own(action, mean.detach(), log_std))

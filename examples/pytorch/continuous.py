@@ -20,7 +20,7 @@ from torch import nn
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 from trueline_recorder import Recorder
 
-GAMMA, LAMBDA, CLIP, ENTROPY, VALUE, NORM = 0.95, 0.9, 0.2, 0.001, 0.5, 0.5
+GAMMA, LAMBDA, CLIP, VALUE, NORM = 0.95, 0.9, 0.2, 0.5, 0.5
 DIMENSIONS, TORQUE = 3, 2.0
 LOG_TAU = math.log(2 * math.pi)
 
@@ -96,7 +96,7 @@ class Program:
             "epochs": options.epochs,
             "minibatches": options.minibatches,
             "max_grad_norm": NORM,
-            "entropy_coefficient": ENTROPY,
+            "entropy_coefficient": options.bonus,
             "value_coefficient": VALUE,
             "advantage_normalisation": "batch",
         }
@@ -232,6 +232,9 @@ class Program:
         ratio = (new - old).exp()
         return -torch.min(ratio * advantage, ratio.clamp(1 - CLIP, 1 + CLIP) * advantage).mean()
 
+    def loss(self, policy_loss, value_loss, entropy):
+        return policy_loss + VALUE * value_loss - self.options.bonus * entropy.mean()
+
     def minibatch(self, batch, index):
         options, rows = self.options, self.pick(batch, index)
 
@@ -245,7 +248,7 @@ class Program:
         guess = self.critic(rows["obs"])[:, 0]
         value_loss = (guess - rows["target"]).pow(2).mean()
         entropy = self.entropy(log_std)
-        loss = policy_loss + VALUE * value_loss - ENTROPY * entropy.mean()
+        loss = self.loss(policy_loss, value_loss, entropy)
         more = {"mean": mean, "log_std": log_std, "action_values": rows["action"]} if options.columns == "all" else {}
         self.recorder.replays(
             sample=index,
@@ -298,6 +301,7 @@ def parser():
     parser.add_argument("--steps", type=int, default=64, help="steps of every environment in one iteration")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--minibatches", type=int, default=4)
+    parser.add_argument("--bonus", type=float, default=0.001, help="weight of the entropy in the loss")
     parser.add_argument("--limit", type=int, default=60, help="steps after which an episode is cut off")
     parser.add_argument("--double", action="store_true", help="double precision")
     parser.add_argument("--depends", action="store_true", help="the deviation depends on the state")

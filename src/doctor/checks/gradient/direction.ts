@@ -8,15 +8,19 @@ import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { limits } from '../../limits.ts';
-import { Distribution, type Scores } from '../../pairing/scoring.ts';
-import { updateScores } from '../../pairing/update-scores.ts';
+import { outputsOf } from './head-outputs.ts';
 import { merge } from './wiring.ts';
 
 export const direction: Check = {
   id: 'direction',
   group: 'gradient',
   question: ['Does a step follow the advantages of its rows?', '每一步是否跟随其各行的优势？'],
-  needs: [['replays.after_logp'], ['replays.logits'], ['replays.advantage'], ['samples.action']],
+  needs: [
+    ['replays.after_logp'],
+    ['replays.logits', 'replays.mean'],
+    ['replays.advantage'],
+    ['samples.action', 'samples.action_values', 'replays.action_values'],
+  ],
   causes: ['policy-detached'],
   start: (run) => new DirectionPass(run),
 };
@@ -37,7 +41,6 @@ interface Policy {
 
 class DirectionPass implements Pass {
   private readonly policies = new Map<number, Policy>();
-  private readonly distribution = new Distribution();
 
   constructor(private readonly run: Run) {}
 
@@ -45,10 +48,9 @@ class DirectionPass implements Pass {
     const { replays, samples } = iteration;
     const after = replays?.column('after_logp');
     const advantage = replays?.column('advantage');
-    const action = samples?.column('action');
-    if (!replays || !samples || !after || !advantage || !action || iteration.probed) return;
-    const scores = updateScores(iteration);
-    if (!scores.logits) return;
+    if (!replays || !samples || !after || !advantage || iteration.probed) return;
+    const outputs = outputsOf(iteration, 'all');
+    if (!outputs) return;
     const epoch = replays.column('epoch')!;
     const minibatch = replays.column('minibatch')!;
     const policy = replays.column('policy');
@@ -75,7 +77,7 @@ class DirectionPass implements Pass {
       }
       if (!own || own.credit.count >= budgets.directionRows) continue;
       const change = after[i] - fresh[i];
-      const push = this.entropyPush(scores, i, action[sample[i]]);
+      const push = outputs.look(i, sample[i]) && outputs.count > 1 ? outputs.entropyPush : Number.NaN;
       if (!Number.isFinite(change + push + advantage[i])) continue;
       own.credit.add(change, advantage[i]);
       own.entropy.add(change, push);
@@ -92,21 +94,6 @@ class DirectionPass implements Pass {
       own.freedom += stat.logCount > 0 ? Math.expm1(stat.logCount) : 1;
       own.batch += stat.rows;
     }
-  }
-
-  /** By how much more entropy in this row would raise the log-probability of its action. */
-  private entropyPush(scores: Scores, row: number, action: number): number {
-    const found = this.distribution.of(scores, row, scores.temperatureOf(row), true);
-    if (found.count < 2 || !(action >= 0) || action >= found.count) return Number.NaN;
-    let average = 0;
-    let own = 0;
-    for (let c = 0; c < found.count; c++) {
-      const p = found.probability(c);
-      const slope = p > 0 ? -p * (found.logp(c) + found.entropy) : 0;
-      average += p * slope;
-      if (c === action) own = slope;
-    }
-    return own - average;
   }
 
   finish(): Outcome {

@@ -1,4 +1,4 @@
-/** The gradient of the head's bias recomputed from its rows: the one tensor whose gradient the recording determines. It shows which terms of the loss reach the actor, and with which sign. */
+/** The gradient of the head's bias recomputed from its rows, and of the deviations of continuous actions: the tensors whose gradient the recording determines. It shows which terms of the loss reach the actor, and with which sign. */
 
 import { told } from '../../../language/language.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
@@ -12,6 +12,7 @@ import { EntropyAlone } from '../../transforms/loss/entropy-alone.ts';
 import { type LossFormName, LossFormula, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 import type { Transform } from '../../transforms/transform.ts';
+import type { Part } from './head-outputs.ts';
 import { type HeadStep, HeadSums, type Sums } from './head-sums.ts';
 import { merge } from './wiring.ts';
 
@@ -19,7 +20,12 @@ export const headGradient: Check = {
   id: 'head-gradient',
   group: 'gradient',
   question: ["Is the gradient of the head's bias what the rows give?", '输出层偏置的梯度与数据行算出的一致吗？'],
-  needs: [['tensors.grad_norm'], ['replays.logits'], ['replays.advantage'], ['samples.action']],
+  needs: [
+    ['tensors.grad_norm'],
+    ['replays.logits', 'replays.mean'],
+    ['replays.advantage'],
+    ['samples.action', 'samples.action_values', 'replays.action_values'],
+  ],
   causes: [
     'policy-detached',
     'entropy-sign-flipped',
@@ -29,8 +35,27 @@ export const headGradient: Check = {
     'gradients-accumulate',
     'learning-rate-too-small',
   ],
-  start: (run) => new HeadPass(run),
+  start: (run) => new EveryPart(run),
 };
+
+/** Means and deviations are judged together, and each alone only where nobody can say what most of their gradients together are made of. */
+class EveryPart implements Pass {
+  private readonly parts: HeadPass[];
+
+  constructor(run: Run) {
+    this.parts = (['all', 'mean', 'deviation'] as const).map((part) => new HeadPass(run, part));
+  }
+
+  iteration(iteration: Iteration): void {
+    for (const part of this.parts) part.iteration(iteration);
+  }
+
+  finish(): Outcome {
+    const [all, ...alone] = this.parts.map((part) => part.finish());
+    if (all.status !== 'not-checked') return all;
+    return alone.find(({ status }) => status === 'fail') ?? alone.find(({ status }) => status === 'pass') ?? all;
+  }
+}
 
 type Kind =
   | 'whole'
@@ -44,6 +69,8 @@ type Kind =
   | 'other';
 
 const slack = limits.headGradient.value;
+/** Two lengths that are told apart by adding gradients up are near each other where a clip by the norm left little of the step before. */
+const fine = limits.lossRelative.value;
 
 interface Count {
   /** Steps that it gives and the usual loss does not, and all those that it does not give. */
@@ -65,8 +92,11 @@ class HeadPass implements Pass {
   private steps = 0;
   private readonly heads: HeadSums;
 
-  constructor(private readonly run: Run) {
-    this.heads = new HeadSums(run);
+  constructor(
+    private readonly run: Run,
+    part: Part,
+  ) {
+    this.heads = new HeadSums(run, part);
   }
 
   iteration(iteration: Iteration): void {
@@ -100,16 +130,26 @@ class HeadPass implements Pass {
       ...lossFormNames.map((name, f): [Kind, number] => [name, length((i) => own.ofForm(f)[i], c)]),
     ];
     const added = this.added(step, own, c, divisor);
-    if (added !== null) candidates.push(['accumulated', added]);
     const apart = (value: number) =>
       fits(value) && Math.abs(value - whole) > limits.apartFormulas.value * slack * Math.max(value, whole) + 2 * noise;
     const { counts, policy } = this.of(step.policy);
+    const countOf = (kind: Kind) => {
+      const found = counts.get(kind) ?? { count: 0, against: 0, onset: iteration.number, proof: new ProofStore() };
+      counts.set(kind, found);
+      return found;
+    };
     const note = (kind: Kind, given?: number) => {
-      const into = counts.get(kind) ?? { count: 0, against: 0, onset: iteration.number, proof: new ProofStore() };
-      counts.set(kind, into);
+      const into = countOf(kind);
       into.count++;
       if (given !== undefined) into.proof.step(step.norm, whole, given);
     };
+    const miss = (kind: Kind) => countOf(kind).against++;
+    if (added !== null) {
+      const near = (value: number) => Math.abs(step.norm - value) <= fine * value + noise;
+      const told = Math.abs(added - whole) > limits.apartFormulas.value * fine * Math.max(added, whole) + 2 * noise;
+      if (told && near(added)) note('accumulated', added);
+      else if (told) miss('accumulated');
+    }
     // Without an entropy term nothing at all is left to move the head, not even a little.
     const vanished = step.norm > 0 && step.norm < limits.vanished.value * Math.min(1, whole);
     const silent =
@@ -119,12 +159,7 @@ class HeadPass implements Pass {
     if (fits(whole) && (silent || fits(alone))) return;
     this.steps++;
     policy.told++;
-    for (const [kind, value] of candidates) {
-      if (fits(value)) continue;
-      const into = counts.get(kind) ?? { count: 0, against: 0, onset: iteration.number, proof: new ProofStore() };
-      counts.set(kind, into);
-      into.against++;
-    }
+    for (const [kind, value] of candidates) if (!fits(value)) miss(kind);
     if (fits(whole)) {
       note('whole');
       return;
@@ -264,9 +299,9 @@ class HeadPass implements Pass {
         `The gradient of ${name}'s head is that of the sum over the minibatch.`,
       );
     }
-    const unknown = [...this.policies.values()].reduce((sum, { counts }) => sum + (counts.get('other')?.count ?? 0), 0);
+    const whole = [...this.policies.values()].reduce((sum, { counts }) => sum + (counts.get('whole')?.count ?? 0), 0);
     // Who cannot say what most gradients are made of vouches for none of them.
-    const vague = findings.length === 0 && unknown > limits.most.value * this.steps;
+    const vague = findings.length === 0 && whole <= limits.most.value * this.steps;
     if (this.steps === 0 || vague)
       return {
         status: 'not-checked',
@@ -279,8 +314,8 @@ class HeadPass implements Pass {
               '梯度在损失与更新步之间被未声明的裁剪改动，或损失含有未知的项',
             )
           : told(
-              "no head has a bias over the global actions, or no step's gradient could be recomputed",
-              '没有哪个输出层带有全局动作的偏置，或没有哪一步的梯度可以重算',
+              "no head has a bias over the global actions, or over means and deviations, or no step's gradient could be recomputed",
+              '没有哪个输出层带有全局动作或均值与标准差的偏置，或没有哪一步的梯度可以重算',
             ),
       };
     return {

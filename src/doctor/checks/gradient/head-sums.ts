@@ -1,12 +1,11 @@
-/** What the rows of some steps make of the head's bias, by the clipped surrogate and by every other formula. A head whose outputs are not the global actions is left out. */
+/** What the rows of some steps make of the head's bias, by the clipped surrogate and by every other formula. A head whose outputs are not those of the rows is left out. */
 
 import { budgets } from '../../budgets.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
-import { Distribution } from '../../pairing/scoring.ts';
-import { updateScores } from '../../pairing/update-scores.ts';
 import { type LossRow, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
 import { ClipScales } from './clip-scales.ts';
+import { type Outputs, outputsOf, type Part, type Witness } from './head-outputs.ts';
 
 /** Pushes that are no formula's own: that of the surrogate, and those of all pairs with gains and with losses. */
 const formsFrom = ['surrogate', 'gains', 'losses'].length;
@@ -42,35 +41,19 @@ export class Sums {
 }
 
 export class HeadSums {
-  private readonly distribution = new Distribution();
-  /** Policy to the tensor that is its head's bias. */
-  private readonly bias = new Map<number, { tensor: number; size: number }>();
-
-  constructor(private readonly run: Run) {
-    run.tensors.forEach(({ role, size, policy, name }, tensor) => {
-      if (role === 'head' && /bias/i.test(name) && size > 1) this.bias.set(policy, { tensor, size });
-    });
-  }
+  constructor(
+    private readonly run: Run,
+    private readonly part: Part,
+  ) {}
 
   steps(iteration: Iteration): { step: HeadStep; sums: Sums | undefined }[] {
     const { replays, samples, tensors } = iteration;
     const gradient = tensors?.column('grad_norm');
     const advantage = replays?.column('advantage');
-    const action = samples?.column('action');
-    if (
-      !replays ||
-      !samples ||
-      !tensors ||
-      !gradient ||
-      !advantage ||
-      !action ||
-      this.bias.size === 0 ||
-      iteration.probed
-    )
-      return [];
-    const scores = updateScores(iteration);
-    if (!scores.logits) return [];
-    const wanted = this.wanted(iteration, gradient);
+    if (!replays || !samples || !tensors || !gradient || !advantage || iteration.probed) return [];
+    const outputs = outputsOf(iteration, this.part);
+    if (!outputs) return [];
+    const wanted = this.wanted(iteration, gradient, outputs);
     const epoch = replays.column('epoch')!;
     const minibatch = replays.column('minibatch')!;
     const policy = replays.column('policy');
@@ -89,19 +72,13 @@ export class HeadSums {
       if (w === 0 || !step) continue;
       const own = sums.get(key) ?? new Sums(step.size);
       sums.set(key, own);
-      if (sample[i] >= samples.rows || (source && source[i] !== iteration.number && !Number.isNaN(source[i]))) {
+      const elsewhere = source && source[i] !== iteration.number && !Number.isNaN(source[i]);
+      if (own.broken || sample[i] >= samples.rows || elsewhere || !outputs.look(i, sample[i], step.size)) {
         own.broken = true;
         continue;
       }
       own.rows++;
       own.weight += w;
-      const temperature = scores.temperatureOf(i);
-      const found = this.distribution.of(scores, i, temperature, true);
-      // Without ids a row's candidates are the head's own outputs only where there are as many.
-      if (!scores.subset && found.count !== step.size) {
-        own.broken = true;
-        continue;
-      }
       const old = used && !Number.isNaN(used[i]) ? used[i] : stored[sample[i]];
       const ratio = Math.exp(fresh[i] - old);
       const a = advantage[i];
@@ -121,48 +98,47 @@ export class HeadSums {
         slopes[formsFrom + f] = lossForm(lossFormNames[f]).slope(row, clip);
       if (a > 0) own.gains += w * a;
       else own.losses += w * a;
-      for (let c = 0; c < found.count; c++) {
-        const id = scores.id(i, c);
-        const p = found.probability(c);
-        if (!(id < step.size) || !Number.isFinite(p)) {
-          own.broken = true;
-          break;
-        }
-        const towards = (w * ((c === action[sample[i]] ? 1 : 0) - p)) / temperature;
+      for (let c = 0; c < outputs.count; c++) {
+        const id = outputs.ids[c];
+        const towards = w * outputs.towards[c];
         for (let f = 0; f < slopes.length; f++) own.pushes[f][id] += slopes[f] * towards;
-        if (p > 0) own.entropy[id] -= (w * p * (found.logp(c) + found.entropy)) / temperature;
+        own.entropy[id] += w * outputs.entropy[c];
       }
     }
     return [...wanted].map(([key, step]) => ({ step, sums: sums.get(key) }));
   }
 
-  /** Steps of each policy that have a measured bias: those of the first iteration from its beginning, later ones spread over the update, where ratios have left the clip. */
-  private wanted(iteration: Iteration, gradient: ArrayLike<number>) {
+  /** Steps of each policy whose head was measured: those of the first iteration from its beginning, later ones spread over the update, where ratios have left the clip. */
+  private wanted(iteration: Iteration, gradient: ArrayLike<number>, outputs: Outputs) {
     const tensors = iteration.tensors!;
     const wanted = new Map<number, HeadStep>();
-    const tensor = tensors.column('tensor')!;
-    const epoch = tensors.column('epoch')!;
-    const minibatch = tensors.column('minibatch')!;
+    const [tensor, epoch, minibatch] = ['tensor', 'epoch', 'minibatch'].map((name) => tensors.column(name)!);
     const shortened = new ClipScales(this.run, iteration);
-    const measured = new Map<number, number[]>();
+    const witnesses = new Map<number, Witness | null>();
+    /** By policy and step, the squared length over the tensors that were measured, and how many those were. */
+    const measured = new Map<number, Map<number, { square: number; count: number }>>();
     for (let i = 0; i < tensors.rows; i++) {
-      const info = this.run.tensors[tensor[i]];
-      if (!info || this.bias.get(info.policy)?.tensor !== tensor[i]) continue;
-      const rows = measured.get(info.policy);
-      if (rows) rows.push(i);
-      else measured.set(info.policy, [i]);
+      const policy = this.run.tensors[tensor[i]]?.policy;
+      if (policy === undefined) continue;
+      if (!witnesses.has(policy)) witnesses.set(policy, outputs.witness(this.run, policy));
+      if (!witnesses.get(policy)?.tensors.includes(tensor[i])) continue;
+      const steps = measured.get(policy) ?? new Map<number, { square: number; count: number }>();
+      measured.set(policy, steps);
+      const key = stepKey(epoch[i], minibatch[i], policy);
+      const { square, count } = steps.get(key) ?? { square: 0, count: 0 };
+      steps.set(key, { square: square + gradient[i] ** 2, count: count + 1 });
     }
-    for (const [policy, rows] of measured) {
-      const each = iteration.replays!.rows / Math.max(1, rows.length * measured.size);
+    for (const [policy, steps] of measured) {
+      const { tensors: parts, size } = witnesses.get(policy)!;
+      const whole = [...steps].filter(([, { count }]) => count === parts.length);
+      const each = iteration.replays!.rows / Math.max(1, whole.length * measured.size);
       const most = Math.max(2, Math.min(budgets.headSteps, Math.floor(budgets.headRows / each)));
-      const count = Math.min(iteration.number === 0 ? budgets.firstHeadSteps : most, rows.length);
-      const apart = iteration.number === 0 || count < 2 ? 1 : (rows.length - 1) / (count - 1);
+      const count = Math.min(iteration.number === 0 ? budgets.firstHeadSteps : most, whole.length);
+      const apart = iteration.number === 0 || count < 2 ? 1 : (whole.length - 1) / (count - 1);
       for (let k = 0; k < count; k++) {
-        const i = rows[Math.round(k * apart)];
-        const key = stepKey(epoch[i], minibatch[i], policy);
+        const [key, { square }] = whole[Math.round(k * apart)];
         const scale = shortened.of(key);
-        if (scale === null) continue;
-        wanted.set(key, { norm: gradient[i], scale, size: this.bias.get(policy)!.size, policy });
+        if (scale !== null) wanted.set(key, { norm: Math.sqrt(square), scale, size, policy });
       }
     }
     return wanted;

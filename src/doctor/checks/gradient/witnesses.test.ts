@@ -22,3 +22,23 @@ describe('with columns missing', () => {
     expect(open?.to_decide).toContain('tensors.delta');
   });
 });
+
+describe('means and deviations of continuous actions, where no loss was reported', () => {
+  it.each([
+    'policy-detached/continuous-policy-loss-detached,-deviations-of-the-state',
+    'gradients-accumulate/continuous-gradients-never-cleared',
+  ])("show in the head's gradient: %s", async (name) => {
+    const made = await stored(name);
+    for (const column of ['loss', 'policy_loss', 'value_loss', 'entropy']) delete made.tables.steps[column];
+    const { causes, checks } = await diagnose(await record(made));
+    expect(checks.find(({ id }) => id === 'head-gradient')?.status).toBe('fail');
+    expect(causes[0]?.id).toBe(name.split('/')[0]);
+  });
+
+  it('are what the rows give in a healthy run', async () => {
+    const { checks } = await diagnose(await record(await stored('healthy/continuous-healthy')));
+    const head = checks.find(({ id }) => id === 'head-gradient');
+    expect(head?.status).toBe('pass');
+    expect(head?.measured['policy.whole']).toBe(head?.measured.steps);
+  });
+});

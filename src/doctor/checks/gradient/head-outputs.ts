@@ -1,0 +1,174 @@
+/** What one row's log-probability and entropy gain by each output of the head: logits of its candidates, or means and deviations. The one thing to get wrong: outputs count as the head's own only where there are as many as its bias has entries. */
+
+import { entropyOf, vector } from '../../continuous/density.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Lists, Numbers } from '../../evidence/rows.ts';
+import type { Run } from '../../evidence/run.ts';
+
+import { limits } from '../../limits.ts';
+import { Distribution, type Scores } from '../../pairing/scoring.ts';
+import { updateScores } from '../../pairing/update-scores.ts';
+
+/** All outputs together, or means or deviations alone, where the others are made of theirs in a way that is not known. */
+export type Part = 'all' | 'mean' | 'deviation';
+
+/** Tensors whose gradients together are those of the outputs, and how many outputs there are. */
+export interface Witness {
+  readonly tensors: readonly number[];
+  readonly size: number;
+}
+
+export abstract class Outputs {
+  /** Of the row that was looked at: the outputs that it moves, and what each gives. */
+  count = 0;
+  ids = new Int32Array(32);
+  towards = new Float64Array(32);
+  entropy = new Float64Array(32);
+
+  abstract witness(run: Run, policy: number): Witness | null;
+  /** False where the row cannot be told, or is not of a head of that size. */
+  abstract look(row: number, sample: number, size?: number): boolean;
+
+  /** By how much more entropy in the row would raise the log-probability of its action. */
+  get entropyPush(): number {
+    let push = 0;
+    for (let c = 0; c < this.count; c++) push += this.towards[c] * this.entropy[c];
+    return push;
+  }
+
+  protected room(count: number): void {
+    this.count = count;
+    if (this.ids.length >= count) return;
+    this.ids = new Int32Array(2 * count);
+    this.towards = new Float64Array(2 * count);
+    this.entropy = new Float64Array(2 * count);
+  }
+}
+
+export function outputsOf(iteration: Iteration, part: Part): Outputs | null {
+  const { samples, replays } = iteration;
+  if (!samples || !replays) return null;
+  const action = samples.column('action');
+  const scores = action && part === 'all' ? updateScores(iteration) : null;
+  if (action && scores?.logits) return new Categorical(scores, action);
+  const kinds = samples.texts('distribution');
+  if (kinds?.some((kind) => kind !== '' && !/gaussian/.test(kind))) return null;
+  const [mean, logStd] = [replays.list('mean'), replays.list('log_std') ?? null];
+  const actions = replays.list('action_values');
+  const drawn = samples.list('action_values');
+  return mean && logStd && (actions || drawn) ? new Gaussian(iteration, mean, logStd, actions, drawn, part) : null;
+}
+
+const biases = (run: Run, policy: number) =>
+  run.tensors.flatMap((info, tensor) =>
+    info.policy === policy && info.role === 'head' && /bias/i.test(info.name) ? [{ ...info, tensor }] : [],
+  );
+
+class Categorical extends Outputs {
+  private readonly distribution = new Distribution();
+
+  constructor(
+    private readonly scores: Scores,
+    private readonly action: Numbers,
+  ) {
+    super();
+  }
+
+  witness(run: Run, policy: number): Witness | null {
+    const found = biases(run, policy)
+      .filter(({ size }) => size > 1)
+      .at(-1);
+    return found ? { tensors: [found.tensor], size: found.size } : null;
+  }
+
+  look(row: number, sample: number, size?: number): boolean {
+    const { scores, action } = this;
+    const temperature = scores.temperatureOf(row);
+    const found = this.distribution.of(scores, row, temperature, true);
+    // Without ids a row's candidates are the head's own outputs only where there are as many.
+    if (size !== undefined && !scores.subset && found.count !== size) return false;
+    this.room(found.count);
+    for (let c = 0; c < found.count; c++) {
+      const id = scores.id(row, c);
+      const p = found.probability(c);
+      if (!(id < (size ?? Number.POSITIVE_INFINITY)) || !Number.isFinite(p)) return false;
+      this.ids[c] = id;
+      this.towards[c] = ((c === action[sample] ? 1 : 0) - p) / temperature;
+      this.entropy[c] = p > 0 ? (-p * (found.logp(c) + found.entropy)) / temperature : 0;
+    }
+    return true;
+  }
+}
+
+/** Means first, then logarithms of deviations. Squashing an action changes neither gradient, because the action stays what it was. */
+class Gaussian extends Outputs {
+  private readonly spoken: Numbers | null;
+  private readonly fresh: Numbers;
+  private readonly used: boolean;
+
+  constructor(
+    iteration: Iteration,
+    private readonly mean: Lists,
+    private readonly logStd: Lists,
+    private readonly actions: Lists | null,
+    private readonly drawn: Lists | null,
+    private readonly part: Part,
+  ) {
+    super();
+    this.spoken = iteration.replays!.column('entropy');
+    this.fresh = iteration.replays!.measured('new_logp')!;
+    this.used = iteration.run.number('entropy_coefficient') !== 0;
+  }
+
+  witness(run: Run, policy: number): Witness | null {
+    const width = this.mean.offsets[1] - this.mean.offsets[0];
+    const own = run.tensors
+      .map((info, tensor) => ({ ...info, tensor }))
+      .filter((info) => info.policy === policy && info.role !== 'critic');
+    const isDeviation = (name: string) => /log_?(std|sigma|scale|dev)/i.test(name);
+    const deviation = own.find(({ name, size }) => isDeviation(name) && !/weight/i.test(name) && size === width);
+    const heads = biases(run, policy).filter(({ name }) => !isDeviation(name));
+    const mean =
+      heads.filter(({ size }) => size === width).at(-1) ??
+      own.find(({ name, size }) => /(mean|mu)\w*\.bias/i.test(name) && size === width);
+    const both = heads.filter(({ size }) => size === 2 * width).at(-1);
+    const all = both && !mean ? [both] : mean && deviation ? [mean, deviation] : null;
+    const wanted = this.part === 'all' ? all : this.part === 'mean' ? mean && [mean] : deviation && [deviation];
+    if (!wanted || width === 0) return null;
+    return { tensors: wanted.map(({ tensor }) => tensor), size: this.part === 'all' ? 2 * width : width };
+  }
+
+  look(row: number, sample: number, size?: number): boolean {
+    const mean = vector(this.mean, row);
+    const width = mean?.length;
+    const logStd = vector(this.logStd, row, width);
+    const action = vector(this.actions, row, width) ?? vector(this.drawn, sample, width);
+    if (!mean || !logStd || !action) return false;
+    const count = (this.part === 'all' ? 2 : 1) * mean.length;
+    if (size !== undefined && size !== count) return false;
+    const bonus = this.bonus(row, logStd);
+    if (!bonus) return false;
+    const [shared, sampled] = bonus;
+    this.room(count);
+    let at = 0;
+    const put = (towards: number, entropy: number) => {
+      this.ids[at] = at;
+      this.towards[at] = towards;
+      this.entropy[at++] = entropy - sampled * towards;
+    };
+    const z = (d: number) => (action[d] - mean[d]) / Math.exp(logStd[d]);
+    if (this.part !== 'deviation') for (let d = 0; d < mean.length; d++) put(z(d) / Math.exp(logStd[d]), 0);
+    if (this.part !== 'mean') for (let d = 0; d < mean.length; d++) put(z(d) ** 2 - 1, shared);
+    return this.towards.subarray(0, count).every(Number.isFinite);
+  }
+
+  /** What the entropy in the loss gains by the logarithm of each deviation, and how much of it is minus the log-probability; null where it is neither a sum or mean over dimensions nor that. */
+  private bonus(row: number, logStd: Float64Array): [shared: number, sampled: number] | null {
+    const said = this.spoken?.[row] ?? Number.NaN;
+    if (!this.used || Number.isNaN(said)) return [1, 0];
+    const is = (value: number) => Math.abs(said - value) <= limits.steadyEntropy.value * (1 + Math.abs(value));
+    if (is(entropyOf('sum', 'own', logStd))) return [1, 0];
+    if (is(entropyOf('mean', 'own', logStd))) return [1 / logStd.length, 0];
+    return is(-this.fresh[row]) ? [0, 1] : null;
+  }
+}
