@@ -10,7 +10,8 @@ class Fault(NamedTuple):
 
 
 #: By the program that they are for, and their name.
-FAULTS: Dict[str, Dict[str, Fault]] = {"continuous": {}, "recurrent": {}, "dqn": {}, "sac": {}}
+PROGRAMS = ("continuous", "beta", "choices", "recurrent", "dqn", "sac")
+FAULTS: Dict[str, Dict[str, Fault]] = {name: {} for name in PROGRAMS}
 
 
 def fault(name, *causes, program="continuous", **needs):

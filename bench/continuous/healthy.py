@@ -6,6 +6,8 @@ from itertools import product
 #: What makes a program short enough to be judged by the hundred.
 QUICK = {
     "continuous": {"iterations": 8, "kept": 8, "envs": 8, "steps": 48, "limit": 30},
+    "beta": {"iterations": 8, "kept": 8, "envs": 8, "steps": 48, "limit": 30},
+    "choices": {"iterations": 8, "kept": 8, "envs": 8, "steps": 48, "limit": 30},
     "dqn": {"iterations": 6, "kept": 6, "steps": 24, "warm": 32, "batch": 32},
     "sac": {"iterations": 5, "kept": 5, "steps": 24, "warm": 16, "batch": 32},
     "recurrent": {"iterations": 6, "kept": 6, "envs": 8, "steps": 32, "length": 16, "rate": 2e-3},
@@ -32,6 +34,15 @@ CONTINUOUS = [
     {"epochs": 10, "minibatches": 1},
     {"limit": 1000},
     {"envs": 1, "steps": 256},
+]
+#: Of beta distributions, and of several categoricals; `depends` gives each of these a layer of its own.
+OTHERS = [
+    {},
+    {"mean_entropy": True},
+    {"epochs": 1, "minibatches": 1, "iterations": 20, "kept": 20},
+    {"epochs": 10, "minibatches": 1},
+    {"limit": 1000},
+    {"depends": True},
 ]
 RECURRENT = [
     {},
@@ -88,6 +99,14 @@ HEALTHY = {
         for place, (own, double) in enumerate(product(RECURRENT, (False, True)))
         for columns in ("all", "samples", "none")
     ],
+    **{
+        name: [
+            {**own, "seed": 1 + place % 3, "double": double, "columns": columns}
+            for place, (own, double) in enumerate(product(OTHERS[: -1 if name == "beta" else None], (False, True)))
+            for columns in ("all", "samples", "actions", "none")
+        ]
+        for name in ("beta", "choices")
+    },
     "continuous": [
         {**own, "seed": 1 + place % 3, "double": double, "columns": columns}
         for place, (own, double) in enumerate(product(CONTINUOUS, (False, True)))

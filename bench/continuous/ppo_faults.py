@@ -130,22 +130,22 @@ fault("deviation annealed to nothing", invalid, iterations=14)(annealed(lambda l
 
 @fault("entropy of the deviation for its logarithm", "entropy-of-another-distribution")
 def _(program):
-    program.entropy = lambda log_std: (0.5 + 0.5 * LOG_TAU + log_std.exp()).sum(-1)
+    program.entropy = lambda mean, log_std: (0.5 + 0.5 * LOG_TAU + log_std.exp()).sum(-1)
 
 
 @fault("entropy of the variance", "entropy-of-another-distribution")
 def _(program):
-    program.entropy = lambda log_std: (0.5 + 0.5 * LOG_TAU + 2 * log_std).sum(-1)
+    program.entropy = lambda mean, log_std: (0.5 + 0.5 * LOG_TAU + 2 * log_std).sum(-1)
 
 
 @fault("entropy of one dimension", "entropy-of-another-distribution")
 def _(program):
-    program.entropy = lambda log_std: 0.5 + 0.5 * LOG_TAU + log_std[..., 0]
+    program.entropy = lambda mean, log_std: 0.5 + 0.5 * LOG_TAU + log_std[..., 0]
 
 
 @fault("entropy of unit deviation", "entropy-of-another-distribution")
 def _(program):
-    program.entropy = lambda log_std: DIMENSIONS * (0.5 + 0.5 * LOG_TAU) + 0 * log_std.sum(-1)
+    program.entropy = lambda mean, log_std: DIMENSIONS * (0.5 + 0.5 * LOG_TAU) + 0 * log_std.sum(-1)
 
 
 # - the gradient of means and deviations -

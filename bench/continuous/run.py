@@ -17,6 +17,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "examples" / "pytorch"), str(ROOT / "python")]
 
 import buffer_faults  # noqa: F401
+import family_faults  # noqa: F401
 import memory_faults  # noqa: F401
 import ppo_faults  # noqa: F401
 import torch

@@ -66,7 +66,7 @@ class Actor(nn.Module):
 
     def __init__(self, inputs, depends, begin):
         super().__init__()
-        self.depends = depends
+        self.depends, self.head = depends, "body.4"
         self.body = mlp(inputs, DIMENSIONS * (2 if depends else 1), 0.01)
         self.begin = begin
         self.log_std = None if depends else nn.Parameter(torch.tensor(begin) * torch.ones(DIMENSIONS))
@@ -81,7 +81,7 @@ class Actor(nn.Module):
 
 class Program:
     def __init__(self, options, recorder_class=Recorder):
-        self.options = options
+        self.options, self.kind = options, "squashed-gaussian" if options.squash else "gaussian"
         self.type = torch.float64 if options.double else torch.float32
         torch.set_default_dtype(self.type)
         torch.manual_seed(options.seed)
@@ -89,7 +89,7 @@ class Program:
         self.random = np.random.default_rng(options.seed)
         self.game = Pendulums(options.envs, options.limit, self.random)
         inputs = 3 * DIMENSIONS
-        self.actor, self.critic = Actor(inputs, options.depends, (-0.8, -0.6, -0.4)), mlp(inputs, 1, 1.0)
+        self.actor, self.critic = self.make_actor(inputs), mlp(inputs, 1, 1.0)
         self.optimizer = torch.optim.Adam([*self.actor.parameters(), *self.critic.parameters()], lr=1e-3, eps=1e-5)
         settings = {
             "clip": CLIP,
@@ -109,9 +109,12 @@ class Program:
             first=options.kept,
             settings=settings,
         )
-        self.recorder.watch(actor=self.actor, critic=self.critic, optimizer=self.optimizer, head="body.4")
+        self.recorder.watch(actor=self.actor, critic=self.critic, optimizer=self.optimizer, head=self.actor.head)
 
     # - the distribution -
+
+    def make_actor(self, inputs):
+        return Actor(inputs, self.options.depends, (-0.8, -0.6, -0.4))
 
     def deviation(self, log_std):
         return log_std.exp()
@@ -144,9 +147,13 @@ class Program:
     def update_logp(self, action, mean, log_std):
         return self.logp(action, mean, log_std)
 
-    def entropy(self, log_std):
+    def entropy(self, mean, log_std):
         found = 0.5 + 0.5 * LOG_TAU + self.deviation(log_std).log()
         return found.mean(-1) if self.options.mean_entropy else found.sum(-1)
+
+    def described(self, mean, log_std):
+        """The columns that say what actions are drawn from."""
+        return {"mean": mean, "log_std": log_std}
 
     def given(self, action):
         """What the environment is given."""
@@ -214,8 +221,8 @@ class Program:
         if options.columns != "none":
             more["action_values"] = rollout["action"]
         if options.columns in ("samples", "all"):
-            more.update(mean=rollout["mean"], log_std=rollout["log_std"], env_action=rollout["env_action"])
-            more["distribution"] = "squashed-gaussian" if options.squash else "gaussian"
+            more.update(self.described(rollout["mean"], rollout["log_std"]), env_action=rollout["env_action"])
+            more["distribution"] = self.kind
         self.recorder.samples(
             obs=rollout["obs"],
             next_value=torch.where(cut, rollout["final"], math.nan),
@@ -247,9 +254,10 @@ class Program:
         policy_loss = self.policy_loss(new, old, advantage)
         guess = self.critic(rows["obs"])[:, 0]
         value_loss = (guess - rows["target"]).pow(2).mean()
-        entropy = self.entropy(log_std)
+        entropy = self.entropy(mean, log_std)
         loss = self.loss(policy_loss, value_loss, entropy)
-        more = {"mean": mean, "log_std": log_std, "action_values": rows["action"]} if options.columns == "all" else {}
+        more = {"action_values": rows["action"]} if options.columns == "all" else {}
+        more.update(self.described(mean, log_std) if more else {})
         self.recorder.replays(
             sample=index,
             new_logp=new,

@@ -90,6 +90,19 @@ class Finds(Case):
             else:
                 self.assertNotIn("logits", found)
 
+    def test_takes_actions_of_several_numbers_for_several_choices(self):
+        recorder = self.recorder(overwrite=True)
+        chosen = np.arange(12).reshape(3, 2, 2) % 4
+        logits = np.zeros((3, 2, 7))
+        columns = {"choices": np.broadcast_to([3, 4], (3, 2, 2)), "choice_logits": logits}
+        recorder.samples(old_logp=np.zeros((3, 2)), terminated=np.zeros((3, 2)), action=chosen, **columns)
+        recorder.replays(sample=np.arange(2), new_logp=np.zeros(2), choice_logits=logits[0])
+        recorder.close()
+        found = table(self.path, "samples")
+        np.testing.assert_array_equal(np.reshape(found["action_values"], (6, -1)), chosen.reshape(6, -1))
+        np.testing.assert_array_equal(np.reshape(found["choices"], (6, -1)), [[3, 4]] * 6)
+        self.assertNotIn("action", found)
+
     def test_takes_no_logits_that_do_not_give_the_log_probabilities(self):
         recorder, actor = self.watched()
         _, action, logp, _ = self.rollout(actor)

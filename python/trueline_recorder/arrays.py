@@ -68,6 +68,12 @@ def is_continuous(action: Array) -> bool:
     return array.dtype.kind == "f" and bool(np.any(array[np.isfinite(array)] % 1 != 0))
 
 
+def is_several(action: Array, logp: Array) -> bool:
+    """Whether every row has several choices, one per dimension of its action."""
+    shape = np.shape(action)
+    return len(shape) == np.ndim(logp) + 1 and shape[:-1] == np.shape(logp) and shape[-1] > 1
+
+
 def per_row(value: Array, lead: Tuple[int, ...], name: str, main: str) -> np.ndarray:
     """One number per row. What has fewer dimensions than the rows is spread over them as numpy does it."""
     array = to_numpy(value)

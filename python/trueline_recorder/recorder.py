@@ -11,7 +11,7 @@ import numpy as np
 
 from .again import TWICE
 from .agents import Agents
-from .arrays import Array, is_continuous, on_cpu, per_row, to_numpy
+from .arrays import Array, is_continuous, is_several, on_cpu, per_row, to_numpy
 from .buffers import Buffers
 from .chunks import make_chunk
 from .progress import Progress
@@ -178,6 +178,9 @@ class Recorder(Buffers):
         if "action" in known and "action_values" not in known and is_continuous(known["action"]):
             drawn = to_numpy(known.pop("action"))
             known["action_values"] = drawn[..., None] if drawn.shape == np.shape(known.get("old_logp", 0)) else drawn
+        elif "action" in known and is_several(known["action"], known.get("old_logp", 0)):
+            known["action_values"] = to_numpy(known.pop("action"))
+            known.setdefault("distribution", "categoricals")
         if not self.recording:
             known = {name: value for name, value in known.items() if name in PLACING}
         if "old_logp" not in known:

@@ -1,4 +1,4 @@
-/** Least squares in a few unknowns. Null where the columns do not tell the unknowns apart, because then any answer would be made up. */
+/** Least squares in a few unknowns, and a line through points. Null where the columns do not tell the unknowns apart, because then any answer would be made up. */
 
 /** `rows` holds the terms of each equation, `right` its right-hand side. */
 export function solve(rows: readonly (readonly number[])[], right: readonly number[]): number[] | null {
@@ -30,3 +30,26 @@ export function solve(rows: readonly (readonly number[])[], right: readonly numb
 
 /** The square of the sine between a column and the others; below it rounding in single precision decides. */
 const leastPivot = 1e-7;
+
+export interface Line {
+  /** Not a number where all points lie above each other. */
+  slope: number;
+  /** Mean of the points' first coordinates. */
+  middle: number;
+  at(x: number): number;
+  /** How far the farthest point is from the line. */
+  error: number;
+}
+
+export function lineThrough(x: readonly number[], y: readonly number[]): Line {
+  const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / list.length;
+  const [middle, height] = [mean(x), mean(y)];
+  let [xy, xx] = [0, 0];
+  for (let i = 0; i < x.length; i++) {
+    xy += (x[i] - middle) * (y[i] - height);
+    xx += (x[i] - middle) ** 2;
+  }
+  const slope = xx > 0 ? xy / xx : Number.NaN;
+  const at = (value: number) => height + slope * (value - middle);
+  return { slope, middle, at, error: x.reduce((most, value, i) => Math.max(most, Math.abs(y[i] - at(value))), 0) };
+}

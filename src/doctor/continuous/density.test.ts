@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { Rows } from '../evidence/rows.ts';
 import { type Form, givenBy, logpOf, type Row, usual } from './density.ts';
 import { fitted, formsFor, type Scoring } from './forms.ts';
+import { BetaLaw, ChoicesLaw, GaussianLaw } from './laws.ts';
 
 const row = (action: number[], mean: number[], logStd: number[], given: number[] | null = null): Row => ({
   action: Float64Array.from(action),
   given: given && Float64Array.from(given),
-  mean: Float64Array.from(mean),
-  logStd: Float64Array.from(logStd),
+  law: new GaussianLaw(Float64Array.from(mean), Float64Array.from(logStd)),
 });
 
 describe('the log-probability of a continuous action', () => {
@@ -33,6 +33,24 @@ describe('the log-probability of a continuous action', () => {
     for (let y = -1 + step / 2; y < 1; y += step)
       total += step * Math.exp(logpOf({ ...usual, squash: 1 }, row([Math.atanh(y)], [0.3], [-0.5]), null)[0]);
     expect(total).toBeCloseTo(1, 3);
+  });
+});
+
+describe('other distributions', () => {
+  it('a beta distribution follows from its mean and deviation', () => {
+    // Beta(2, 3): density 12 x (1 - x)², mean 0.4, variance 0.04.
+    const law = new BetaLaw(Float64Array.of(0.4), Float64Array.of(Math.log(0.2)));
+    expect(law.logp(0, 0.3)).toBeCloseTo(Math.log(12 * 0.3 * 0.7 ** 2), 10);
+    // Beta(1, 1) is uniform.
+    expect(new BetaLaw(Float64Array.of(0.5), Float64Array.of(Math.log(1 / 12) / 2)).entropy(0)).toBeCloseTo(0, 10);
+  });
+
+  it('several categoricals have their logits one after the other, and a mask over all', () => {
+    const law = new ChoicesLaw(Float64Array.of(0, 0, 1, 2, 3), Float64Array.of(2, 3), (i) => i !== 4);
+    const [logp] = logpOf(usual, { action: Float64Array.of(1, 1), given: null, law }, null);
+    expect(logp).toBeCloseTo(-Math.LN2 - Math.log(1 + Math.exp(-1)), 10);
+    expect(law.entropy(0)).toBeCloseTo(Math.LN2, 10);
+    expect(law.logp(1, 3)).toBeNaN();
   });
 });
 

@@ -1,6 +1,7 @@
 /** Which formula gives the recorded log-probabilities of continuous actions. The one thing to get wrong: a formula counts only where it gives nearly every row exactly, so rows that it cannot tell (far out in tanh) are left out before. */
 import { limits } from '../limits.ts';
-import { type Deviation, type Form, type Given, logpOf, type Reduce, type Row, usual } from './density.ts';
+import { type Form, type Given, logpOf, type Reduce, type Row, usual } from './density.ts';
+import type { Deviation, Family } from './laws.ts';
 
 /** One use of one action: its distribution when it was drawn and in the update, and both log-probabilities. */
 export interface Scoring {
@@ -18,9 +19,9 @@ export function agrees(recorded: number, [logp, slack]: readonly [number, number
 }
 
 /** All forms, those with the fewest departures from the usual one first. */
-export function formsFor(dimensions: number, how: Given | null): Form[] {
+export function formsFor(dimensions: number, how: Given | null, family: Family = 'gaussian'): Form[] {
   const reduces: Reduce[] = dimensions > 1 ? ['sum', 'mean', 'first', 'last'] : ['sum'];
-  const deviations: Deviation[] = ['own', 'exponential', 'variance', 'root'];
+  const deviations: Deviation[] = family === 'gaussian' ? ['own', 'exponential', 'variance', 'root'] : ['own'];
   const actions = how && how.how !== 'same' ? (['raw', 'given'] as const) : (['raw'] as const);
   const squashed = how?.how === 'squashed';
   const scales = squashed && how.times.some((times) => Math.abs(times - 1) > limits.sameAction.value);

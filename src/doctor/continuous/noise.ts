@@ -2,7 +2,7 @@
 import { figure } from '../diagnosis.ts';
 import type { Iteration } from '../evidence/iteration.ts';
 import { limits } from '../limits.ts';
-import { type Deviation, deviationOf } from './density.ts';
+import { type Deviation, deviationOf } from './laws.ts';
 
 const kinds: readonly Deviation[] = ['own', 'exponential', 'variance', 'root'];
 

@@ -1,5 +1,7 @@
 /** Do importance weights undo the priorities? Within a minibatch the logarithm of a weight falls along a line with that of the probability; its slope is minus beta. Any beta from 0 to 1 and any normaliser are healthy. */
 import { told } from '../../../language/language.ts';
+import { lineThrough } from '../../../math/linear.ts';
+import { minibatchesOf } from '../../buffers/minibatches.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -33,13 +35,7 @@ class PrioritiesPass implements Pass {
     const weight = targets?.column('weight');
     const chance = targets?.column('probability') ?? targets?.column('priority');
     if (!targets || !weight || !chance) return;
-    const [epoch, minibatch] = [targets.column('epoch')!, targets.column('minibatch')!];
-    for (let from = 0; from < targets.rows; ) {
-      let to = from + 1;
-      while (to < targets.rows && epoch[to] === epoch[from] && minibatch[to] === minibatch[from]) to++;
-      this.step(chance.subarray(from, to), weight.subarray(from, to));
-      from = to;
-    }
+    for (const [from, to] of minibatchesOf(targets)) this.step(chance.subarray(from, to), weight.subarray(from, to));
   }
 
   private step(chance: ArrayLike<number>, weight: ArrayLike<number>): void {
@@ -49,7 +45,7 @@ class PrioritiesPass implements Pass {
     // Equal priorities say nothing.
     if (x.length < fewestRows || !(range > limits.priorityRange.value) || !y.every(Number.isFinite)) return;
     this.steps++;
-    const line = fitted(x, y);
+    const line = lineThrough(x, y);
     if (Math.max(...y) - Math.min(...y) <= limits.weightExact.value) this.kinds.flat++;
     else if (line.error <= limits.weightExact.value * range) {
       this.kinds[line.slope > 0 ? 'rising' : 'right']++;
@@ -57,7 +53,7 @@ class PrioritiesPass implements Pass {
       if (line.slope > 0)
         for (let i = 0; i < x.length; i++) this.proof.step(y[i], line.at(2 * line.middle - x[i]), line.at(x[i]));
     } else {
-      const sorted = fitted(
+      const sorted = lineThrough(
         [...x].sort((a, b) => a - b),
         [...y].sort((a, b) => b - a),
       );
@@ -115,17 +111,4 @@ class PrioritiesPass implements Pass {
     };
     return { status: 'fail', measured, expected, findings: [finding] };
   }
-}
-
-/** A line through the points, and how far the farthest is from it. */
-function fitted(x: readonly number[], y: readonly number[]) {
-  const [mx, my] = [x.reduce((a, b) => a + b, 0) / x.length, y.reduce((a, b) => a + b, 0) / y.length];
-  let [xy, xx] = [0, 0];
-  for (let i = 0; i < x.length; i++) {
-    xy += (x[i] - mx) * (y[i] - my);
-    xx += (x[i] - mx) ** 2;
-  }
-  const slope = xy / xx;
-  const at = (value: number) => my + slope * (value - mx);
-  return { slope, middle: mx, at, error: Math.max(...x.map((value, i) => Math.abs(y[i] - at(value)))) };
 }

@@ -1,5 +1,6 @@
 /** Does the temperature of a soft target move the right way? It rises where actions have less entropy than is wanted, and falls where they have more; whether its loss is of alpha or of its logarithm makes no difference to that. */
 import { told } from '../../../language/language.ts';
+import { minibatchesOf } from '../../buffers/minibatches.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -31,14 +32,11 @@ class TemperaturePass implements Pass {
     const [alpha, logp] = [targets?.column('temperature'), targets?.column('next_logp')];
     const target = this.run.number('target_entropy');
     if (!targets || !alpha || !logp || Number.isNaN(target)) return;
-    const [epoch, minibatch] = [targets.column('epoch')!, targets.column('minibatch')!];
     let count = 0;
-    for (let from = 0; from < targets.rows; ) {
-      let to = from;
+    for (const [from, to] of minibatchesOf(targets)) {
       let sum = 0;
-      while (to < targets.rows && epoch[to] === epoch[from] && minibatch[to] === minibatch[from]) sum += logp[to++];
+      for (let row = from; row < to; row++) sum += logp[row];
       this.step(number + count++ / targets.rows, alpha[from], sum / (to - from) + target);
-      from = to;
     }
   }
 

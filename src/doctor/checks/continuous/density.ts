@@ -2,21 +2,14 @@
 import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../../check.ts';
-import {
-  type Deviation,
-  type Form,
-  type Given,
-  givenBy,
-  logpOf,
-  type Row,
-  usual,
-  vector,
-} from '../../continuous/density.ts';
+import { Bounds } from '../../continuous/bounds.ts';
+import { type Form, type Given, givenBy, logpOf, type Row, usual } from '../../continuous/density.ts';
 import { difference, fitted, formsFor, type Scoring } from '../../continuous/forms.ts';
+import { type Deviation, familyOf, lawsOf, vector } from '../../continuous/laws.ts';
 import { Noise } from '../../continuous/noise.ts';
+import { type PartsRow, partsRow, toldByParts } from '../../continuous/parts.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import type { Lists } from '../../evidence/rows.ts';
 import { proved } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { ScoredAs } from '../../transforms/continuous/scored-as.ts';
@@ -30,7 +23,11 @@ export const density: Check = {
     'Are log-probabilities of continuous actions what mean, deviation and action give, in both passes?',
     '两次前向中，连续动作的对数概率是否由均值、标准差和动作给出？',
   ],
-  needs: [['samples.action_values', 'replays.action_values'], ['samples.old_logp'], ['replays.new_logp']],
+  needs: [
+    ['samples.action_values', 'replays.action_values', 'samples.logp_parts', 'replays.logp_parts'],
+    ['samples.old_logp'],
+    ['replays.new_logp'],
+  ],
   causes: ['squash-correction-wrong', 'clipped-action-stored', 'dimensions-reduced-wrong', 'deviation-scale-wrong'],
   of: 'continuous',
   start: () => new DensityPass(),
@@ -40,6 +37,7 @@ type Base = Pick<Finding, 'confidence' | 'agents' | 'onset' | 'rows' | 'evidence
 
 class DensityPass implements Pass {
   private readonly rows: Scoring[] = [];
+  private readonly parts: (PartsRow & { differs: boolean })[] = [];
   private how: Given | null = null;
   private known = false;
   private looked = 0;
@@ -53,20 +51,19 @@ class DensityPass implements Pass {
   iteration(iteration: Iteration): void {
     const { samples, replays, before, own } = iteration;
     if (!samples || iteration.probed) return;
-    const kinds = samples.texts('distribution');
-    const odd = kinds?.find((kind) => kind !== '' && kind !== 'gaussian' && kind !== 'squashed-gaussian');
-    if (odd !== undefined) {
-      this.other = odd;
+    const family = familyOf(samples);
+    if (typeof family !== 'string') {
+      this.other = family.unknown;
       return;
     }
-    this.noise.iteration(iteration);
+    if (family === 'gaussian') this.noise.iteration(iteration);
     if (!replays || !before) return;
-    const [raw, given, mean, spread] = ['action_values', 'env_action', 'mean', 'log_std'].map((name) =>
-      samples.list(name),
-    );
-    const [raw2, mean2, spread2] = ['action_values', 'mean', 'log_std'].map((name) => replays.list(name));
-    const actions = raw ?? raw2;
-    if (!actions) return;
+    const [raw, given, raw2] = [
+      samples.list('action_values'),
+      samples.list('env_action'),
+      replays.list('action_values'),
+    ];
+    const [sampledLaw, updatedLaw] = [lawsOf(samples, family), lawsOf(replays, family)];
     if (!this.known && raw) {
       const stride = Math.max(1, Math.floor(samples.rows / budgets.fitRows));
       this.how = givenBy(
@@ -81,7 +78,8 @@ class DensityPass implements Pass {
       replays.column('old_logp'),
     ];
     const [sample, agent] = [replays.column('sample')!, samples.column('agent')!];
-    if (raw) this.bounds.see(raw);
+    // Choices are few, and each of them is met again and again.
+    if (raw && family !== 'categoricals') this.bounds.see(raw);
     for (let i = 0; i < replays.rows; i++) {
       if (before[i] === 0 || own[i] === 0) continue;
       const s = sample[i];
@@ -93,20 +91,18 @@ class DensityPass implements Pass {
       const inside = !raw || !this.bounds.holds(raw, s);
       if (differs) this.counts[inside ? 'wrongInside' : 'wrong']++;
       else if (inside) this.counts.rightInside++;
-      if (this.rows.length >= budgets.coverRows) continue;
+      if (this.rows.length >= budgets.coverRows || this.parts.length >= budgets.coverRows) continue;
+      const parts = partsRow(iteration, i, s, old);
+      if (parts) this.parts.push({ ...parts, differs });
       const action = raw ? vector(raw, s) : vector(raw2, i);
       const width = action?.length;
-      const [m, l] = [
-        vector(mean, s, width) ?? vector(mean2, i, width),
-        vector(spread, s, width) ?? vector(spread2, i, width),
-      ];
-      if (!action || !m || !l) continue;
-      const sampled: Row = { action, given: vector(given, s, width), mean: m, logStd: l };
+      const law = sampledLaw(s) ?? updatedLaw(i);
+      if (!action || !law || law.width !== width) continue;
+      const sampled: Row = { action, given: vector(given, s, width), law };
       const updated: Row = {
         action: vector(raw2, i, width) ?? action,
         given: sampled.given,
-        mean: vector(mean2, i, width) ?? m,
-        logStd: vector(spread2, i, width) ?? l,
+        law: updatedLaw(i) ?? law,
       };
       this.rows.push({ iteration: iteration.number, agent: agent[s], sampled, updated, old, fresh: fresh[i], differs });
     }
@@ -133,8 +129,11 @@ class DensityPass implements Pass {
     if (findings.length > 0) return { status: 'fail', measured, expected, findings };
     // What disagrees for another reason is the replay check's to tell.
     const note =
-      this.rows.length === 0
-        ? told('needs samples.mean and samples.log_std for more', '更多检查需要 samples.mean 和 samples.log_std')
+      this.rows.length === 0 && this.parts.length === 0
+        ? told(
+            'needs samples.mean and samples.log_std, or samples.logp_parts and replays.logp_parts, for more',
+            '更多检查需要 samples.mean 和 samples.log_std，或 samples.logp_parts 和 replays.logp_parts',
+          )
         : null;
     return { status: 'pass', measured, expected, findings: [], ...(note ? { note } : {}) };
   }
@@ -152,10 +151,54 @@ class DensityPass implements Pass {
       told: true,
     };
     const few = rows.filter((_, i) => i % Math.max(1, Math.floor(rows.length / budgets.fitRows)) === 0);
-    const forms = few.length >= fewestRows ? formsFor(few[0].sampled.action.length, this.how) : [];
+    const forms =
+      few.length >= fewestRows ? formsFor(few[0].sampled.action.length, this.how, few[0].sampled.law.family) : [];
     const [old, fresh] = [fitted(forms, few, 'old', this.how), fitted(forms, few, 'new', this.how)];
+    if (rows.length === 0) return this.byParts(split, share, base);
     if (split) return this.apart(old, fresh, rows, share, base);
     return old && fresh ? this.alike(old, fresh, rows, base) : [];
+  }
+
+  /** Without means and deviations, the log-probabilities of single dimensions tell. */
+  private byParts(split: boolean, share: number, base: Base): Finding[] {
+    const rows = this.parts.filter(({ differs }) => differs || !split);
+    const found = toldByParts(rows, split);
+    const cause = found && causeOf(found.form);
+    if (!found || !cause) return [];
+    const transform = new ScoredAs(found.side, found.form, this.how?.how);
+    const whose = {
+      old: told('acting', '行动时'),
+      new: told('the update', '更新时'),
+      both: told('both passes', '两次前向'),
+    };
+    return [
+      {
+        ...base,
+        rows: split ? this.disagreeing : rows.length,
+        confidence: confidence(1, rows.length),
+        agents: [...new Set(rows.map(({ agent }) => agent))].sort((a, b) => a - b),
+        onset: rows[0].iteration,
+        ...proved({
+          quantity: 'log-probability',
+          labels: {
+            target: 'as recorded',
+            before: told('by the usual formula', '按通常的公式'),
+            after: transform.describe(),
+          },
+          iteration: rows[0].iteration,
+          point: 'row',
+          target: Float64Array.from(rows, ({ old, fresh }) => (found.side === 'new' ? fresh : old)),
+          before: Float64Array.from(rows, found.usual),
+          after: Float64Array.from(rows, found.given),
+        }),
+        cause,
+        transform,
+        summary: told(
+          `The log-probabilities of single dimensions show another formula in ${whose[found.side]}: ${transform.describe()}. Before the first step ${percent(share)} of the rows disagree.`,
+          `各维的对数概率表明${whose[found.side]}用了另一个公式：${transform.describe()}。第一步之前 ${percent(share)} 的行不一致。`,
+        ),
+      },
+    ];
   }
 
   /** The two passes disagree. */
@@ -292,32 +335,3 @@ function causeOf({ squash, scaled, reduce, deviation, action }: Partial<Form>): 
 const oddness = ({ reduce, deviation, action, squash, scaled }: Form) =>
   2 * (Number(reduce !== 'sum') + Number(deviation !== 'own') + Number(action !== 'raw') + Math.abs(squash - 1)) +
   Number(squash !== 0 && !scaled);
-
-/** Extreme values of each dimension so far, and how many rows have the very same: several make it a bound. */
-class Bounds {
-  private readonly at: { low: number; high: number; lows: number; highs: number }[] = [];
-
-  see({ values, offsets }: Lists): void {
-    const width = offsets[1] - offsets[0];
-    while (this.at.length < width)
-      this.at.push({ low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY, lows: 0, highs: 0 });
-    for (let row = 0; row < offsets.length - 1; row++)
-      for (let d = 0; d < width; d++) {
-        const value = values[offsets[row] + d];
-        const own = this.at[d];
-        if (value < own.low) [own.low, own.lows] = [value, 0];
-        if (value > own.high) [own.high, own.highs] = [value, 0];
-        if (value === own.low) own.lows++;
-        if (value === own.high) own.highs++;
-      }
-  }
-
-  /** Whether a row has a dimension at a bound. */
-  holds({ values, offsets }: Lists, row: number): boolean {
-    const ties = limits.boundTies.value;
-    return this.at.some(({ low, high, lows, highs }, d) => {
-      const value = values[offsets[row] + d];
-      return (lows >= ties && value === low) || (highs >= ties && value === high);
-    });
-  }
-}

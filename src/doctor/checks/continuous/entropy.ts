@@ -1,8 +1,9 @@
-/** Is the entropy in the loss that of the Gaussian that the update scored? Sums and means over dimensions, and minus the log-probability, are all in use; what is exact for another Gaussian is not. */
+/** Is the entropy in the loss that of the distribution that the update scored? Sums and means over dimensions, and minus the log-probability, are all in use; what is exact for another distribution is not. */
 import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
-import { type Deviation, entropyOf, type Reduce, vector } from '../../continuous/density.ts';
+import { entropyOf, type Reduce } from '../../continuous/density.ts';
+import { type Deviation, familyOf, type Law, lawsOf } from '../../continuous/laws.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { proved } from '../../found.ts';
@@ -15,7 +16,10 @@ export const gaussianEntropy: Check = {
   id: check,
   group: 'gradient',
   question: ['Is the entropy in the loss that of the distribution of the actions?', '损失中的熵是否属于动作的分布？'],
-  needs: [['replays.entropy'], ['replays.log_std', 'samples.log_std']],
+  needs: [
+    ['replays.entropy'],
+    ['replays.log_std', 'samples.log_std', 'replays.choice_logits', 'samples.choice_logits'],
+  ],
   causes: ['entropy-of-another-distribution'],
   of: 'continuous',
   start: () => new EntropyPass(),
@@ -33,20 +37,21 @@ const wrong: readonly Kind[] = (['sum', 'mean', 'first', 'last'] as const)
   .filter(([reduce, deviation]) => !healthy.some(([r, d]) => r === reduce && d === deviation));
 
 class EntropyPass implements Pass {
-  private readonly rows: { entropy: number; logStd: Float64Array; minus: number; iteration: number }[] = [];
+  private readonly rows: { entropy: number; law: Law; minus: number; iteration: number }[] = [];
 
   iteration({ samples, replays, before, own, number }: Iteration): void {
     const entropy = replays?.column('entropy');
     if (!samples || !replays || !entropy || !before) return;
-    if (samples.texts('distribution')?.some((kind) => kind !== '' && !/gaussian/.test(kind))) return;
-    const [spread, sampled] = [replays.list('log_std'), samples.list('log_std')];
+    const family = familyOf(samples);
+    if (typeof family !== 'string') return;
+    const [updated, sampled] = [lawsOf(replays, family), lawsOf(samples, family)];
     const [sample, fresh] = [replays.column('sample')!, replays.measured('new_logp')!];
     const stride = Math.max(1, Math.floor(replays.rows / budgets.fitRows));
     for (let i = 0; i < replays.rows; i += stride) {
       if (own[i] === 0 || !Number.isFinite(entropy[i])) continue;
-      const logStd = spread ? vector(spread, i) : before[i] === 1 ? vector(sampled, sample[i]) : null;
-      if (logStd?.every(Number.isFinite))
-        this.rows.push({ entropy: entropy[i], logStd, minus: -fresh[i], iteration: number });
+      const law = updated(i) ?? (before[i] === 1 ? sampled(sample[i]) : null);
+      if (law && Number.isFinite(entropyOf('sum', 'own', law)))
+        this.rows.push({ entropy: entropy[i], law, minus: -fresh[i], iteration: number });
     }
   }
 
@@ -61,9 +66,10 @@ class EntropyPass implements Pass {
         if (!(Math.abs(value(row) - row.entropy) <= limits.steadyEntropy.value * (1 + Math.abs(row.entropy)))) off++;
       return off <= (1 - limits.formShare.value) * rows.length;
     };
-    const gives = ([reduce, kind]: Kind) => exact(({ logStd }) => entropyOf(reduce, kind, logStd));
+    const gives = ([reduce, kind]: Kind) => exact(({ law }) => entropyOf(reduce, kind, law));
     if (healthy.some(gives) || exact(({ minus }) => minus)) return { status: 'pass', measured, expected, findings: [] };
-    const found = wrong.find(gives);
+    const gaussian = rows[0].law.family === 'gaussian';
+    const found = wrong.find((kind) => (gaussian || kind[1] === 'own') && gives(kind));
     if (!found || rows.length < fewestRows)
       return {
         status: 'pass',
@@ -80,7 +86,7 @@ class EntropyPass implements Pass {
       ...(reduce === 'first' || reduce === 'last' ? { reduce } : {}),
       ...(kind === 'own' ? {} : { deviation: kind }),
     });
-    const column = ([r, d]: Kind) => Float64Array.from(rows, ({ logStd }) => entropyOf(r, d, logStd));
+    const column = ([r, d]: Kind) => Float64Array.from(rows, ({ law }) => entropyOf(r, d, law));
     const proof = proved({
       quantity: 'entropy',
       labels: { target: 'in the loss', before: 'of the actions', after: transform.describe() },
@@ -105,8 +111,8 @@ class EntropyPass implements Pass {
           ...proof,
           told: true,
           summary: told(
-            `The entropy in the loss is exactly that of another Gaussian than the one that actions are drawn from: ${transform.describe()}.`,
-            `损失中的熵恰好属于另一个高斯分布，而不是动作所用的分布：${transform.describe()}。`,
+            `The entropy in the loss is exactly that of another distribution than the one that actions are drawn from: ${transform.describe()}.`,
+            `损失中的熵恰好属于另一个分布，而不是动作所用的分布：${transform.describe()}。`,
           ),
           evidence: [{ check, measured, expected }],
         },

@@ -39,7 +39,7 @@ class FinalPass implements Pass {
     );
     if (!chains || !truncated || !value || this.run.setting('truncation_bootstraps') === false) return;
     const gamma = this.run.number('gamma');
-    const spread = spreadOf(value);
+    const spread = rangeOf(value);
     const agent = samples!.column('agent')!;
     // A step that only resets its environment still shows the old episode's last state.
     const resets = new Set(resetRows(iteration));
@@ -99,7 +99,7 @@ class FinalPass implements Pass {
   }
 }
 
-function spreadOf(values: ArrayLike<number>): number {
+function rangeOf(values: ArrayLike<number>): number {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let i = 0; i < values.length; i++)
     if (Number.isFinite(values[i])) [low, high] = [Math.min(low, values[i]), Math.max(high, values[i])];

@@ -1,8 +1,9 @@
 /** What one row's log-probability and entropy gain by each output of the head: logits of its candidates, or means and deviations. The one thing to get wrong: outputs count as the head's own only where there are as many as its bias has entries. */
 
-import { entropyOf, vector } from '../../continuous/density.ts';
+import { entropyOf } from '../../continuous/density.ts';
+import { ChoicesLaw, familyOf, GaussianLaw, type Law, lawsOf, vector } from '../../continuous/laws.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import type { Lists, Numbers } from '../../evidence/rows.ts';
+import type { Numbers } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 
 import { limits } from '../../limits.ts';
@@ -51,13 +52,17 @@ export function outputsOf(iteration: Iteration, part: Part): Outputs | null {
   const action = samples.column('action');
   const scores = action && part === 'all' ? updateScores(iteration) : null;
   if (action && scores?.logits) return new Categorical(scores, action);
-  const kinds = samples.texts('distribution');
-  if (kinds?.some((kind) => kind !== '' && !/gaussian/.test(kind))) return null;
-  const [mean, logStd] = [replays.list('mean'), replays.list('log_std') ?? null];
-  const actions = replays.list('action_values');
-  const drawn = samples.list('action_values');
-  return mean && logStd && (actions || drawn) ? new Gaussian(iteration, mean, logStd, actions, drawn, part) : null;
+  const family = familyOf(samples);
+  const laws = typeof family === 'string' && family !== 'beta' ? lawsOf(replays, family) : null;
+  const [scored, drawn] = [replays.list('action_values'), samples.list('action_values')];
+  if (!laws || !(scored ?? drawn) || !laws(0)) return null;
+  const actionOf = (row: number, sample: number, width: number) =>
+    vector(scored, row, width) ?? vector(drawn, sample, width);
+  if (family === 'categoricals') return part === 'all' ? new Choices(laws, actionOf) : null;
+  return new Gaussian(iteration, laws, actionOf, part);
 }
+
+type ActionOf = (row: number, sample: number, width: number) => Float64Array | null;
 
 const biases = (run: Run, policy: number) =>
   run.tensors.flatMap((info, tensor) =>
@@ -100,6 +105,45 @@ class Categorical extends Outputs {
   }
 }
 
+/** Logits of all choices of all dimensions, from one layer or from one for each. */
+class Choices extends Outputs {
+  constructor(
+    private readonly laws: (row: number) => Law | null,
+    private readonly actionOf: ActionOf,
+  ) {
+    super();
+  }
+
+  witness(run: Run, policy: number): Witness | null {
+    const all = (this.laws(0) as ChoicesLaw).logps.length;
+    const found = biases(run, policy);
+    const [one] = found.filter(({ size }) => size === all);
+    const several = found.reduce((sum, { size }) => sum + size, 0) === all ? found : null;
+    const tensors = (one ? [one] : several)?.map(({ tensor }) => tensor);
+    return tensors ? { tensors, size: all } : null;
+  }
+
+  look(row: number, sample: number, size?: number): boolean {
+    const law = this.laws(row);
+    const action = law && this.actionOf(row, sample, law.width);
+    if (!(law instanceof ChoicesLaw) || !action) return false;
+    const { logps, begins } = law;
+    if (size !== undefined && size !== logps.length) return false;
+    this.room(logps.length);
+    for (let d = 0; d < law.width; d++) {
+      const entropy = law.entropy(d);
+      for (let i = begins[d]; i < begins[d + 1]; i++) {
+        const p = Math.exp(logps[i]);
+        if (!Number.isFinite(p)) return false;
+        this.ids[i] = i;
+        this.towards[i] = (i - begins[d] === action[d] ? 1 : 0) - p;
+        this.entropy[i] = p > 0 ? -p * (logps[i] + entropy) : 0;
+      }
+    }
+    return true;
+  }
+}
+
 /** Means first, then logarithms of deviations. Squashing an action changes neither gradient, because the action stays what it was. */
 class Gaussian extends Outputs {
   private readonly spoken: Numbers | null;
@@ -108,10 +152,8 @@ class Gaussian extends Outputs {
 
   constructor(
     iteration: Iteration,
-    private readonly mean: Lists,
-    private readonly logStd: Lists,
-    private readonly actions: Lists | null,
-    private readonly drawn: Lists | null,
+    private readonly laws: (row: number) => Law | null,
+    private readonly actionOf: ActionOf,
     private readonly part: Part,
   ) {
     super();
@@ -121,7 +163,7 @@ class Gaussian extends Outputs {
   }
 
   witness(run: Run, policy: number): Witness | null {
-    const width = this.mean.offsets[1] - this.mean.offsets[0];
+    const width = this.laws(0)!.width;
     const own = run.tensors
       .map((info, tensor) => ({ ...info, tensor }))
       .filter((info) => info.policy === policy && info.role !== 'critic');
@@ -139,14 +181,13 @@ class Gaussian extends Outputs {
   }
 
   look(row: number, sample: number, size?: number): boolean {
-    const mean = vector(this.mean, row);
-    const width = mean?.length;
-    const logStd = vector(this.logStd, row, width);
-    const action = vector(this.actions, row, width) ?? vector(this.drawn, sample, width);
-    if (!mean || !logStd || !action) return false;
+    const law = this.laws(row);
+    const action = law && this.actionOf(row, sample, law.width);
+    if (!(law instanceof GaussianLaw) || !action) return false;
+    const { mean, logStd } = law;
     const count = (this.part === 'all' ? 2 : 1) * mean.length;
     if (size !== undefined && size !== count) return false;
-    const bonus = this.bonus(row, logStd);
+    const bonus = this.bonus(row, law);
     if (!bonus) return false;
     const [shared, sampled] = bonus;
     this.room(count);
@@ -163,12 +204,12 @@ class Gaussian extends Outputs {
   }
 
   /** What the entropy in the loss gains by the logarithm of each deviation, and how much of it is minus the log-probability; null where it is neither a sum or mean over dimensions nor that. */
-  private bonus(row: number, logStd: Float64Array): [shared: number, sampled: number] | null {
+  private bonus(row: number, law: GaussianLaw): [shared: number, sampled: number] | null {
     const said = this.spoken?.[row] ?? Number.NaN;
     if (!this.used || Number.isNaN(said)) return [1, 0];
     const is = (value: number) => Math.abs(said - value) <= limits.steadyEntropy.value * (1 + Math.abs(value));
-    if (is(entropyOf('sum', 'own', logStd))) return [1, 0];
-    if (is(entropyOf('mean', 'own', logStd))) return [1 / logStd.length, 0];
+    if (is(entropyOf('sum', 'own', law))) return [1, 0];
+    if (is(entropyOf('mean', 'own', law))) return [1 / law.width, 0];
     return is(-this.fresh[row]) ? [0, 1] : null;
   }
 }

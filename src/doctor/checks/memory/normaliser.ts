@@ -1,5 +1,6 @@
 /** Does the update see what acting saw? Inputs that one scale and offset per step and dimension turn into each other were normalised with other statistics. Raw inputs in place of normalised ones are another cause, and so are those of another row. */
 import { told } from '../../../language/language.ts';
+import { lineThrough } from '../../../math/linear.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
@@ -82,20 +83,14 @@ class NormaliserPass implements Pass {
       if (spread[d] === 0) continue;
       const x = rows.map((i) => seen.values[seen.offsets[sample[i]] + d]);
       const y = rows.map((i) => given.values[given.offsets[i] + d]);
-      const [mx, my] = [mean(x), mean(y)];
-      let [xy, xx] = [0, 0];
-      for (let k = 0; k < x.length; k++) {
-        xy += (x[k] - mx) * (y[k] - my);
-        xx += (x[k] - mx) ** 2;
-      }
-      if (!(xx > 0)) continue;
-      const slope = xy / xx;
-      if (y.some((value, k) => Math.abs(value - my - slope * (x[k] - mx)) > limits.normaliserFit.value * spread[d]))
-        return;
+      const { slope, middle, at, error } = lineThrough(x, y);
+      if (Number.isNaN(slope)) continue;
+      if (error > limits.normaliserFit.value * spread[d]) return;
       this.slopes.push(slope);
       for (let k = 0; k < x.length && this.entries.length < budgets.fitRows; k++)
-        this.entries.push([y[k], x[k], my + slope * (x[k] - mx)]);
-      if (!(slope > limits.most.value && slope < 1 / limits.most.value && Math.abs(my - mx) < spread[d])) this.far++;
+        this.entries.push([y[k], x[k], at(x[k])]);
+      if (!(slope > limits.most.value && slope < 1 / limits.most.value && Math.abs(at(middle) - middle) < spread[d]))
+        this.far++;
     }
     this.mapped++;
   }
