@@ -1,4 +1,4 @@
-/** The logarithm of the gamma function and its derivative, for positive numbers: what densities of the beta distribution are made of. */
+/** The logarithm of the gamma function and its first two derivatives, for positive numbers: what densities of the beta distribution are made of. */
 
 /** Below this the recurrence lifts the argument: the series is exact to rounding from here on. */
 const large = 10;
@@ -27,4 +27,16 @@ export function digamma(x: number): number {
     power /= at * at;
   }
   return Math.log(at) - 1 / (2 * at) + series - lifted;
+}
+
+export function trigamma(x: number): number {
+  if (!(x > 0)) return Number.NaN;
+  let [at, lifted] = [x, 0];
+  for (; at < large; at++) lifted += 1 / (at * at);
+  let [series, power] = [0, 1 / at ** 3];
+  for (const [k, coefficient] of stirling.entries()) {
+    series += (2 * k + 1) * (2 * k + 2) * coefficient * power;
+    power /= at * at;
+  }
+  return 1 / at + 1 / (2 * at * at) + series + lifted;
 }

@@ -67,7 +67,7 @@ export class BetaLaw implements Law {
     return this.mean.length;
   }
 
-  private concentrations(d: number): [number, number] {
+  concentrations(d: number): [number, number] {
     const mean = this.mean[d];
     const both = (mean * (1 - mean)) / Math.exp(2 * this.logStd[d]) - 1;
     return [mean * both, (1 - mean) * both];

@@ -49,7 +49,7 @@ class DirectionPass implements Pass {
     const after = replays?.column('after_logp');
     const advantage = replays?.column('advantage');
     if (!replays || !samples || !after || !advantage || iteration.probed) return;
-    const outputs = outputsOf(iteration, 'all');
+    const outputs = outputsOf(iteration, 0);
     if (!outputs) return;
     const epoch = replays.column('epoch')!;
     const minibatch = replays.column('minibatch')!;

@@ -12,7 +12,7 @@ import { EntropyAlone } from '../../transforms/loss/entropy-alone.ts';
 import { type LossFormName, LossFormula, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 import type { Transform } from '../../transforms/transform.ts';
-import type { Part } from './head-outputs.ts';
+import { type Reading, readings } from './head-outputs.ts';
 import { type HeadStep, HeadSums, type Sums } from './head-sums.ts';
 import { merge } from './wiring.ts';
 
@@ -35,25 +35,25 @@ export const headGradient: Check = {
     'gradients-accumulate',
     'learning-rate-too-small',
   ],
-  start: (run) => new EveryPart(run),
+  start: (run) => new EveryReading(run),
 };
 
-/** Means and deviations are judged together, and each alone only where nobody can say what most of their gradients together are made of. */
-class EveryPart implements Pass {
-  private readonly parts: HeadPass[];
+/** The usual reading of the outputs decides; others are asked only where by it nobody can say what most gradients are made of. */
+class EveryReading implements Pass {
+  private readonly readings: HeadPass[];
 
   constructor(run: Run) {
-    this.parts = (['all', 'mean', 'deviation'] as const).map((part) => new HeadPass(run, part));
+    this.readings = readings.map((reading) => new HeadPass(run, reading));
   }
 
   iteration(iteration: Iteration): void {
-    for (const part of this.parts) part.iteration(iteration);
+    for (const reading of this.readings) reading.iteration(iteration);
   }
 
   finish(): Outcome {
-    const [all, ...alone] = this.parts.map((part) => part.finish());
-    if (all.status !== 'not-checked') return all;
-    return alone.find(({ status }) => status === 'fail') ?? alone.find(({ status }) => status === 'pass') ?? all;
+    const [usual, ...others] = this.readings.map((reading) => reading.finish());
+    if (usual.status !== 'not-checked') return usual;
+    return others.find(({ status }) => status === 'fail') ?? others.find(({ status }) => status === 'pass') ?? usual;
   }
 }
 
@@ -94,9 +94,9 @@ class HeadPass implements Pass {
 
   constructor(
     private readonly run: Run,
-    part: Part,
+    reading: Reading,
   ) {
-    this.heads = new HeadSums(run, part);
+    this.heads = new HeadSums(run, reading);
   }
 
   iteration(iteration: Iteration): void {

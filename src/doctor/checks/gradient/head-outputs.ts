@@ -1,7 +1,8 @@
 /** What one row's log-probability and entropy gain by each output of the head: logits of its candidates, or means and deviations. The one thing to get wrong: outputs count as the head's own only where there are as many as its bias has entries. */
 
+import { digamma, trigamma } from '../../../math/gamma.ts';
 import { entropyOf } from '../../continuous/density.ts';
-import { ChoicesLaw, familyOf, GaussianLaw, type Law, lawsOf, vector } from '../../continuous/laws.ts';
+import { BetaLaw, ChoicesLaw, familyOf, GaussianLaw, type Law, lawsOf, vector } from '../../continuous/laws.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Numbers } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
@@ -10,8 +11,12 @@ import { limits } from '../../limits.ts';
 import { Distribution, type Scores } from '../../pairing/scoring.ts';
 import { updateScores } from '../../pairing/update-scores.ts';
 
-/** All outputs together, or means or deviations alone, where the others are made of theirs in a way that is not known. */
-export type Part = 'all' | 'mean' | 'deviation';
+/** Ways to read the outputs, the usual one first. Of a Gaussian: all together, or means or deviations alone, where the others are made of theirs in a way that is not known. Of a beta distribution: by what made its concentrations of them. */
+export const readings = [0, 1, 2] as const;
+export type Reading = (typeof readings)[number];
+const parts = ['all', 'mean', 'deviation'] as const;
+/** The slope of a concentration by its output: 1 + softplus, softplus, exponential. */
+const links = [(c: number) => -Math.expm1(1 - c), (c: number) => -Math.expm1(-c), (c: number) => c] as const;
 
 /** Tensors whose gradients together are those of the outputs, and how many outputs there are. */
 export interface Witness {
@@ -46,20 +51,21 @@ export abstract class Outputs {
   }
 }
 
-export function outputsOf(iteration: Iteration, part: Part): Outputs | null {
+export function outputsOf(iteration: Iteration, reading: Reading): Outputs | null {
   const { samples, replays } = iteration;
   if (!samples || !replays) return null;
   const action = samples.column('action');
-  const scores = action && part === 'all' ? updateScores(iteration) : null;
+  const scores = action && reading === 0 ? updateScores(iteration) : null;
   if (action && scores?.logits) return new Categorical(scores, action);
   const family = familyOf(samples);
-  const laws = typeof family === 'string' && family !== 'beta' ? lawsOf(replays, family) : null;
+  const laws = typeof family === 'string' ? lawsOf(replays, family) : null;
   const [scored, drawn] = [replays.list('action_values'), samples.list('action_values')];
   if (!laws || !(scored ?? drawn) || !laws(0)) return null;
   const actionOf = (row: number, sample: number, width: number) =>
     vector(scored, row, width) ?? vector(drawn, sample, width);
-  if (family === 'categoricals') return part === 'all' ? new Choices(laws, actionOf) : null;
-  return new Gaussian(iteration, laws, actionOf, part);
+  if (family === 'categoricals') return reading === 0 ? new Choices(laws, actionOf) : null;
+  if (family === 'beta') return new Concentrations(laws, actionOf, links[reading]);
+  return new Gaussian(iteration, laws, actionOf, parts[reading]);
 }
 
 type ActionOf = (row: number, sample: number, width: number) => Float64Array | null;
@@ -144,6 +150,48 @@ class Choices extends Outputs {
   }
 }
 
+/** First concentrations of all dimensions, then second ones. */
+class Concentrations extends Outputs {
+  constructor(
+    private readonly laws: (row: number) => Law | null,
+    private readonly actionOf: ActionOf,
+    private readonly slope: (concentration: number) => number,
+  ) {
+    super();
+  }
+
+  witness(run: Run, policy: number): Witness | null {
+    const width = this.laws(0)!.width;
+    const heads = biases(run, policy);
+    const both = heads.filter(({ size }) => size === 2 * width).at(-1);
+    const halves = heads.filter(({ size }) => size === width);
+    const tensors = both ? [both.tensor] : halves.length === 2 ? halves.map(({ tensor }) => tensor) : null;
+    return tensors ? { tensors, size: 2 * width } : null;
+  }
+
+  look(row: number, sample: number, size?: number): boolean {
+    const law = this.laws(row);
+    const action = law && this.actionOf(row, sample, law.width);
+    if (!(law instanceof BetaLaw) || !action || (size !== undefined && size !== 2 * law.width)) return false;
+    this.room(2 * law.width);
+    for (let d = 0; d < law.width; d++) {
+      const own = law.concentrations(d);
+      const both = own[0] + own[1];
+      for (const side of [0, 1] as const) {
+        const at = d + side * law.width;
+        const c = own[side];
+        const outer = this.slope(c);
+        const log = side === 0 ? Math.log(action[d]) : Math.log1p(-action[d]);
+        this.ids[at] = at;
+        this.towards[at] = outer * (log - digamma(c) + digamma(both));
+        this.entropy[at] = outer * ((1 - c) * trigamma(c) + (both - 2) * trigamma(both));
+        if (!Number.isFinite(this.towards[at])) return false;
+      }
+    }
+    return true;
+  }
+}
+
 /** Means first, then logarithms of deviations. Squashing an action changes neither gradient, because the action stays what it was. */
 class Gaussian extends Outputs {
   private readonly spoken: Numbers | null;
@@ -154,7 +202,7 @@ class Gaussian extends Outputs {
     iteration: Iteration,
     private readonly laws: (row: number) => Law | null,
     private readonly actionOf: ActionOf,
-    private readonly part: Part,
+    private readonly part: (typeof parts)[number],
   ) {
     super();
     this.spoken = iteration.replays!.column('entropy');

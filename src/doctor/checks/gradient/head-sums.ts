@@ -5,7 +5,7 @@ import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { type LossRow, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
 import { ClipScales } from './clip-scales.ts';
-import { type Outputs, outputsOf, type Part, type Witness } from './head-outputs.ts';
+import { type Outputs, outputsOf, type Reading, type Witness } from './head-outputs.ts';
 
 /** Pushes that are no formula's own: that of the surrogate, and those of all pairs with gains and with losses. */
 const formsFrom = ['surrogate', 'gains', 'losses'].length;
@@ -43,7 +43,7 @@ export class Sums {
 export class HeadSums {
   constructor(
     private readonly run: Run,
-    private readonly part: Part,
+    private readonly reading: Reading,
   ) {}
 
   steps(iteration: Iteration): { step: HeadStep; sums: Sums | undefined }[] {
@@ -51,7 +51,7 @@ export class HeadSums {
     const gradient = tensors?.column('grad_norm');
     const advantage = replays?.column('advantage');
     if (!replays || !samples || !tensors || !gradient || !advantage || iteration.probed) return [];
-    const outputs = outputsOf(iteration, this.part);
+    const outputs = outputsOf(iteration, this.reading);
     if (!outputs) return [];
     const wanted = this.wanted(iteration, gradient, outputs);
     const epoch = replays.column('epoch')!;
