@@ -8,6 +8,7 @@ import { causeById } from './causes.ts';
 import type { Check, Pass } from './check.ts';
 import { readReturns } from './checks/credit/episode-returns.ts';
 import { checks as allChecks } from './checks/index.ts';
+import { lackingNote } from './checks/lacking.ts';
 import { policyReplay } from './checks/replay/policy-replay.ts';
 import type { Cause, Diagnosis } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
@@ -217,8 +218,7 @@ function examine(run: Run, check: Check, pass: Pass): Examined {
   // All NaN is not "known", and yet it is what the check of finite numbers is there to find.
   const outcome = missing.length === 0 || check.id === 'finite' ? pass.finish() : null;
   if (!outcome || (missing.length > 0 && outcome.findings.length === 0)) {
-    const lacking = missing.map((columns) => columns.join(told(' or ', ' 或 '))).join(told(' and ', '、'));
-    const note = told(`needs ${lacking}`, `需要 ${lacking}`);
+    const note = lackingNote(run, check, missing);
     return {
       check,
       outcome: null,

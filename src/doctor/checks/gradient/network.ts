@@ -20,6 +20,10 @@ export const network: Check = {
   ],
   needs: [['samples.logits', 'replays.logits']],
   causes: ['policy-head-flat', 'policy-collapsed'],
+  instead: [
+    'samples.log_std serves the check of deviations, and replays.mean that of gradients',
+    'samples.log_std 供标准差的检查使用，replays.mean 供梯度的检查使用',
+  ],
   start: (run) => new NetworkPass(run),
 };
 
