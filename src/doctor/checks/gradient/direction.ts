@@ -17,7 +17,7 @@ export const direction: Check = {
   question: ['Does a step follow the advantages of its rows?', '每一步是否跟随其各行的优势？'],
   needs: [
     ['replays.after_logp'],
-    ['replays.logits', 'replays.mean'],
+    ['replays.logits', 'replays.mean', 'replays.choice_logits'],
     ['replays.advantage'],
     ['samples.action', 'samples.action_values', 'replays.action_values'],
   ],

@@ -22,7 +22,7 @@ export const headGradient: Check = {
   question: ["Is the gradient of the head's bias what the rows give?", '输出层偏置的梯度与数据行算出的一致吗？'],
   needs: [
     ['tensors.grad_norm'],
-    ['replays.logits', 'replays.mean'],
+    ['replays.logits', 'replays.mean', 'replays.choice_logits'],
     ['replays.advantage'],
     ['samples.action', 'samples.action_values', 'replays.action_values'],
   ],
