@@ -11,14 +11,12 @@ export function lackingNote(run: Run, { instead }: Check, missing: readonly (rea
   const choices = run.seen.has('samples.action');
   const other = numbers && !choices ? ofChoices : choices && !numbers ? ofNumbers : null;
   const fitting = missing.map((columns) => columns.filter((column) => !other?.test(column)));
-  if (other && fitting.some((columns) => columns.length === 0)) {
-    const kind = numbers
-      ? told('asked of choices from a list, and these actions are none', '只问从列表中选择的动作，而这些动作不是')
-      : told(
-          'asked of continuous actions, and these are choices from a list',
-          '只问连续动作，而这些动作是从列表中选择的',
-        );
-    return instead && numbers ? `${kind}${told('; ', '；')}${told(...instead)}` : kind;
+  if (numbers && fitting.some((columns) => columns.length === 0)) {
+    const kind = told(
+      'asked of choices from a list, and these actions are none',
+      '只问从列表中选择的动作，而这些动作不是',
+    );
+    return instead ? `${kind}${told('; ', '；')}${told(...instead)}` : kind;
   }
   const lacking = fitting.map((columns) => columns.join(told(' or ', ' 或 '))).join(told(' and ', '、'));
   return told(`needs ${lacking}`, `需要 ${lacking}`);
