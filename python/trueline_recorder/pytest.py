@@ -94,7 +94,9 @@ def answer(path: Path, *options: str) -> str:
     start = command() or []
     if not start:
         pytest.fail(INSTALL, pytrace=False)
-    done = subprocess.run([*start, "check", str(path), *options], capture_output=True, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        [*start, "check", str(path), *options], capture_output=True, text=True, encoding="utf-8", check=False
+    )
     if not done.stdout.strip():
         pytest.fail(f"trueline check ended with status {done.returncode}: {done.stderr.strip()}", pytrace=False)
     return done.stdout.rstrip()

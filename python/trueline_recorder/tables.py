@@ -38,6 +38,8 @@ TABLES: Dict[str, Dict[str, Column]] = {
         "int token", "text source", "bool trained", "int position", "float sampler_logp", "float sampler_again_logp",
         "int sampler_version", "float reference_logp", "float logp_plain", "float logp_tempered", "float kept_mass",
         "text kept_by", "float control_logp", "float control2_logp", "float control_plain_logp", "float earlier_logp",
+        "int goal", "int judged", "float[] belief", "float[] prior", "float[] likelihood", "int[] drawn_goal",
+        "float[] foreseen", "float[] search_values", "float search_root", "float rationality",
     ),
     "responses": columns_of(
         "int! iteration", "int! episode", "int group", "int length", "int prompt_length", "int turns", "text finish",

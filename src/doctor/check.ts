@@ -14,8 +14,8 @@ export interface Check {
   /** Every list must be met; within a list any one column will do. */
   readonly needs: readonly (readonly string[])[];
   readonly causes: readonly string[];
-  /** What it is asked of: decisions of agents, those with continuous actions alone, tokens of a language model, targets of a replay buffer, or any of them; decisions where it does not say. */
-  readonly of?: 'decisions' | 'continuous' | 'tokens' | 'targets' | 'both';
+  /** What it is asked of: decisions of agents, those with continuous actions or of planners alone, tokens of a language model, targets of a replay buffer, or any of them; decisions where it does not say. */
+  readonly of?: 'decisions' | 'continuous' | 'planners' | 'tokens' | 'targets' | 'both';
   /** Where it is asked of choices from a list: what looks at the same of continuous actions. */
   readonly instead?: Pair;
   start(run: Run): Pass;

@@ -233,9 +233,11 @@ function examine(run: Run, check: Check, pass: Pass): Examined {
   };
 }
 
-/** Of a run that only chooses among actions nobody asks how its Gaussians were scored, and "not covered" would be wrong to say so. */
+/** Nobody asks a run that only chooses how its Gaussians were scored, nor one that plans nothing what it believes: "not covered" would be wrong to say so. */
 function applies(run: Run, { check, report }: Examined): boolean {
-  return check.of !== 'continuous' || report.status !== 'not-checked' || !run.seen.has('samples.action');
+  if (report.status !== 'not-checked') return true;
+  if (check.of === 'planners') return check.needs.flat().some((column) => run.seen.has(column));
+  return check.of !== 'continuous' || !run.seen.has('samples.action');
 }
 
 function describe(run: Run, { finding, explained }: Ranked, measured: readonly string[]): Cause {

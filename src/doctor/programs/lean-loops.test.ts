@@ -169,8 +169,22 @@ describe('a loop that records little', () => {
     );
   });
 
-  it('is not asked about Gaussians where it only chooses', async () => {
+  it('and does not tell how long gradients were before clipping is doubted where the few steps that tell were added up', async () => {
+    const found = await changed('gradients-accumulate/pytorch-without-zero-grad', ({ tables: { steps, replays } }) => {
+      delete steps.grad_norm;
+      delete replays.logits;
+    });
+    expect(found.verdict).not.toBe('healthy');
+    const [id] = [
+      ...found.causes.map((cause) => cause.id),
+      ...found.unexplained.flatMap(({ candidates }) => candidates),
+    ];
+    expect(id).toBe('gradients-accumulate');
+  });
+
+  it('is not asked about Gaussians where it only chooses, nor about beliefs where it plans nothing', async () => {
     const { checks } = await changed('healthy/echo-2', () => {});
-    expect(checks.map(({ id }) => id)).not.toContain('density');
+    const asked = checks.map(({ id }) => id);
+    for (const id of ['density', 'beliefs', 'search']) expect(asked).not.toContain(id);
   });
 });

@@ -27,9 +27,9 @@ export interface Witness {
 export abstract class Outputs {
   /** Of the row that was looked at: the outputs that it moves, and what each gives. */
   count = 0;
-  ids = new Int32Array(32);
-  towards = new Float64Array(32);
-  entropy = new Float64Array(32);
+  ids = new Int32Array(0);
+  towards = new Float64Array(0);
+  entropy = new Float64Array(0);
 
   abstract witness(run: Run, policy: number): Witness | null;
   /** False where the row cannot be told, or is not of a head of that size. */

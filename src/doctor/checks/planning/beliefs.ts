@@ -20,6 +20,7 @@ export const beliefs: Check = {
   ],
   needs: [['samples.belief'], ['samples.prior'], ['samples.likelihood']],
   causes: ['belief-not-reset', 'belief-not-updated', 'belief-misassigned', 'goal-labels-rotated'],
+  of: 'planners',
   start: (run) => new BeliefPass(run),
 };
 

@@ -20,6 +20,7 @@ export const search: Check = {
   ],
   needs: [['samples.search_values', 'samples.search_root', 'samples.foreseen']],
   causes: ['search-model-stale', 'search-values-misassigned', 'exploration-in-test'],
+  of: 'planners',
   start: (run) => new SearchPass(run),
 };
 
