@@ -13,7 +13,8 @@ export class BadInput extends Error {
   readonly place: Place;
 
   constructor(what: string, place: Place = {}) {
-    super(sentence(what, place));
+    // What is quoted of a file, as by JSON's own complaints, may hold ends of lines.
+    super(sentence(what.replace(/\s*\n\s*/g, ' '), place));
     this.name = 'BadInput';
     this.place = place;
   }

@@ -152,6 +152,12 @@ export const gradient = {
     'nats of entropy below which nothing is undecided',
     'A choice of 0.9999 has 1e-3; its gradient is lost in rounding.',
   ),
+  fadedRate: limit(
+    'definition',
+    0.1,
+    'learning rate that has faded, as a share of what it was while the policy moved',
+    'Schedules fall by less between neighbouring updates, except at their end.',
+  ),
   lateUpdates: limit(
     'test',
     3,

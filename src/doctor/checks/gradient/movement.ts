@@ -37,7 +37,7 @@ interface Policy {
   k3: number[];
   moved: number;
   /** The same update by update, and whether there was something left to decide. */
-  moves: { iteration: number; moved: number; undecided: boolean }[];
+  moves: { iteration: number; moved: number; undecided: boolean; path: number; rate: number }[];
   /** How far the actor's parameters went, as a share of their length; NaN where that was not recorded. */
   path: number;
   /** Log-probabilities are kept in half precision, whose rounding is larger than a step that cannot be seen. */
@@ -104,7 +104,8 @@ class MovementPass implements Pass {
         ({ logCount, entropy }) => !(logCount < limits.oneChoice.value) && !(entropy < limits.noEntropy.value),
       );
       own.moved += moved;
-      own.moves.push({ iteration: iteration.number, moved, undecided });
+      const rate = Math.max(...(iteration.steps?.column('learning_rate') ?? [Number.NaN]));
+      own.moves.push({ iteration: iteration.number, moved, undecided, path: 0, rate });
       if (!only || Number.isFinite(stats[0].after2)) own.measured = true;
       own.undecided ||= undecided;
       this.direction(iteration, own, stats);
@@ -132,7 +133,10 @@ class MovementPass implements Pass {
     }
     for (const [key, step] of steps) {
       const own = this.policies.get(policyOfStep(key));
-      if (own && step.norm > 0) own.path = (Number.isNaN(own.path) ? 0 : own.path) + step.change / step.norm;
+      if (!own || !(step.norm > 0)) continue;
+      own.path = (Number.isNaN(own.path) ? 0 : own.path) + step.change / step.norm;
+      const latest = own.moves.at(-1);
+      if (latest) latest.path += step.change / step.norm;
     }
   }
 
@@ -230,13 +234,15 @@ class MovementPass implements Pass {
       findings.at(-1)!.instead = stillness;
     } else if (own.measured && !own.narrow) {
       const still = stillSince(own.moves);
-      if (still)
+      if (still) {
         make(
           'learning-rate-too-small',
-          confidence(1, still.updates * limits.perUpdate.value),
+          still.wired ? confidence(1, still.updates * limits.perUpdate.value) : limits.candidate.value,
           still.iteration,
           `Since iteration ${still.iteration} no action's probability moves by more than ${figure(still.moved)} in all ${still.updates} updates together; before, it did.`,
         );
+        findings.at(-1)!.instead = stillness;
+      }
     }
     const against = own.against.filter(
       ({ z, correlation }) =>
@@ -266,14 +272,19 @@ class MovementPass implements Pass {
   }
 }
 
-/** From where on nothing moves, although there is something to decide; null where that is not most of the run, as at the end of a schedule. */
-function stillSince(moves: Policy['moves']): { iteration: number; updates: number; moved: number } | null {
+/** From where on nothing moves, although there is something to decide; null where that is not most of the run, as at the end of a schedule. Wired are parameters that still change, or a rate that fell with them. */
+function stillSince(
+  moves: Policy['moves'],
+): { iteration: number; updates: number; moved: number; wired: boolean } | null {
   let [moved, first] = [0, moves.length];
   while (first > 0 && moves[first - 1].undecided && moved + moves[first - 1].moved < invisible)
     moved += moves[--first].moved;
   const updates = moves.length - first;
   if (first === 0 || updates < limits.lateUpdates.value || updates <= limits.most.value * moves.length) return null;
-  return { iteration: moves[first].iteration, updates, moved };
+  const still = moves.slice(first);
+  const before = Math.max(...moves.slice(0, first).map(({ rate }) => rate));
+  const fell = Math.max(...still.map(({ rate }) => rate)) < limits.fadedRate.value * before;
+  return { iteration: moves[first].iteration, updates, moved, wired: fell || still.some(({ path }) => path > 0) };
 }
 
 /** k3 of each pass over the batch. */

@@ -130,7 +130,7 @@ class SearchPass implements Pass {
     const find = (
       cause: string,
       tally: Tally,
-      transform: PlannedWith,
+      transform: PlannedWith | undefined,
       quantity: readonly [string, string, string],
       summary: string,
     ) =>
@@ -140,7 +140,7 @@ class SearchPass implements Pass {
         agents: tally.agents.size === this.run.agentCount ? [] : [...tally.agents].sort(),
         onset: tally.onset,
         rows: tally.wrong,
-        transform,
+        ...(transform ? { transform } : {}),
         ...tally.proof.prove(...quantity, transform),
         summary,
         told: true,
@@ -151,7 +151,8 @@ class SearchPass implements Pass {
       find(
         'search-model-stale',
         chances,
-        new PlannedWith('earlier-model'),
+        // What the earlier model would have given is not recorded.
+        undefined,
         ["chance of the other's move", 'in the search', 'by the present model'],
         told(
           `The search foresees ${chances.wrong} of ${chances.looked} moves of others with other chances than the present model gives, and agreed with it before the model had learnt anything.`,
@@ -175,7 +176,7 @@ class SearchPass implements Pass {
       find(
         'exploration-in-test',
         judged,
-        new PlannedWith('random-moves', share),
+        undefined,
         ['share of random moves', 'as the choice shows', 'as declared'],
         told(
           `In ${judged.wrong} of ${judged.looked} choices of episodes that are played to be judged, moves are drawn at random, in a share of ${share}.`,

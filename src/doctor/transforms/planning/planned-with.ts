@@ -1,4 +1,4 @@
-/** A search went by something else than the row's own: another belief, goal, model or critic, or random moves where there should be none. */
+/** A search went by something else than the row's own: another belief, goal or critic. */
 
 import { told } from '../../../language/language.ts';
 import type { Transform } from '../transform.ts';
@@ -9,9 +9,7 @@ const texts = {
   'other-agent': ['the belief about the agent {by} further on', '关于往后第 {by} 个智能体的信念'],
   'other-observer': ['the belief of the agent {by} further on', '往后第 {by} 个智能体的信念'],
   'goal-shifted': ['every goal counted as the one {by} further on', '每个目标都记成往后第 {by} 个'],
-  'earlier-model': ['a model from before the last updates', '最近几次更新之前的模型'],
   'other-critic': ['the value of the agent {by} further on', '往后第 {by} 个智能体的价值'],
-  'random-moves': ['moves drawn at random in a share {by} of the choices', '以 {by} 的比例随机抽取动作'],
 } as const;
 
 export class PlannedWith implements Transform {
