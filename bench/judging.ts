@@ -31,21 +31,19 @@ export interface Judged extends Program {
 }
 
 /**
- * Trains all of them in one process, which reads the list and prints a line for each, and judges each recording. With `kept`, a recording that
- * is there is not made again; without, it is deleted once it is judged.
+ * Trains all of them in one process, which reads the list and prints a line for each, and judges each recording. A recording that is there is not made again.
  */
 export async function judge(
   say: (line: string) => void,
   command: readonly string[],
   programs: readonly Program[],
-  kept = false,
 ): Promise<Judged[]> {
   const judged = new Map<Program, Judged>();
   const told = (program: Program, found: Judged) => {
     judged.set(program, found);
     say(`${judged.size} of ${programs.length}: ${found.what}: ${found.named[0] ?? found.verdict}`);
   };
-  const missing = programs.filter(({ out }) => !kept || !isKept(out));
+  const missing = programs.filter(({ out }) => !isKept(out));
   for (const program of programs)
     if (!missing.includes(program)) told(program, await judgeOne(struck(program, keptLine(program.out))));
   if (missing.length > 0) {
@@ -57,12 +55,11 @@ export async function judge(
     for await (const line of createInterface(child.stdout)) {
       const { error } = JSON.parse(line) as { error?: string };
       const program = missing[made++];
-      if (kept && !error) keep(program.out, line);
+      if (!error) keep(program.out, line);
       told(
         program,
         error ? { ...program, ...nothing, verdict: 'failed', error } : await judgeOne(struck(program, line)),
       );
-      if (!kept) clear(program.out);
     }
     const ended = await status;
     if (ended !== 0 || made < missing.length) throw new Error(`${command[1]} ended with status ${ended}`);

@@ -1,4 +1,4 @@
-/** Recordings that programs in Python made, kept in build/recordings until what makes them changes: a reduced instance trains them once, and so do the full ones of language models and of other people's programs; in full nothing else is kept. */
+/** Recordings that programs in Python made, kept in build/recordings until what makes them changes: a run of many that was ended goes on where it was, and a reduced instance trains them once. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

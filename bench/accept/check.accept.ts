@@ -25,7 +25,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
     const healthy = await zoo(say, folder, false, each);
     if (size === 'full') {
       const programs = [...faultyCases(folder, [1]).slice(0, each), ...healthyCases(folder, [1]).slice(0, each)];
-      for (const { causes, out } of await judge(say, command(), programs, true)) (causes ? faulty : healthy).push(out);
+      for (const { causes, out } of await judge(say, command(), programs)) (causes ? faulty : healthy).push(out);
     }
     return [
       figure('faulty runs', faulty.length, '', { least: 2 * each - (size === 'full' ? 0 : each) }),

@@ -34,7 +34,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
     mkdirSync(join(folder, program), { recursive: true });
     const all = realCases(python, program, folder);
     const chosen = full ? all : all.filter(({ what }) => reduced.includes(what));
-    const own = await judge(say, command(python), chosen, true);
+    const own = await judge(say, command(python), chosen);
     figures.push(figure(`programs run of ${program}`, own.length, ''));
     judged.push(...own);
     if (program === 'sb3') figures.push(algorithms(python, full ? [] : fewAlgorithms));

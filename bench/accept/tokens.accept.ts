@@ -13,7 +13,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
   const folder = keptFolder(`tokens-${size}`, ['bench/tokens', 'examples/pytorch/language']);
   const all = tokenCases(python, folder, size === 'full' ? [0, 1, 2] : [0]);
   const chosen = size === 'full' ? all : fewCases(all);
-  const judged = (await judge(say, tokensCommand(python), chosen, true)) as (Judged & TokenProgram)[];
+  const judged = (await judge(say, tokensCommand(python), chosen)) as (Judged & TokenProgram)[];
   const faulty = judged.filter(({ kind }) => kind !== 'healthy');
   const healthy = judged.filter(({ kind }) => kind === 'healthy');
   const as = (...kinds: string[]) => faulty.filter((one) => kinds.includes(outcome(one)));

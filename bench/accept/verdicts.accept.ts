@@ -1,7 +1,4 @@
 /** What must hold of verdicts on programs of other customs: none of the healthy ones is accused, and bugs are named, whatever the conventions and the columns. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { command, faultyCases, healthyCases } from '../conventions/cases.ts';
 import { judge, tally } from '../judging.ts';
 import { keptFolder } from '../kept.ts';
@@ -24,17 +21,10 @@ const reduced = [
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
   const full = size === 'full';
-  const folder = full
-    ? mkdtempSync(join(tmpdir(), 'trueline-verdicts-'))
-    : keptFolder('verdicts', ['bench/conventions']);
-  try {
-    const healthy = healthyCases(folder, full ? [1, 2, 3, 4, 5] : [1]).filter((_, i) => full || i % stride === 0);
-    const faulty = faultyCases(folder, full ? [1, 2, 3, 4] : [1]).filter(
-      ({ fault }) => full || reduced.includes(fault!),
-    );
-    const judged = await judge(say, command(), [...healthy, ...faulty], !full);
-    return [figure('programs trained', judged.length, ''), ...tally(judged)];
-  } finally {
-    if (full) rmSync(folder, { recursive: true, force: true });
-  }
+  // In full this takes hours: what was recorded is kept, so that a run that was ended goes on where it was.
+  const folder = keptFolder(`verdicts-${size}`, ['bench/conventions']);
+  const healthy = healthyCases(folder, full ? [1, 2, 3, 4, 5] : [1]).filter((_, i) => full || i % stride === 0);
+  const faulty = faultyCases(folder, full ? [1, 2, 3, 4] : [1]).filter(({ fault }) => full || reduced.includes(fault!));
+  const judged = await judge(say, command(), [...healthy, ...faulty]);
+  return [figure('programs trained', judged.length, ''), ...tally(judged)];
 }

@@ -7,7 +7,7 @@ mustHold([
     name: 'continuous',
     holds: 'mistakes with continuous actions are named first, and no custom of such programs is accused',
     figures: 2,
-    judged: 24,
+    judged: 36,
     here: Boolean(findPython('torch')),
   },
   { name: 'doctor', holds: 'its cost is measured beside reading, within its memory', figures: 4 },
