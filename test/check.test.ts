@@ -43,9 +43,14 @@ describe('trueline check', () => {
       ['b', 'advantage-time-shifted/advantage-late'],
     ])
       writeFileSync(join(many, `${name}.zip`), readFileSync(join(root, `test/recordings/${cause}.zip`)));
+    // A log beside recordings is the log of one of them, or of a run that was not recorded: it is said and not judged.
+    writeFileSync(join(many, 'progress.csv'), 'step,kl\n1,0\n2,0\n');
+    writeFileSync(join(many, 'broken/scalars.jsonl'), '{"step": 1, "kl": 0}\n');
     const { status, stdout } = trueline('check', many);
     expect(status).toBe(1);
     expect(stdout).toContain('1 faulty, 1 healthy, 1 not read');
+    expect(stdout).toMatch(/^ {2}not judged: 1 log beside \(trueline check /m);
+    expect(JSON.parse(trueline('check', many, '--json').stdout).beside).toEqual([join(many, 'progress.csv')]);
     const junit = trueline('check', many, '--junit').stdout;
     expect(junit).toContain('tests="3" failures="1" errors="1"');
     expect(junit).toContain('<failure type="advantage-time-shifted"');

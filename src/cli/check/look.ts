@@ -9,6 +9,7 @@ import { figureName } from '../../language/words.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { isBeingWritten } from '../../recording/claim/node.ts';
 import { everyLog } from '../../recording/importers/every.ts';
+import { findLogs } from '../../recording/importers/find.ts';
 import { findRecordings, openLogStore } from '../../recording/importers/node.ts';
 import { type LogOptions, logRecording } from '../../recording/importers/open.ts';
 import { openRecording } from '../../recording/node.ts';
@@ -65,7 +66,18 @@ export async function look(path: string, project: Project, options: LookOptions 
   const failed = runs.some((run) => (failOn ?? failingVerdicts).includes(run.verdict));
   const open = failOn === undefined && verdict === 'not-enough-evidence';
   const status = failed ? exitStatus.faulty : open ? exitStatus.notEnough : exitStatus.good;
-  return { format: 'trueline/check/1', path, verdict, failed, status, runs, unread };
+  const beside =
+    recordings.length === 0 || recordings.includes(path) ? [] : await findLogs(await openLogStore(path, options));
+  return {
+    format: 'trueline/check/1',
+    path,
+    verdict,
+    failed,
+    status,
+    runs,
+    unread,
+    beside: beside.map(({ name, files }) => join(path, name || files[0])),
+  };
 }
 
 /** One run's diagnosis in the words of the answer. */

@@ -44,6 +44,9 @@ export const checkResultSchema = z.strictObject({
   status: z.int().describe('The exit status.'),
   runs: z.array(checkedRunSchema).describe('The worst first.'),
   unread: z.array(z.strictObject({ name: z.string(), why: z.string() })),
+  beside: z
+    .array(z.string())
+    .describe('Logs beside recordings: they prove nothing that those do not, and are not judged.'),
 });
 
 export type CheckedRun = z.infer<typeof checkedRunSchema>;

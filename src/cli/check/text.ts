@@ -5,6 +5,7 @@ import { number } from '../../report/number.ts';
 import { harmless } from '../../report/safe-text.ts';
 import type { Style } from '../../report/style.ts';
 import { verdictColour, verdictWord } from '../../report/verdict.ts';
+import { quoted } from '../common/options.ts';
 import type { CheckedRun, CheckResult } from './result.ts';
 
 const [most, widest] = [25, 80];
@@ -16,7 +17,8 @@ export function checkText(found: CheckResult, paint: Style, columns = widest): s
   const width = Math.max(40, Math.min(widest, columns));
   const [worst] = result.runs;
   const lines: string[] = [];
-  if (result.runs.length > 1 || result.unread.length > 0) lines.push(...several(result, paint, width));
+  if (result.runs.length > 1 || result.unread.length > 0 || result.beside.length > 0)
+    lines.push(...several(result, paint, width));
   // The last line is the next command, which must never be the one that is cut off.
   const next = `${told('next:', '下一步：')} ${worst.next}`;
   lines.push(...runLines(worst, paint, width));
@@ -24,7 +26,7 @@ export function checkText(found: CheckResult, paint: Style, columns = widest): s
   return [...kept, paint.bold(next)].join('\n');
 }
 
-function several({ path, runs, unread }: CheckResult, paint: Style, width: number): string[] {
+function several({ path, runs, unread, beside }: CheckResult, paint: Style, width: number): string[] {
   const counts = new Map<CheckedRun['verdict'], number>();
   for (const { verdict } of runs) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
   const parts = [...counts].map(([verdict, count]) =>
@@ -49,6 +51,18 @@ function several({ path, runs, unread }: CheckResult, paint: Style, width: numbe
       ),
     );
   if (unread.length > 0) lines.push(paint.dim(cut(`  ${told('not read:', '未读取：')} ${unread[0].why}`, width)));
+  if (beside.length > 0)
+    lines.push(
+      paint.dim(
+        cut(
+          told(
+            `  not judged: ${number(beside.length)} ${beside.length === 1 ? 'log' : 'logs'} beside (trueline check ${quoted(beside[0])})`,
+            `  未判断：旁边的 ${number(beside.length)} 份日志（trueline check ${quoted(beside[0])}）`,
+          ),
+          width,
+        ),
+      ),
+    );
   return [...lines, ''];
 }
 

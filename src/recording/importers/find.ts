@@ -47,7 +47,7 @@ const oneEach: readonly (readonly [Kind, RegExp])[] = [
 ];
 /** Files that lie beside logs and are none. */
 const notLogs =
-  /(^|\/)(\.|node_modules\/|__pycache__\/)|(^|\/)(package(-lock)?|tsconfig|config|params|args|hparams|metadata|wandb-metadata|wandb-summary|run_config|eval_config|requirements|tokenizer(_config)?|special_tokens_map|vocab|generation_config|adapter_config|variant|[^/]+\.schema)\.json$|(^|\/)debug(-internal|-core)?\.log$/i;
+  /(^|\/)(\.|node_modules\/|__pycache__\/)|(^|\/)(package(-lock)?|tsconfig|config|params|args|hparams|metadata|wandb-metadata|wandb-summary|run_config|eval_config|requirements|tokenizer(_config)?|special_tokens_map|vocab|generation_config|adapter_config|variant|settings|trueline|investigation|sweep|failure|job|notes|[^/]+\.schema)\.json$|(^|\/)debug(-internal|-core)?\.log$/i;
 
 const folderOf = (path: string) => path.split('/').slice(0, -1).join('/');
 const single = (name: string, kind: Kind, files: string[]): LogSource => ({
@@ -59,7 +59,10 @@ const single = (name: string, kind: Kind, files: string[]): LogSource => ({
 });
 
 export async function findLogs(store: Store): Promise<LogSource[]> {
-  const paths = await store.list();
+  const all = await store.list();
+  // What lies in a recording is its own.
+  const recordings = all.filter((path) => /\/manifest\.json$/.test(path)).map((path) => `${folderOf(path)}/`);
+  const paths = all.filter((path) => !recordings.some((folder) => path.startsWith(folder)));
   if (paths.length === 1 && !paths[0].includes('/')) return [single('', await kindOf(store, paths[0]), paths)];
   const taken = new Set<string>();
   const logs = [...mlflowRuns(paths), ...eventRuns(paths)];
