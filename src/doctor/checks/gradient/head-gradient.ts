@@ -301,7 +301,7 @@ class HeadPass implements Pass {
     }
     const whole = [...this.policies.values()].reduce((sum, { counts }) => sum + (counts.get('whole')?.count ?? 0), 0);
     // Who cannot say what most gradients are made of vouches for none of them.
-    const vague = findings.length === 0 && whole <= limits.most.value * this.steps;
+    const vague = this.steps > 0 && findings.length === 0 && whole <= limits.most.value * this.steps;
     if (this.steps === 0 || vague)
       return {
         status: 'not-checked',
