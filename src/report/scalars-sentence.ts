@@ -9,11 +9,15 @@ export function scalarsSentence(reading: ScalarReading, causes: readonly Cause[]
   const unread = reading.not_understood.length;
   const columns = unread === 1 ? 'one column was' : `${unread} columns were`;
   const understood = Object.keys(reading.metrics).length;
+  const read =
+    understood === 0
+      ? 'no figure to judge was understood'
+      : `no symptom in the ${understood === 1 ? 'one column' : `${understood} columns`} that ${understood === 1 ? 'was' : 'were'} understood`;
   if (!first)
     return unread > 0
       ? told(
-          `Not enough evidence for a verdict: no symptom in the ${understood} columns that were understood, and ${columns} not. A log alone cannot prove a run healthy.`,
-          `证据不足，无法判定：看懂的 ${understood} 列里没有症状，另有 ${unread} 列没有看懂。仅凭日志不能证明训练健康。`,
+          `Not enough evidence for a verdict: ${read}, and ${columns} not. A log alone cannot prove a run healthy.`,
+          `证据不足，无法判定：${understood === 0 ? '没有可判断的列' : `看懂的 ${understood} 列里没有症状`}，另有 ${unread} 列没有看懂。仅凭日志不能证明训练健康。`,
         )
       : told(
           'Not enough evidence for a verdict: this log shows no symptom, and a log alone cannot prove a run healthy.',

@@ -3,6 +3,7 @@ import { told } from '../../language/language.ts';
 import { figure } from '../diagnosis.ts';
 import { logLimits } from '../limits.ts';
 import { most, type Seen } from './symptom.ts';
+import { nonFinite } from './symptoms/finite.ts';
 import { symptoms } from './symptoms/index.ts';
 import type { View } from './view.ts';
 
@@ -110,8 +111,8 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
   if (kl && clip && trusted && kl.high < logLimits.tameKl.value && clip.high < logLimits.tameClip.value)
     rule(
       told(
-        `95 % of updates keep ${kl.series.name} below ${figure(kl.high)} and ${clip.series.name} below ${figure(clip.high)}`,
-        `95 % 的更新中 ${kl.series.name} 低于 ${figure(kl.high)}，${clip.series.name} 低于 ${figure(clip.high)}`,
+        `in 95 % of updates ${kl.series.name} is at most ${figure(kl.high)} and ${clip.series.name} at most ${figure(clip.high)}`,
+        `95 % 的更新中 ${kl.series.name} 不超过 ${figure(kl.high)}，${clip.series.name} 不超过 ${figure(clip.high)}`,
       ),
       'learning-rate-too-large',
     );
@@ -162,11 +163,15 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
       ),
       'advantage-degenerate',
     );
-  if (!seen.has('non-finite'))
-    rule(
-      told('every logged loss, KL and entropy is a finite number', '日志中每个损失、KL 与熵都是有限的数'),
-      'non-finite',
-    );
+  const finite = owner.all().filter(({ metric }) => nonFinite.reads.includes(metric));
+  if (!seen.has('non-finite') && finite.length > 0) {
+    const names = finite.map(({ name }) => name);
+    const some =
+      names.length > 4
+        ? [...names.slice(0, 3), told(`${names.length - 3} more`, `另外 ${names.length - 3} 列`)]
+        : names;
+    rule(told(`all numbers of ${some.join(', ')} are finite`, `${some.join('、')} 的每个数都是有限的`), 'non-finite');
+  }
   if (kl && clip && trusted && clip.median > logLimits.someClip.value)
     rule(told('KL and clip fraction agree with each other', 'KL 与裁剪比例相互一致'), 'kl-estimator-cancels');
   return out;

@@ -9,7 +9,7 @@ export function notes(views: readonly View[], owners: readonly Owner[], updates:
   const out: string[] = [];
   const [first] = views;
   const enough = logLimits.updates.value;
-  if (updates < enough)
+  if (updates > 0 && updates < enough)
     out.push(
       told(
         `The log has ${updates} updates: what is exactly 0 or not a number shows in 3, a growth that all rows share in 6, and a shift within noise only from ${enough} on.`,

@@ -193,7 +193,7 @@ export const settings = words(
 
 /** Speed, memory, time and counts; they are kept and not judged. */
 export const housekeeping = words(
-  'fps sps time times timing perf computation noise elapsed duration seconds sec secs ms iteration iterations iter tokens seqlen timers timestamp pid ' +
+  'fps sps time times timing perf computation noise elapsed duration seconds sec secs ms iteration iterations iter it tokens seqlen timers timestamp pid ' +
     'done date hostname ip gpu cpu ram memory system epoch epochs step steps runtime id idx index number num count counts seed update updates ' +
     'episode episodes timestep timesteps frames 步数 轮次 回合 迭代 更新 时间 序号 种子',
 );

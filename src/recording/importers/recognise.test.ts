@@ -87,6 +87,10 @@ describe('names as programs write them', () => {
     ['approx_kl', 'kl'],
     ['clipfrac', 'clip_fraction'],
     ['losses/a_loss', 'policy_loss'],
+    ['losses/policy/mean', 'policy_loss'],
+    ['losses/value', 'value_loss'],
+    ['Losses/critic', 'value_loss'],
+    ['it', 'null'],
     ['advantages_mean', 'advantage_mean'],
     ['train.approx_kl', 'kl'],
     ['time/fps', 'null'],
@@ -115,6 +119,26 @@ describe('names as programs write them', () => {
   it('levels that alone tell columns of one metric apart are agents', () => {
     const rows = recognise(['IND/return', 'EDU/return', 'train/loss', 'eval/loss'], () => []);
     expect(rows.map(({ agent }) => agent)).toEqual(['IND', 'EDU', null, null]);
+  });
+});
+
+describe('the name of the only agent', () => {
+  const read = (...names: string[]) => recognise(names, () => []).map(({ metric, agent }) => `${metric} of ${agent}`);
+
+  it('stands in every figure, and nothing else tells that it is a name', () => {
+    const names = ['avg_policy_loss_Red', 'valueLoss_Red', 'adv_mean_Red', 'entropyMean_Red', 'update_id'];
+    expect(read(...names)).toEqual([
+      'policy_loss of Red',
+      'value_loss of Red',
+      'advantage_mean of Red',
+      'entropy of Red',
+      'null of null',
+    ]);
+  });
+
+  it('is not guessed from two figures, nor where one figure lacks it', () => {
+    expect(read('kl_teacher', 'entropy_teacher')).toEqual(['null of null', 'null of null']);
+    expect(read('kl_teacher', 'entropy_teacher', 'loss_teacher', 'kl')[0]).toBe('null of null');
   });
 });
 

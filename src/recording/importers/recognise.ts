@@ -142,7 +142,8 @@ function longestSource(words: readonly Word[]): { source: Source; from: number; 
   for (let from = 0; from < words.length; from++) {
     let key = '';
     for (let to = from + 1; to <= words.length; to++) {
-      key += words[to - 1].text;
+      const { text } = words[to - 1];
+      key += text === 'losses' ? 'loss' : text;
       if (key.length > longest) break;
       const source = sources.get(key);
       if (source && key.length >= (best?.source.joined.length ?? 0)) best = { source, from, to };
@@ -180,7 +181,7 @@ const reserved: ReadonlySet<string> = new Set(
 
 /**
  * Columns that are one metric and differ in one word only (IND/return and EDU/return, ind_avg_loss and edu_avg_loss, reward1 and reward2) belong to
- * agents of those names; a name found so holds for the log's other columns too.
+ * agents of those names; a name found so holds for the log's other columns too. A log of one agent puts its name to every figure (loss_Red, kl_Red, return_Red).
  */
 function namedAgents(names: readonly string[], parsed: readonly Parsed[]): Whose[] {
   const groups = new Map<string, { column: number; word: Word }[]>();
@@ -199,11 +200,33 @@ function namedAgents(names: readonly string[], parsed: readonly Parsed[]): Whose
   for (const members of groups.values())
     if (new Set(members.map(({ word }) => word.text)).size > 1)
       for (const { column, word } of members) known.set(word.text, wholeName(names[column], word));
+  if (known.size === 0) for (const [text, name] of onlyAgent(names, parsed, candidates)) known.set(text, name);
   return parsed.map(({ agent }, column) => {
     const word = candidates[column].find(({ text }) => known.has(text));
     return word ? { agent: known.get(word.text)!, word } : { agent };
   });
 }
+
+/** A word that means nothing we know and stands in the name of every figure, of several different ones at least. */
+function onlyAgent(
+  names: readonly string[],
+  parsed: readonly Parsed[],
+  candidates: readonly (readonly Word[])[],
+): [string, string][] {
+  const figures = parsed.flatMap(({ source, strange }, column) =>
+    source && !strange.some(meaningful) ? [column] : [],
+  );
+  const different = new Set(figures.map((column) => parsed[column].source!.metric.name)).size;
+  if (different < fewestFigures) return [];
+  const [first, ...others] = figures;
+  const word = candidates[first].find(
+    ({ text }) =>
+      !/^\d+$/.test(text) && others.every((column) => candidates[column].some((other) => other.text === text)),
+  );
+  return word ? [[word.text, wholeName(names[first], word)]] : [];
+}
+
+const fewestFigures = 3;
 
 /** A level that is an agent's name keeps its spelling whole: "Agent Smith/return". */
 function wholeName(name: string, word: Word): string {
