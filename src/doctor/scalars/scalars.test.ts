@@ -301,6 +301,16 @@ describe('symptoms and the causes that fit', () => {
     expect(by['advantage-shuffled']).toBeUndefined();
   });
 
+  it('understands names that only those of the other agents explain', async () => {
+    const { diagnosis, symptoms } = await reading({
+      kl_IND: () => 0,
+      kl_EDU: (_, noise) => 0.01 + 0.001 * Math.abs(noise()),
+    });
+    expect(diagnosis.scalars!.not_understood).toEqual([]);
+    expect(symptoms).toEqual(['kl-below-clip']);
+    expect(diagnosis.scalars!.symptoms[0].agents).toEqual(['IND']);
+  });
+
   it('speaks of the agent that shows it', async () => {
     const columns: Columns = {};
     for (const name of Object.keys(healthy)) columns[name] = undefined as never;

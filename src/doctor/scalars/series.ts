@@ -161,25 +161,27 @@ export async function readOwners(recording: Recording, run: Run): Promise<ReadLo
   );
   const mapped = new Map(Object.entries(declared).filter(([, metric]) => typeof metric === 'string'));
   const byAgent = new Map<number, Map<string, Series>>();
-  const unknown = new Map<string, string[]>();
-  for (const who of new Set([...raw.values()].map(({ agent }) => agent))) {
-    const own = [...raw.values()].filter(({ agent }) => agent === who);
-    const values = new Map(own.map((series) => [series.name, series.value]));
-    const rows = recognise([...values.keys()], (name) => values.get(name)!, mapped);
-    for (const { name, metric, note, guesses } of rows) if (metric === null && note === '') unknown.set(name, guesses);
-    const series = new Map<string, Series>();
-    rows.forEach((row, i) => {
-      if (row.used && row.metric !== null && !series.has(row.metric))
-        series.set(row.metric, {
-          ...own[i],
-          metric: row.metric,
-          value: own[i].value.map((value) => row.sign * value),
-          rounding: rounding.get(row.name) ?? 0,
-        });
-    });
-    byAgent.set(who, series);
+  // All names together: some are understood only beside those of the other agents.
+  const all = [...raw.values()];
+  const valuesOf = (wanted: string) => all.filter(({ name }) => name === wanted).flatMap(({ value }) => value);
+  const rows = recognise([...new Set(all.map(({ name }) => name))], valuesOf, mapped);
+  const known = new Map(rows.map((row) => [row.name, row]));
+  const used = all.sort((a, b) => Number(known.get(b.name)!.used) - Number(known.get(a.name)!.used));
+  for (const own of used) {
+    const { metric, sign } = known.get(own.name)!;
+    const series = byAgent.get(own.agent) ?? new Map<string, Series>();
+    byAgent.set(own.agent, series);
+    // Of two names for one figure of one agent the better is read.
+    if (metric !== null && !series.has(metric))
+      series.set(metric, {
+        ...own,
+        metric,
+        value: own.value.map((value) => sign * value),
+        rounding: rounding.get(own.name) ?? 0,
+      });
   }
-  return { owners: owners(byAgent), unknown: [...unknown].map(([name, guesses]) => ({ name, guesses })) };
+  const unknown = rows.filter(({ metric, note }) => metric === null && note === '');
+  return { owners: owners(byAgent), unknown: unknown.map(({ name, guesses }) => ({ name, guesses })) };
 }
 
 /** Where some numbers are an agent's and others the run's, each agent is seen beside the run's. */

@@ -56,7 +56,7 @@ export const metrics: readonly Metric[] = [
     'nats',
     'how undecided the policy is',
     'entropy policy/entropy_avg policy_entropy dist_entropy actor/entropy_loss -train/entropy_loss',
-    '?entropy_loss loss/ent policy_ent action_entropy ?loss_entropy 策略熵 熵',
+    '?entropy_loss loss/ent policy_ent action_entropy ?loss_entropy 策略熵 熵 ent',
   ),
   metric('entropy_ratio', 'share', 'entropy divided by log K', 'entropy_ratio normalized_entropy relative_entropy'),
   metric(
@@ -139,7 +139,7 @@ export const metrics: readonly Metric[] = [
     'module_episode_returns_mean episode_return episode_reward average_episode_rewards ep_return averageepret',
     'cumulative_reward return_mean return returns mean_reward env/reward_mean score/mean objective/scores',
     'objective/rlhf_reward rewards/mean total_reward_(mean) rewards/step reward_mean reward episode_rewards episode_returns',
-    'total_reward ep_ret rew_avg rewards/rew_avg score rewards 累计奖励 回报 奖励',
+    'total_reward ep_ret rew_avg rewards/rew_avg score rewards r 累计奖励 回报 奖励',
   ),
   metric(
     'evaluation_return',

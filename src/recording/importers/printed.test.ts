@@ -103,6 +103,34 @@ describe('JSON of any nesting', () => {
     expect(log.manifest.settings).toEqual({ gamma: 0.9 });
   });
 
+  it('lists of lists are a figure of several agents, whichever counts them', async () => {
+    const byUpdate = await imported(
+      'run.json',
+      JSON.stringify({
+        kl: [1, 2, 3],
+        returns: [
+          [1, 4],
+          [2, 5],
+          [3, 6],
+        ],
+      }),
+    );
+    const byAgent = await imported(
+      'run.json',
+      JSON.stringify({
+        kl: [1, 2, 3],
+        returns: [
+          [1, 2, 3],
+          [4, 5, 6],
+        ],
+      }),
+    );
+    for (const log of [byUpdate, byAgent]) {
+      expect(series(log)).toEqual({ kl: [1, 2, 3], returns_0: [1, 2, 3], returns_1: [4, 5, 6] });
+      expect(read(log)).toMatchObject({ returns_0: 'return', returns_1: 'return' });
+    }
+  });
+
   it('epochs within updates are so many numbers of that update', async () => {
     const text =
       '[{"update": 5, "epochs": [{"epoch": 0, "kl": 1}, {"epoch": 1, "kl": 2}], "agents": {"IND": {"entropy": [7, 8]}}},\n{"update": 6, "epochs": [{"epoch": 0, "kl": 3}]}]';
@@ -150,6 +178,14 @@ describe('what programs print', () => {
       'Mean reward': 'return',
     });
     expect(log.log.valuesOf('Mean reward')).toEqual([3.5, 3.5]);
+  });
+
+  it('lists behind a name, and bare pairs between bars', async () => {
+    const log = await imported(
+      'run.log',
+      [1, 2, 3].map((i) => `12:00:0${i} Ep ${i}0 | R=[1.5, -${i}e-1] | KL 0.0${i} | ent ${i} nats`).join('\n'),
+    );
+    expect(series(log)).toEqual({ R_0: [1.5, 1.5, 1.5], R_1: [-0.1, -0.2, -0.3], KL: [0.01, 0.02, 0.03] });
   });
 
   it('names and numbers in prose, with times, colours and words between them', async () => {

@@ -3,7 +3,7 @@
 const stepNames = (
   'step global_step train/global_step training/global_step time/total_timesteps total_timesteps num_env_steps_sampled_lifetime ' +
   'num_env_steps_sampled timesteps_total total_env_interacts total_env_steps env_steps timesteps timestep total_steps num_steps frames iteration_id update_id update_idx ' +
-  'update_step episode_id episode training_iteration iteration iter it time/iterations update epoch 步数 更新 迭代 轮次 回合'
+  'update_step episode_id episode ep training_iteration iteration iter it time/iterations update epoch 步数 更新 迭代 轮次 回合'
 ).split(' ');
 const timeNames = 'wall_time walltime timestamp time_stamp 时间'.split(' ');
 const ownerNames = 'agent agent_id agent_name agent_index player player_id policy_id policy_name 智能体'.split(' ');

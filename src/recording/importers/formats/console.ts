@@ -147,6 +147,7 @@ const colours = new RegExp(`${escapeCode}\\[[\\d;]*m`, 'g');
 export async function readConsole(source: ByteSource, log: Log, budget: Budget): Promise<void> {
   const records = new Records(log);
   const pairs = new Pairs();
+  const plainer = new Plainer();
   const put = (name: string, value: number, text: string) => records.put(name, value, text);
   let group = '';
   for await (const block of blocksOfLines(source, budget)) {
@@ -178,10 +179,11 @@ export async function readConsole(source: ByteSource, log: Log, budget: Budget):
         records.add(lone[1], lone[2]);
         continue;
       }
+      const text = plainer.read(line);
       const began = heading.exec(line);
       if (began && !/^\s*[:=]/.test(line.slice(began.index + began[1].length)))
         records.begin(began[1].toLowerCase(), Number(began[2]));
-      pairs.visit(line, put);
+      pairs.visit(text, put);
     }
   }
   records.end();
@@ -194,6 +196,42 @@ export async function readConsole(source: ByteSource, log: Log, budget: Budget):
       { file: source.name },
     );
 }
+
+const listOfNumbers = /([A-Za-z\u3400-\u9fff][\w/ .-]{0,60}?)\s*[:=]\s*\[([-+\d.eE,\s]{3,2000})\]/g;
+
+/** A list behind a name is a figure of several agents: R=[1.0, 0.8], as Python and numpy print it. */
+function withoutLists(line: string): string {
+  if (!line.includes('[')) return line;
+  return line.replace(listOfNumbers, (whole, name: string, list: string) => {
+    const numbers = list.trim().split(/[\s,]+/);
+    return numbers.length < 2 || numbers.some((one) => toNumber(one) === undefined)
+      ? whole
+      : numbers.map((one, i) => `${name}_${i}=${one}`).join(' ');
+  });
+}
+
+/** Names and numbers with nothing but a space between them are read only where bars or commas part them from the rest: "Ep 10 | KL 0.01 | ent 0.6". */
+const bare = new RegExp(
+  String.raw`((?:^|[|,;])\s*[A-Za-z\u3400-\u9fff][\w/.-]{0,40}) +(${number})(?=\s*(?:[|,;]|$))`,
+  'gi',
+);
+
+/** Lines as `name=number`. Whether a program prints bare pairs is seen in its first lines; the others are spared the search. */
+class Plainer {
+  private looked = 0;
+  private found = false;
+
+  read(line: string): string {
+    const text = withoutLists(line);
+    if (!this.found && this.looked >= firstLines) return text;
+    this.looked++;
+    const plain = text.replace(bare, '$1=$2');
+    this.found ||= plain !== text;
+    return plain;
+  }
+}
+
+const firstLines = 2000;
 
 /** What a logger puts before an object, such as the time and its level, is left out. */
 function objectOf(line: string): string {

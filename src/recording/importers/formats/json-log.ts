@@ -188,7 +188,9 @@ function readObject(object: Row, prefix: string, log: Log, depth = 0): void {
     for (const [key, row] of entries) addRow(wrapped(row as Row, prefix), log, Number(key));
     return;
   }
-  const columns = entries.filter(([, value]) => isColumn(value)) as [string, unknown[]][];
+  const columns = entries.flatMap(([key, value]) =>
+    isColumn(value) ? [[key, value] as const] : tableColumns(key, value),
+  );
   const step = stepColumn(columns.map(([key]) => key));
   columns.forEach(([key, values], at) => {
     if (at === step) return;
@@ -199,7 +201,7 @@ function readObject(object: Row, prefix: string, log: Log, depth = 0): void {
     });
   });
   for (const [key, value] of entries) {
-    if (isColumn(value)) continue;
+    if (isColumn(value) || tableColumns(key, value).length > 0) continue;
     if (Array.isArray(value)) {
       const own =
         /^(log_history|history|data|logs?|records|updates|iterations|steps|epochs|episodes|metrics|results)$/i.test(
@@ -217,6 +219,22 @@ function readObject(object: Row, prefix: string, log: Log, depth = 0): void {
 
 const isColumn = (value: unknown): value is unknown[] =>
   Array.isArray(value) && value.length > 0 && value.some((item) => toNumber(item) !== undefined) && !value.some(isRow);
+
+const mostAgents = 64;
+
+/** A list of lists of one length is a figure of so many agents, whichever of the two counts them: there are more updates than agents. */
+function tableColumns(key: string, value: unknown): [name: string, values: unknown[]][] {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isColumn)) return [];
+  const lists = value as unknown[][];
+  const [{ length }] = lists;
+  if (lists.some((list) => list.length !== length)) return [];
+  const agents = Math.min(length, lists.length);
+  if (agents < 2 || agents > mostAgents) return [];
+  return Array.from({ length: agents }, (_, agent) => [
+    `${key}_${agent}`,
+    lists.length < length ? lists[agent] : lists.map((list) => list[agent]),
+  ]);
+}
 
 /** A record of a named part: its numbers go below that name, its step stays its own. */
 function wrapped(row: Row, prefix: string): Row {
