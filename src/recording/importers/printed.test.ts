@@ -126,8 +126,8 @@ describe('JSON of any nesting', () => {
       }),
     );
     for (const log of [byUpdate, byAgent]) {
-      expect(series(log)).toEqual({ kl: [1, 2, 3], returns_0: [1, 2, 3], returns_1: [4, 5, 6] });
-      expect(read(log)).toMatchObject({ returns_0: 'return', returns_1: 'return' });
+      expect(series(log)).toEqual({ kl: [1, 2, 3], returns_agent_0: [1, 2, 3], returns_agent_1: [4, 5, 6] });
+      expect(read(log)).toMatchObject({ returns_agent_0: 'return', returns_agent_1: 'return' });
     }
   });
 
@@ -185,7 +185,7 @@ describe('what programs print', () => {
       'run.log',
       [1, 2, 3].map((i) => `12:00:0${i} Ep ${i}0 | R=[1.5, -${i}e-1] | KL 0.0${i} | ent ${i} nats`).join('\n'),
     );
-    expect(series(log)).toEqual({ R_0: [1.5, 1.5, 1.5], R_1: [-0.1, -0.2, -0.3], KL: [0.01, 0.02, 0.03] });
+    expect(series(log)).toEqual({ R_agent_0: [1.5, 1.5, 1.5], R_agent_1: [-0.1, -0.2, -0.3], KL: [0.01, 0.02, 0.03] });
   });
 
   it('names and numbers in prose, with times, colours and words between them', async () => {

@@ -206,7 +206,7 @@ function withoutLists(line: string): string {
     const numbers = list.trim().split(/[\s,]+/);
     return numbers.length < 2 || numbers.some((one) => toNumber(one) === undefined)
       ? whole
-      : numbers.map((one, i) => `${name}_${i}=${one}`).join(' ');
+      : numbers.map((one, i) => `${name}_agent_${i}=${one}`).join(' ');
   });
 }
 

@@ -231,7 +231,7 @@ function tableColumns(key: string, value: unknown): [name: string, values: unkno
   const agents = Math.min(length, lists.length);
   if (agents < 2 || agents > mostAgents) return [];
   return Array.from({ length: agents }, (_, agent) => [
-    `${key}_${agent}`,
+    `${key}_agent_${agent}`,
     lists.length < length ? lists[agent] : lists.map((list) => list[agent]),
   ]);
 }
