@@ -257,14 +257,21 @@ function newsOfRuns(list: () => readonly ToldRun[]): () => { changed: ToldRun[];
 
 type Send = (event: string, data: () => unknown) => void;
 
+/** Milliseconds between two pieces of news of one kind: a doctor that goes through hundreds of runs has some all the time. */
+const between = 200;
+
 /** Sends the latest of each kind of news. A page that does not read keeps one of each waiting, however many there were. */
 function sender(stream: SSEStreamingApi): Send {
   const waiting = new Map<string, () => unknown>();
   let busy = false;
+  const sent = new Map<string, number>();
   const flush = async () => {
     busy = true;
     for (let next = waiting.entries().next(); !next.done && !stream.aborted; next = waiting.entries().next()) {
       const [event, data] = next.value;
+      const wait = (sent.get(event) ?? 0) + between - Date.now();
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      sent.set(event, Date.now());
       waiting.delete(event);
       const news = data();
       if (news !== undefined) await stream.writeSSE({ event, data: JSON.stringify(news) }).catch(() => undefined);

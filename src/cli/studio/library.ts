@@ -43,6 +43,9 @@ const keptSchema = z.looseObject({
 
 /** A run that was written to within so many milliseconds is under way. */
 export const lively = 5000;
+/** Before the doctor looks at a run that nobody asked about, so many milliseconds pass without a page waiting for curves, and at most so many in all. */
+const quiet = 300;
+const longestWait = 5000;
 /** The doctor rests so many times as long as a look at a growing run took, so that it never has more than a share of the machine. */
 const rest = 5;
 
@@ -50,7 +53,11 @@ export class Library {
   private readonly known = new Map<string, Kept>();
   private readonly listeners = new Set<() => void>();
   private readonly curvesThread = new ReaderThread();
-  private readonly doctorThread = new ReaderThread();
+  private readonly doctorThread = new ReaderThread(true);
+  /** When a page was last given curves. */
+  private served = 0;
+  /** Pages' questions for curves that have no answer yet. */
+  private serving = 0;
   private runs: readonly RunEntry[] = [];
   /** Runs that somebody asked for, the last one first. */
   private wanted: string[] = [];
@@ -125,8 +132,22 @@ export class Library {
     this.update(this.runs);
   }
 
-  curves(id: string, cut: Cut): Promise<Uint8Array<ArrayBuffer>> {
-    return this.curvesThread.call('curves', join(this.folder, id), cut);
+  async curves(id: string, cut: Cut): Promise<Uint8Array<ArrayBuffer>> {
+    this.serving++;
+    try {
+      return await this.curvesThread.call('curves', join(this.folder, id), cut);
+    } finally {
+      this.serving--;
+      this.served = Date.now();
+    }
+  }
+
+  /** Lets pages that wait for curves go first. */
+  private async untilQuiet(): Promise<void> {
+    const begun = Date.now();
+    const busy = () => this.serving > 0 || Date.now() - this.served < quiet;
+    while (!this.closed && busy() && Date.now() - begun < longestWait)
+      await new Promise((resolve) => setTimeout(resolve, quiet / 2).unref());
   }
 
   compare(ids: readonly string[]): Promise<ComparedGroups> {
@@ -186,6 +207,7 @@ export class Library {
         const asked = this.wanted.map((id) => this.runs.find((run) => run.id === id)).find((run) => run && lacks(run));
         const run = asked ?? this.runs.find(lacks);
         if (!run) break;
+        if (!asked && kind === 'verdicts') await this.untilQuiet();
         await make(run).catch((error: Error) => {
           if (!this.closed) this.set(run.id, { error: error.message, reading: false });
         });

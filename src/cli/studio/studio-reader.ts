@@ -1,5 +1,6 @@
 /** A thread of the studio's server that reads runs: curves, what a list shows, diagnoses. What was read of a growing run is kept, so that the next look costs what is new. */
-import { parentPort } from 'node:worker_threads';
+import { getPriority, setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { Language } from '../../language/language.ts';
 import { folderStore, openRecording } from '../../recording/node.ts';
 import { Recording } from '../../recording/recording.ts';
@@ -87,6 +88,10 @@ export interface ReaderCall {
 }
 
 export type ReaderAnswer = { id: number; value: unknown } | { id: number; error: string };
+
+// On Linux this is a thread's own; elsewhere it would be the whole server's.
+if ((workerData as { background?: boolean } | null)?.background && process.platform === 'linux' && getPriority() < 10)
+  setPriority(10);
 
 // Beside the calls of a page there is nothing to do here, so each is answered before the next is begun.
 let last: Promise<void> = Promise.resolve();

@@ -7,6 +7,10 @@ const idle = 60_000;
 
 export class ReaderThread {
   private worker: Worker | undefined;
+
+  /** One that works in the background leaves the processor to whoever else wants it. */
+  constructor(private readonly background = false) {}
+
   private next = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -34,7 +38,10 @@ export class ReaderThread {
   }
 
   private begin(): Worker {
-    const worker = new Worker(new URL('./studio-reader.js', import.meta.url), { execArgv: [] });
+    const worker = new Worker(new URL('./studio-reader.js', import.meta.url), {
+      execArgv: [],
+      workerData: { background: this.background },
+    });
     worker.unref();
     worker.on('message', (answer: ReaderAnswer) => {
       const call = this.waiting.get(answer.id);

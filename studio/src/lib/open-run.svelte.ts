@@ -8,6 +8,7 @@ import { type Desk, takeDesk } from '../workers/pool.ts';
 import type { RunSource } from '../workers/run.worker.ts';
 import type { EpisodeEntry, Replay } from './episode.ts';
 import { forgetRun } from './kept.ts';
+import { Together } from './news/together.ts';
 import { server } from './server.svelte.ts';
 import { base, type DroppedFile, getJson } from './stores.ts';
 
@@ -16,6 +17,9 @@ export interface View {
   from: number;
   to: number;
 }
+
+/** Curves of many runs are drawn together, or every chart would be drawn anew for each of them. */
+const together = new Together(700);
 
 export class OpenRun {
   readonly label: string;
@@ -42,7 +46,7 @@ export class OpenRun {
     private readonly training = false,
   ) {
     this.label = source.kind === 'files' ? source.name : id;
-    if (source.kind === 'files') void this.open().catch(() => undefined);
+    if (source.kind === 'files' && !training) void this.open().catch(() => undefined);
   }
 
   static files(name: string, files: DroppedFile[], training = false): OpenRun {
@@ -85,8 +89,9 @@ export class OpenRun {
     return this.opened;
   }
 
-  /** Reads what is new, with so many points a curve. Calls while one is under way wait for that one. */
-  async refresh(points = mostPoints): Promise<void> {
+  /** Reads what is new, with so many points a curve, and where the verdict is shown too all that the doctor found. Calls while one is under way wait for that one. */
+  async refresh(points = mostPoints, findings = true): Promise<void> {
+    if (this.remote && findings && server.entry(this.id)?.verdict) void this.readExamined();
     this.refreshing ??= (this.remote ? this.fromServer(points) : this.fromWorker())
       .then(() => {
         this.error = '';
@@ -110,12 +115,13 @@ export class OpenRun {
   private async fromServer(points: number): Promise<void> {
     const entry = server.entry(this.id);
     const of = `${entry?.modified} ${points}`;
-    if (entry?.verdict) void this.readExamined();
     if (this.whole?.of === of) return;
     this.loading = this.curves.length === 0;
-    this.whole = { ...(await this.ask({ points })), of };
-    if (this.view && !this.whole.exact) await this.look(this.view);
-    else this.curves = this.whole.curves;
+    await together.take(this.ask({ points }), (summary) => {
+      this.whole = { ...summary, of };
+      if (!this.view || summary.exact) this.curves = summary.curves;
+    });
+    if (this.view && !this.exact) await this.look(this.view);
   }
 
   /** Asks for all points of what is in view, as far as a message holds them; undefined shows everything again. */
@@ -214,14 +220,19 @@ export class OpenRun {
   }
 }
 
+/** Of more runs together no verdicts are shown: they would fill the page before the first curve. */
+export const mostVerdicts = 4;
+
 /** Every run that is open, by id. */
 class OpenRuns {
   all = $state.raw<OpenRun[]>([]);
   /** Whether the browser's storage is still being read for runs of an earlier visit. */
   keeping = $state(true);
 
+  private readonly byId = $derived(new Map(this.all.map((run) => [run.id, run])));
+
   get(id: string): OpenRun | undefined {
-    return this.all.find((run) => run.id === id);
+    return this.byId.get(id);
   }
 
   add(run: OpenRun): OpenRun {
@@ -238,9 +249,11 @@ class OpenRuns {
   /** Opens those that lie on the server, and reads what is new in all of them. Of many runs fewer points are read of each: a picture has only so many pixels. */
   refresh(ids: readonly string[]): void {
     const points = ids.length <= 4 ? mostPoints : Math.max(200, Math.round((4 * mostPoints) / ids.length));
+    const opened = ids.filter((id) => server.entry(id) && !this.get(id)).map((id) => OpenRun.remote(id));
+    if (opened.length > 0) this.all = [...this.all, ...opened];
     for (const id of ids) {
-      const run = server.entry(id) ? this.remote(id) : this.get(id);
-      if (run) void run.refresh(points);
+      const run = this.get(id);
+      if (run) void run.refresh(points, ids.length <= mostVerdicts);
     }
   }
 

@@ -2,6 +2,7 @@
 import type { ToldRun } from '../../../src/cli/studio/app.ts';
 import type { Job } from '../../../src/cli/studio/jobs.ts';
 import type { InvestigationEntry } from '../../../src/cli/studio/runs.ts';
+import { keeping } from './news/same.ts';
 import { base, getJson } from './stores.ts';
 
 interface Told {
@@ -26,6 +27,7 @@ class Server {
   bin = $state.raw<string[]>([]);
   /** The name of the queue that it shows, if it shows one. */
   queue = $state<string | null>(null);
+  private readonly keep = keeping<ToldRun>();
   private readonly byId = $derived(new Map(this.runs.map((run) => [run.id, run])));
 
   entry(id: string): ToldRun | undefined {
@@ -35,7 +37,7 @@ class Server {
   async connect(): Promise<void> {
     try {
       const { runs, investigations, queue } = await getJson<Told>('api/runs');
-      this.runs = runs;
+      this.runs = this.keep(runs);
       this.investigations = investigations;
       this.queue = queue;
       this.present = true;
@@ -56,11 +58,12 @@ class Server {
     let first = true;
     on('runs', ({ changed, gone }: { changed: ToldRun[]; gone: string[] }) => {
       // The first news of a connection are everything that there is.
-      const kept = new Map(first ? [] : this.runs.map((run) => [run.id, run]));
+      const before = new Map(this.runs.map((run) => [run.id, run]));
+      const kept = new Map(first ? [] : before);
       first = false;
-      for (const run of changed) kept.set(run.id, run);
+      for (const run of changed) kept.set(run.id, unlessSame(before.get(run.id), run));
       for (const id of gone) kept.delete(id);
-      this.runs = [...kept.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+      this.runs = this.keep([...kept.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
     });
     on('investigations', (investigations: InvestigationEntry[]) => {
       this.investigations = investigations;
@@ -105,6 +108,14 @@ class Server {
     if (!response.ok) throw new Error(answer.error ?? `The server answered ${response.status}.`);
     return answer;
   }
+}
+
+/** What is told again is not new, and a run that has a verdict now has the settings that it had. */
+function unlessSame(before: ToldRun | undefined, run: ToldRun): ToldRun {
+  if (!before) return run;
+  if (JSON.stringify(before) === JSON.stringify(run)) return before;
+  const settled = JSON.stringify(before.manifest) === JSON.stringify(run.manifest);
+  return settled ? { ...run, manifest: before.manifest } : run;
 }
 
 export const server = new Server();

@@ -105,13 +105,34 @@ function rank(name: string): number {
   return at < 0 ? first.length : at;
 }
 
+interface Placed {
+  x: Float64Array;
+  y: Float64Array;
+}
+
+/** Of curves that are drawn again with others: where their points lie does not change. */
+const found = new WeakMap<Curve, Partial<Record<Axis, Placed>>>();
+
 /** Places of a curve on an axis; rows whose place is not known are left out. */
-export function placed(curve: Curve, axis: Axis): { x: Float64Array; y: Float64Array } {
+export function placed(curve: Curve, axis: Axis): Placed {
+  const known = found.get(curve) ?? {};
+  found.set(curve, known);
+  known[axis] ??= place(curve, axis);
+  return known[axis];
+}
+
+function place(curve: Curve, axis: Axis): Placed {
   const source = axis === 'iteration' ? curve.iteration : axis === 'step' ? curve.step : curve.time;
   const known = source.some(Number.isFinite) ? source : Float64Array.from(curve.value.keys());
+  if (axis !== 'elapsed' && rising(known)) return { x: known, y: curve.value };
   const keep = [...known.keys()].filter((i) => Number.isFinite(known[i])).sort((a, b) => known[a] - known[b]);
   const start = axis === 'elapsed' && keep.length > 0 ? known[keep[0]] : 0;
   return { x: Float64Array.from(keep, (i) => known[i] - start), y: Float64Array.from(keep, (i) => curve.value[i]) };
+}
+
+/** Whether every place is known and none lies before the one that precedes it. */
+function rising(places: Float64Array): boolean {
+  return places.every((place, i) => Number.isFinite(place) && (i === 0 || place >= places[i - 1]));
 }
 
 function apart(runs: readonly ChartRun[], kind: string, name: string, options: ChartOptions): Drawn[] {

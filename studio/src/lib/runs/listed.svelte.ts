@@ -6,8 +6,15 @@ import { openRuns } from '../open-run.svelte.ts';
 import { server } from '../server.svelte.ts';
 import { differing, type ListedRun, nameOf, plainSettings } from './names.ts';
 
-/** Every run that there is, the newest first. */
-export function listedRuns(): ListedRun[] {
+class Listed {
+  /** Every run that there is, the newest first. */
+  readonly runs = $derived(listRuns());
+}
+
+/** Worked out once for all who show it. */
+export const listed = new Listed();
+
+function listRuns(): ListedRun[] {
   const remote = server.runs.map((run) => ({
     id: run.id,
     manifest: run.manifest as Manifest,
