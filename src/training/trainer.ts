@@ -54,6 +54,8 @@ export interface TrainerOptions {
   fault?: BegunFault;
   /** Hears what the guard has to say in `warn`, and what the settings say about themselves. */
   onNotice?: (sentence: string, kind?: GuardKind) => void;
+  /** Hears how the episodes of an iteration went as soon as they are played, before anything is learnt from them. */
+  onPlayed?: (played: Pick<IterationReport, 'iteration' | 'steps' | 'returns'>) => void;
 }
 
 /** What is kept of a learner between iterations. */
@@ -98,14 +100,15 @@ export class Trainer {
 
   readonly settings: Settings;
 
-  private readonly fault: BegunFault | undefined;
   private readonly origins: Origins;
 
-  constructor(input: SettingsInput, options: TrainerOptions) {
+  constructor(
+    input: SettingsInput,
+    private readonly options: TrainerOptions,
+  ) {
     const settings = readSettings(input);
     this.settings = settings;
     this.engine = options.engine;
-    this.fault = options.fault;
     this.stages = { ...cleanStages, ...options.stages };
     const make = options.game ?? gameMaker(settings.game, settings.gameSettings);
     this.game = this.stages.game(make(settings.worlds));
@@ -138,7 +141,8 @@ export class Trainer {
 
   manifest(): Manifest {
     const manifest = makeManifest(this.settings, this.game, this.seating, this.learners, this.engine, version);
-    return this.fault ? { ...manifest, fault: this.fault.name } : manifest;
+    const { fault } = this.options;
+    return fault ? { ...manifest, fault: fault.name } : manifest;
   }
 
   /** From now on everything goes into this recording, with the time of day where a clock is given. */
@@ -186,6 +190,8 @@ export class Trainer {
     await recorder?.policies(this.learners, iteration);
     crew?.begin(iteration);
     const real = flow.collect(this.collector, crew);
+    const returns = this.collector.results.means(this.seating.names.length);
+    this.options.onPlayed?.({ iteration, steps: this.steps + real, returns });
     guard.checkBatch(flow.batch);
     flow.credit(probed.ppo);
     written.credit = true;
@@ -232,7 +238,7 @@ export class Trainer {
       steps: this.steps,
       readings,
       modules,
-      returns: this.collector.results.means(this.seating.names.length),
+      returns,
       order,
       recorded: recorder?.whole ?? false,
       probe: probed.name,
@@ -255,7 +261,7 @@ export class Trainer {
       crew: this.crew?.save() ?? null,
       guard: [...this.guard.counts],
       recording: this.recorder?.position() ?? null,
-      ...(this.fault ? { fault: this.fault } : {}),
+      ...(this.options.fault ? { fault: this.options.fault } : {}),
       ...(Object.keys(this.origins).length > 0 ? { origins: this.origins } : {}),
     };
     return encodeCheckpoint(checkpoint);
@@ -264,7 +270,7 @@ export class Trainer {
   load(bytes: Uint8Array): Checkpoint {
     const checkpoint = decodeCheckpoint(bytes);
     requireSameSettings(checkpoint.settings, this.settings);
-    requireSameMaker(checkpoint, this.fault?.name, this.engine.kernel);
+    requireSameMaker(checkpoint, this.options.fault?.name, this.engine.kernel);
     this.iteration = checkpoint.iteration;
     this.steps = checkpoint.steps;
     for (const [i, learner] of this.learners.entries()) loadLearner(learner, checkpoint.learners[i]);
@@ -324,16 +330,10 @@ export class Trainer {
       Array.from(seating.learnerOf, (learner) => (learners[learner] ? value(learner) : 0));
     const rows = new Int32Array(seating.names.length);
     for (let row = 0; row < batch.rows; row++) if (batch.imagined[row] === 0) rows[batch.agent[row]]++;
-    recorder.count(
-      iteration,
-      'updates.policy',
-      perAgent((learner) => learners[learner].updates),
-    );
-    recorder.count(
-      iteration,
-      'order',
-      perAgent((learner) => order.indexOf(learner)),
-    );
+    const updates = perAgent((learner) => learners[learner].updates);
+    recorder.count(iteration, 'updates.policy', updates);
+    const places = perAgent((learner) => order.indexOf(learner));
+    recorder.count(iteration, 'order', places);
     recorder.count(iteration, 'push.real', rows);
     recorder.count(iteration, 'buffer.real', rows);
     for (const [name, values] of this.crew?.counters(learners, rows) ?? []) recorder.count(iteration, name, values);

@@ -59,7 +59,7 @@ class PageTraining {
   }
 
   private async train(name: string, request: TrainRequest): Promise<void> {
-    this.caller ??= new Caller(new Worker(new URL('../workers/train.worker.ts', import.meta.url), { type: 'module' }));
+    const caller = this.worker();
     this.running = true;
     this.request = request;
     this.error = '';
@@ -70,25 +70,31 @@ class PageTraining {
     const begun = performance.now();
     let [looked, drawn] = [0, 0];
     let ended: Promise<unknown> = Promise.resolve();
+    // Whoever reads what is written begins when there is something to see: until then the trainer has the machine for itself.
+    let reported = () => {};
+    const first = new Promise<void>((resolve) => {
+      reported = resolve;
+    });
     try {
-      const result = await this.caller.call<{ threads: number; checkpoint?: Uint8Array }, TrainNews>(
+      const result = await caller.call<{ threads: number; checkpoint?: Uint8Array }, TrainNews>(
         'train',
         [request, words.language],
         (news) => {
           if (news.kind === 'file') {
-            ended = run.addFile(news.path, new Blob([news.bytes]));
+            const { path, bytes } = news;
+            ended = first.then(() => run.addFile(path, new Blob([bytes])));
             // The doctor looks again as the run grows, and never waits in line behind itself.
-            if (news.path !== 'manifest.json' && performance.now() - looked > look) {
+            if (path !== 'manifest.json' && performance.now() - looked > look) {
               looked = performance.now();
-              void run.diagnose(false);
+              void ended.then(() => run.diagnose(false));
             }
           } else if (news.kind === 'report') {
             this.firstReport ||= performance.now() - begun;
             this.iteration = news.told.iteration;
             this.done = news.told.step;
-            this.speed = news.speed;
-            this.left = news.left;
+            if (news.pace) ({ speed: this.speed, left: this.left } = news.pace);
             this.reader?.report(news.told);
+            reported();
             if (performance.now() - drawn < draw) return;
             drawn = performance.now();
             this.curves = this.reader?.list() ?? [];
@@ -109,8 +115,22 @@ class PageTraining {
     } catch (error) {
       this.error = (error as Error).message;
     } finally {
+      reported();
       this.running = false;
     }
+  }
+
+  /** Loads the trainer while its form is filled in. */
+  prepare(): void {
+    if (!this.caller)
+      void this.worker()
+        .call('prepare')
+        .catch(() => undefined);
+  }
+
+  private worker(): Caller {
+    this.caller ??= new Caller(new Worker(new URL('../workers/train.worker.ts', import.meta.url), { type: 'module' }));
+    return this.caller;
   }
 
   async stop(): Promise<void> {

@@ -4,6 +4,8 @@ import { applyFault, findFault, onsetNotice } from '../../../src/faults/index.ts
 import type { Game } from '../../../src/games/game.ts';
 import { gameMaker, hasPictures, type Player } from '../../../src/games/index.ts';
 import { type Language, speak } from '../../../src/language/language.ts';
+import { createEngine } from '../../../src/net/engine.ts';
+import type { Engine } from '../../../src/net/types.ts';
 import type { WritableStore } from '../../../src/recording/source.ts';
 import { join, memoryStore } from '../../../src/recording/source.ts';
 import { RecordingWriter } from '../../../src/recording/writer.ts';
@@ -18,7 +20,7 @@ import { answer } from './rpc.ts';
 export type TrainNews =
   | { kind: 'file'; path: string; bytes: Uint8Array<ArrayBuffer> }
   | { kind: 'start'; steps: number; agents: string[]; policies: string[] }
-  | { kind: 'report'; told: ToldIteration; speed: number; left: number }
+  | { kind: 'report'; told: ToldIteration; pace?: { speed: number; left: number } }
   | { kind: 'episode'; replay: Replay }
   | { kind: 'notice'; sentence: string };
 
@@ -30,8 +32,16 @@ export interface TrainRequest {
 }
 
 let stop = new AbortController();
+/** An engine that was made before anybody asked for a training: to compile its kernels and to start its threads takes as long as the first episodes. */
+let spare: Promise<Engine> | undefined;
 
 answer({
+  /** Gets ready for a training that may be asked for. */
+  prepare() {
+    spare ??= createEngine();
+    spare.catch(() => undefined);
+  },
+
   async train([request, language]: [TrainRequest, Language], progress) {
     const say = progress as (news: TrainNews) => void;
     stop = new AbortController();
@@ -45,36 +55,46 @@ answer({
     if (notice) say({ kind: 'notice', sentence: notice });
     let checkpoint: Uint8Array | undefined;
     let film: (() => Replay | undefined) | undefined;
-    const result = await train(settings, {
-      ...(stages ? { stages } : {}),
-      ...(request.resume ? { resume: request.resume } : {}),
-      signal: stop.signal,
-      clock: () => Date.now() / 1000,
-      recording: (manifest) => RecordingWriter.create(telling(memoryStore('page'), say), manifest),
-      checkpoint: async (bytes) => {
-        checkpoint = bytes;
-      },
-      onStart: ({ steps, agents, policies, play }) => {
-        say({ kind: 'start', steps, agents, policies });
-        film = filming(settings, play, agents);
-      },
-      onIteration: ({ iteration, steps, readings, returns, stepsPerSecond, secondsLeft }) => {
-        const told = {
-          iteration,
-          step: steps,
-          time: Date.now() / 1000,
-          readings,
-          returns: returns.map(({ mean }) => mean),
-        };
-        say({ kind: 'report', told, speed: stepsPerSecond, left: secondsLeft });
-        const replay = film?.();
-        if (replay) say({ kind: 'episode', replay });
-      },
-      onNotice: (sentence) => say({ kind: 'notice', sentence }),
-    });
-    const { threads } = result.trainer.engine;
-    result.dispose();
-    return { stopped: result.stopped, threads, checkpoint };
+    const usual = settings.kernel === 'auto' && settings.engine === 'auto' && settings.threads === null;
+    const engine = usual ? await spare?.catch(() => undefined) : undefined;
+    if (engine) spare = undefined;
+    try {
+      const result = await train(settings, {
+        ...(engine ? { engine } : {}),
+        ...(stages ? { stages } : {}),
+        ...(request.resume ? { resume: request.resume } : {}),
+        signal: stop.signal,
+        clock: () => Date.now() / 1000,
+        recording: (manifest) => RecordingWriter.create(telling(memoryStore('page'), say), manifest),
+        checkpoint: async (bytes) => {
+          checkpoint = bytes;
+        },
+        onStart: ({ steps, agents, policies, play }) => {
+          say({ kind: 'start', steps, agents, policies });
+          film = filming(settings, play, agents);
+        },
+        // How an iteration was played is told at once; what was learnt from it follows when that is written and looked at.
+        onPlayed: ({ iteration, steps, returns }) => {
+          const means = returns.map(({ mean }) => mean);
+          say({
+            kind: 'report',
+            told: { iteration, step: steps, time: Date.now() / 1000, readings: [], returns: means },
+          });
+        },
+        onIteration: ({ iteration, steps, readings, stepsPerSecond, secondsLeft }) => {
+          const told = { iteration, step: steps, time: Date.now() / 1000, readings, returns: [] };
+          say({ kind: 'report', told, pace: { speed: stepsPerSecond, left: secondsLeft } });
+          const replay = film?.();
+          if (replay) say({ kind: 'episode', replay });
+        },
+        onNotice: (sentence) => say({ kind: 'notice', sentence }),
+      });
+      const { threads } = result.trainer.engine;
+      result.dispose();
+      return { stopped: result.stopped, threads, checkpoint };
+    } finally {
+      engine?.dispose();
+    }
   },
 
   stop() {
