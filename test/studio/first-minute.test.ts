@@ -1,49 +1,20 @@
 /** The studio as a newcomer meets it: the answer first, charts as people know them, the table of runs, drops that stay, and a server that goes and comes back. */
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { causeById } from '../../src/doctor/causes.ts';
 import { findFault } from '../../src/faults/index.ts';
-import { createRecording } from '../../src/recording/node.ts';
 import { number } from '../../src/report/number.ts';
 import { compareRuns } from '../../src/sweep/compare.ts';
 import { readRuns } from '../../src/sweep/node.ts';
 import { findChromium } from '../support/browser.ts';
 import { temporaryFolder } from '../support/run.ts';
-import { openPage, record, type Served, serveStudio } from '../support/studio.ts';
+import { longRun, openPage, record, type Served, serious, serveStudio } from '../support/studio.ts';
 
 const folder = temporaryFolder();
 const runs = join(folder, 'runs');
 const cause = causeById(findFault('advantage-late').cause)!;
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  id: string;
-  impact: string;
-  nodes: { html: string }[];
-}
-
-/** A run of many iterations that was written as a trainer does, with one spike that no thinning may lose. */
-async function longRun(name: string, iterations: number): Promise<void> {
-  const writer = await createRecording(join(runs, name), { format: 'trueline/1', name, ended: 'finished' });
-  const portion = 200;
-  for (let first = 0; first < iterations; first += portion) {
-    const count = Math.min(portion, iterations - first);
-    const at = Int32Array.from({ length: count }, (_, i) => first + i);
-    for (const reading of ['k3', 'entropy'])
-      await writer.append('scalars', {
-        iteration: at,
-        step: Float64Array.from(at, (i) => 64 * i),
-        name: Array.from(at, () => reading),
-        value: Float64Array.from(at, (i) => (i === 7777 ? 50 : Math.sin(i / 500) + (i % 7) / 10)),
-      });
-    await writer.flush();
-  }
-  await writer.merge(writer.position());
-  await writer.close();
-}
 
 describe.skipIf(!findChromium())('the first minute with the studio', () => {
   let browser: Browser;
@@ -57,19 +28,10 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
   };
   const textOf = async (selector: string) => (await page.locator(selector).allInnerTexts()).join('\n');
   const graph = (n = 0) => page.locator('.u-over').nth(n);
-  const serious = async () => {
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() =>
-      (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
-    );
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
-  };
 
   beforeAll(async () => {
     mkdirSync(runs, { recursive: true });
-    await longRun('long', 12_000);
+    await longRun(join(runs, 'long'), 12_000);
     const echo = { game: 'echo', gameSettings: { seats: 2 }, steps: 16 * 32 * 2 * 6 };
     await record(join(runs, 'healthy'), echo);
     await record(join(runs, 'late'), echo, 'advantage-late');
@@ -173,6 +135,15 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await page.keyboard.up('Control');
     await page.waitForFunction(() => location.hash.includes('zoom='));
     const toggle = page.locator('[data-testid=legend] button').first();
+    // A pointer on a name makes its line stand out, in the other charts too.
+    const drawn = () =>
+      page.evaluate(() => [...document.querySelectorAll('canvas')].slice(0, 2).map((one) => one.toDataURL()));
+    await page.mouse.move(0, 0);
+    const plain = await drawn();
+    await toggle.hover();
+    await expect.poll(async () => (await drawn()).every((picture, i) => picture !== plain[i])).toBe(true);
+    await page.mouse.move(0, 0);
+    await expect.poll(drawn).toEqual(plain);
     await toggle.click();
     expect(await toggle.getAttribute('aria-pressed')).toBe('false');
     const label = await toggle.innerText();
@@ -204,6 +175,14 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await page.fill('input[aria-label="Tags, separated by blanks"]', 'keep odd');
     await page.click('button:text-is("Save")');
     await page.waitForSelector('.tag:text-is("odd")');
+    await page.click('button[aria-label="Tags and note of late"]');
+    await page.fill('input[aria-label="Note"]', 'lags one step');
+    await page.click('button:text-is("Save")');
+    await page.waitForSelector('tr:has(.tag:text-is("keep")) :text("lags one step")');
+    const groups = page.locator('label:has-text("Group by") select');
+    await groups.selectOption('verdict');
+    await page.waitForSelector('tr.group:has-text("verdict=faulty")');
+    await groups.selectOption('');
     await page.check('input[aria-label="Select long"]');
     await page.click('button:text-is("To the bin")');
     await expect.poll(() => rows.count()).toBe(2);
@@ -306,10 +285,16 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
         ['#/runs?runs=late&whole=1', '.checks'],
         ['#/runs?table=1', '[data-testid=run-table] tbody tr'],
         ['#/train', 'form'],
+        ['#/replay', 'button:text-is("stag-hunt")'],
+        ['#/compare?runs=late|healthy', '.plot'],
       ]) {
         await open(hash);
         await page.waitForSelector(ready);
-        expect(await serious(), `${hash} ${width} ${theme} ${language}`).toEqual([]);
+        if (hash === '#/replay') {
+          await page.click(ready);
+          await page.waitForSelector('canvas[data-step="0"]');
+        }
+        expect(await serious(page), `${hash} ${width} ${theme} ${language}`).toEqual([]);
         expect(await page.evaluate(() => document.documentElement.scrollWidth), hash).toBeLessThanOrEqual(width);
         if (hash === '#/runs?runs=late') expect((await graph().boundingBox())!.y).toBeLessThan(844);
         if (language === 'zh') expect(await textOf('main')).toMatch(/\p{Script=Han}/u);

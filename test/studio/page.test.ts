@@ -97,7 +97,8 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     await page.waitForSelector('canvas[data-step="0"]', { timeout: 60_000 });
     await page.keyboard.press('ArrowRight');
     await page.waitForSelector('canvas[data-step="1"]');
-    expect(page.url()).toContain('step=1');
+    // The address follows a little later.
+    await expect.poll(() => page.url()).toContain('step=1');
     const text = await textOf('main');
     expect(text).toContain('player_1');
     expect(text).toMatch(/up|down|left|right|stay/);
@@ -136,7 +137,7 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
       return new Set(Array.from({ length: data.length / 4 }, (_, i) => `${data[4 * i]} ${data[4 * i + 1]}`)).size;
     });
     expect(drawn).toBeGreaterThan(10);
-    // The link leads back to the same moment; the address follows a little later.
+    // The link leads back to the same moment.
     await expect.poll(() => page.url()).toMatch(/step=1(&|$)/);
     const link = page.url();
     await open('#/drop');

@@ -1,6 +1,9 @@
 /** What the studio's tests share: its built server, recordings made on the spot, and what is measured in a page. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { applyFault, findFault } from '../../src/faults/index.ts';
+import { createRecording } from '../../src/recording/node.ts';
 import { trainInto } from '../../src/training/node.ts';
 import { readSettings } from '../../src/training/settings.ts';
 import { cleanStages } from '../../src/training/stages.ts';
@@ -30,6 +33,26 @@ export async function record(folder: string, settings: object, fault?: string): 
   result.dispose();
 }
 
+/** A run of many iterations that was written as a trainer does, with one spike that no thinning may lose. */
+export async function longRun(folder: string, iterations: number): Promise<void> {
+  const writer = await createRecording(folder, { format: 'trueline/1', name: 'long', ended: 'finished' });
+  const portion = 200;
+  for (let first = 0; first < iterations; first += portion) {
+    const count = Math.min(portion, iterations - first);
+    const at = Int32Array.from({ length: count }, (_, i) => first + i);
+    for (const reading of ['k3', 'entropy'])
+      await writer.append('scalars', {
+        iteration: at,
+        step: Float64Array.from(at, (i) => 64 * i),
+        name: Array.from(at, () => reading),
+        value: Float64Array.from(at, (i) => (i === 7777 ? 50 : Math.sin(i / 500) + (i % 7) / 10)),
+      });
+    await writer.flush();
+  }
+  await writer.merge(writer.position());
+  await writer.close();
+}
+
 /** A page of the shared browser; whatever it complains of is added to the list. */
 export async function openPage(complaints: string[]): Promise<{ browser: Browser; page: Page }> {
   const browser = await openBrowser();
@@ -41,6 +64,25 @@ export async function openPage(complaints: string[]): Promise<{ browser: Browser
     if (message.type() === 'error') complaints.push(message.text());
   });
   return { browser, page };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
+}
+
+/** What axe finds that keeps people from using the page. */
+export async function serious(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
 }
 
 export interface Faint {
