@@ -127,6 +127,8 @@ class Recorder(Buffers):
         watch = self._watching.add(known, supply, optimizers, len(self._manifest["tensors"]))
         for tensor in watch.tensors:
             about = {"name": tensor.name, "policy": known, "role": tensor.role, "size": tensor.parameter.numel()}
+            if getattr(tensor.parameter, "requires_grad", None) is False:
+                about["frozen"] = True
             self._manifest["tensors"].append(about)
         if hasattr(actor, "modules"):
             self._actors.append(actor)

@@ -11,6 +11,8 @@ const conventions = {
   'time-limit-ends':
     'Where episodes end by the time limit often, bootstrap the value of the state that followed: only a termination is worth 0.',
   'rewards-treated': 'Nothing is to be changed; read learning curves in the rewards that the environment paid.',
+  'bootstrap-in-reward':
+    'Nothing is to be changed; recording `env_reward` beside such rewards shows what the environment paid.',
   'clip-scheduled': 'Nothing is to be changed; leave `clip` out of the settings where it follows a schedule.',
   'objective-without-ratio':
     'Nothing is to be changed as long as every batch is passed over once: without the ratio, later passes are not corrected for the steps before them.',

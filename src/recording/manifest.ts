@@ -13,6 +13,7 @@ const tensor = z.looseObject({
   name: z.string(),
   policy: z.int().min(0).optional(),
   role: z.enum(['trunk', 'head', 'critic', 'shared', 'other']).optional(),
+  frozen: z.boolean().optional(),
   size: z.int().min(0).optional(),
 });
 

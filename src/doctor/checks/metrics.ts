@@ -12,12 +12,13 @@ import { ProofStore } from '../found.ts';
 import { limits } from '../limits.ts';
 import { resolution } from '../pairing/scoring.ts';
 import { MetricForm, type MetricOver, type MetricQuantity } from '../transforms/loss/metric-form.ts';
+import { ReportedNorms } from './reported-norms.ts';
 
 export const metrics: Check = {
   id: 'metrics',
   group: 'reading',
   question: ['Are KL, clip fraction and entropy reported as they are?', 'KL、裁剪比例与熵是否如实报告？'],
-  needs: [['steps.approx_kl', 'steps.clip_fraction', 'steps.entropy'], ['replays.new_logp']],
+  needs: [['steps.approx_kl', 'steps.clip_fraction', 'steps.entropy', 'steps.grad_norm'], ['replays.new_logp']],
   causes: ['kl-estimator-cancels', 'metric-misreported'],
   start: (run) => new MetricsPass(run),
 };
@@ -50,6 +51,8 @@ const means = (name: string, pick: (stat: StepStat) => number): Record<string, P
 
 /** Where gradients are accumulated over two passes, programs tell the mean of both passes' readings. */
 const byHalves = (name: string) => `${name}, mean of two halves`;
+/** A reading may be over all rows where the loss leaves some out. */
+const overAll = (name: string) => `${name}, over all rows`;
 
 type Form = [MetricForm, Pick];
 const form = (quantity: MetricQuantity, pick: Pick, over?: MetricOver): Form => [new MetricForm(quantity, over), pick];
@@ -161,7 +164,11 @@ interface Cancelling {
 }
 
 class MetricsPass implements Pass {
-  constructor(private readonly run: Run) {}
+  private readonly norms: ReportedNorms;
+
+  constructor(private readonly run: Run) {
+    this.norms = new ReportedNorms(run);
+  }
 
   private readonly tallies = new Map<string, Tally>();
   private readonly cancelling = new Map<number, Cancelling>();
@@ -170,6 +177,7 @@ class MetricsPass implements Pass {
 
   iteration(iteration: Iteration): void {
     if (iteration.probed) return;
+    this.norms.see(iteration);
     const steps = reportedSteps(iteration);
     this.clips.push(...iteration.clips.values());
     for (const policy of new Set(steps.map(({ stat }) => stat.policy))) {
@@ -206,6 +214,7 @@ class MetricsPass implements Pass {
         Math.abs(value - other) <= metric.slack(stat, noise) + limits.metric.value * Math.abs(other);
       tally.steps++;
       const half = () => iteration.halves.get(stepKey(stat.epoch, stat.minibatch, stat.policy)) ?? stat;
+      const all = () => iteration.unweighed?.get(stepKey(stat.epoch, stat.minibatch, stat.policy));
       let right = false;
       let honest = Number.NaN;
       for (const [name, pick] of Object.entries(metric.right)) {
@@ -219,6 +228,9 @@ class MetricsPass implements Pass {
         const halved = pick(half(), context);
         if (close(halved)) right = true;
         else tally.miss(byHalves(name), iteration.number, stat.rows, value, halved);
+        const whole = pick(all() ?? stat, context);
+        if (close(whole)) right = true;
+        else tally.miss(overAll(name), iteration.number, stat.rows, value, whole);
       }
       if (metric.column === 'approx_kl') this.cancels(iteration, stat, value);
       if (right) continue;
@@ -263,7 +275,7 @@ class MetricsPass implements Pass {
     for (const [name, tally] of this.tallies) {
       const { column, steps } = tally;
       const forms = Object.keys(table.find((metric) => metric.column === column)!.right);
-      const { wrong, onset, rows, reported, recomputed } = tally.best([...forms, ...forms.map(byHalves)]);
+      const { wrong, onset, rows, reported, recomputed } = tally.best([...forms, ...forms.map(byHalves), ...forms.map(overAll)]);
       measured[`${name}: steps`] = steps;
       measured[`${name}: disagreeing`] = wrong;
       const late = onset > 0 && wrong >= limits.lateReadings.value && wrong >= limits.lateReadingShare.value * steps;
@@ -308,8 +320,9 @@ class MetricsPass implements Pass {
           ],
         });
     }
+    findings.push(...this.norms.findings());
     const steps = [...this.tallies.values()].reduce((sum, tally) => sum + tally.steps, 0);
-    if (steps === 0)
+    if (steps === 0 && findings.length === 0)
       return {
         status: 'not-checked',
         measured,

@@ -10,6 +10,7 @@ import {
 import { buildChains, type Chains } from '../../math/chains.ts';
 import { budgets } from '../budgets.ts';
 import { clipsInUse } from './clip-in-use.ts';
+import { unfolded } from './folded-rewards.ts';
 import type { Numbers, Rows } from './rows.ts';
 import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';
@@ -30,9 +31,12 @@ export class Iteration {
   private keptChains: Chains | null | undefined;
   private keptBefore: Uint8Array | null | undefined;
   private keptOwn: Uint8Array | null = null;
+  private keptLeftOut: Uint8Array | null | undefined;
   private keptCredit: CreditInputs | null | undefined;
+  private keptFolded: { reward: Numbers | null } | null = null;
   private keptPairs: Map<number, number[]> | null = null;
   private keptStats: StepStats | null = null;
+  private keptUnweighed: Map<number, StepStat> | null | undefined;
   private keptHalves: Map<number, StepStat> | null = null;
   /** Per policy, the clip range in use where a schedule moved it away from the declared one. */
   clips: ReadonlyMap<number, number> = new Map();
@@ -100,6 +104,14 @@ export class Iteration {
     return this.keptHalves;
   }
 
+  /** The same over all rows alike, where some have no weight; else null. */
+  get unweighed(): Map<number, StepStat> | null {
+    if (this.keptUnweighed !== undefined) return this.keptUnweighed;
+    const some = this.replays?.column('weight')?.includes(0) ?? false;
+    this.keptUnweighed = some && this.stats.size > 0 ? stepStats(this, this.clips, false).whole : null;
+    return this.keptUnweighed;
+  }
+
   /** The clip range of a step: what the step says, or else what was found to be in use, or is declared. */
   clipOf(key: number, clips = this.clips): number {
     this.keptClips ??= clipsOf(this.steps);
@@ -138,11 +150,17 @@ export class Iteration {
     return this.keptChains;
   }
 
+  /** Rewards without what follows a time limit, where the program has added it to them; else null. */
+  get folded(): Numbers | null {
+    this.keptFolded ??= { reward: this.samples && unfolded(this.samples, this.run.number('gamma')) };
+    return this.keptFolded.reward;
+  }
+
   get credit(): CreditInputs | null {
     if (this.keptCredit !== undefined) return this.keptCredit;
     const { samples, chains } = this;
-    const reward = samples?.column('reward');
     const value = samples?.column('value');
+    const reward = this.folded ?? samples?.column('reward');
     const terminated = samples?.column('terminated');
     const truncated = samples?.column('truncated') ?? null;
     // Declared so, a time limit is an end like any other, under every rule.
@@ -220,6 +238,21 @@ export class Iteration {
       if (sample[i] < samples && !(source && source[i] !== this.number && !Number.isNaN(source[i]))) own[i] = 1;
     this.keptOwn = own;
     return own;
+  }
+
+  /** 1 for every sample that the update saw and gave no weight whenever it did; null where nothing was left out. */
+  get leftOut(): Uint8Array | null {
+    if (this.keptLeftOut !== undefined) return this.keptLeftOut;
+    this.keptLeftOut = null;
+    const weight = this.replays?.column('weight');
+    if (!weight || !this.samples) return null;
+    const out = new Uint8Array(this.samples.rows);
+    const sample = this.replays!.column('sample')!;
+    const { own } = this;
+    for (let i = 0; i < own.length; i++) if (own[i] === 1 && weight[i] === 0) out[sample[i]] = 1;
+    for (let i = 0; i < own.length; i++) if (own[i] === 1 && weight[i] !== 0) out[sample[i]] = 0;
+    if (out.includes(1)) this.keptLeftOut = out;
+    return this.keptLeftOut;
   }
 
   /** 1 for every replay that no optimiser step of its policy precedes in this iteration. */

@@ -9,6 +9,8 @@ export interface TensorInfo {
   policy: number;
   role: string;
   size: number;
+  /** No gradient is wanted. */
+  frozen: boolean;
 }
 
 export class Run {
@@ -44,6 +46,7 @@ export class Run {
       policy: tensor.policy ?? 0,
       role: tensor.role ?? 'other',
       size: tensor.size ?? Number.NaN,
+      frozen: tensor.frozen === true,
     }));
     this.settings = manifest.settings ?? {};
   }

@@ -75,8 +75,12 @@ export interface StepStats {
   halves: () => Map<number, StepStat>;
 }
 
-/** `clips` are the ranges in use by policy, where they are not the declared one. */
-export function stepStats(iteration: Iteration, clips: ReadonlyMap<number, number> = new Map()): StepStats {
+/** `clips` are the ranges in use by policy, where they are not the declared one; without `weighed` all rows count alike. */
+export function stepStats(
+  iteration: Iteration,
+  clips: ReadonlyMap<number, number> = new Map(),
+  weighed = true,
+): StepStats {
   const { replays, samples, before } = iteration;
   if (!replays || !before) return { whole: new Map(), halves: () => new Map() };
   const epoch = replays.column('epoch')!;
@@ -88,7 +92,7 @@ export function stepStats(iteration: Iteration, clips: ReadonlyMap<number, numbe
     fresh: replays.measured('new_logp')!,
     used: replays.column('old_logp'),
     stored: samples?.measured('old_logp') ?? null,
-    weight: replays.column('weight'),
+    weight: weighed ? replays.column('weight') : null,
     advantage: replays.column('advantage'),
     credit: replays.column('advantage') ? null : (samples?.column('advantage') ?? null),
     entropy: replays.column('entropy'),

@@ -38,6 +38,12 @@ export const credit = {
     'distance between two coefficients that are the same',
     'Columns in single precision that vary little leave a coefficient uncertain in its third digit.',
   ),
+  formTold: limit(
+    'test',
+    5,
+    'times what rounding explains by which two forms of a normaliser must differ',
+    'A deviation near 1 is its own square, and tells nothing.',
+  ),
   unpaired: limit(
     'test',
     0.5,
@@ -237,6 +243,12 @@ export const credit = {
     0.0001,
     'the same as a share of the reward',
     'Programs that add up or average rewards round once more.',
+  ),
+  rewardKinds: limit(
+    'test',
+    128,
+    'different rewards that are few',
+    'A game pays for so many events and their sums; a reward that is measured has as many values as rows.',
   ),
   rewardScale: limit(
     'definition',

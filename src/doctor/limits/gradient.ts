@@ -275,6 +275,12 @@ export const gradient = {
     'share of the updates in which the bonus dominates',
     'Schedules begin with a large one.',
   ),
+  clipApart: limit(
+    'definition',
+    1.5,
+    'times the declared limit beyond which gradients were not clipped',
+    'Actor and critic, each clipped by itself, have 1.42 times the limit together.',
+  ),
   lateSteps: limit(
     'definition',
     0.2,

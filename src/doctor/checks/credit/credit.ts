@@ -116,6 +116,7 @@ class CreditPass implements Pass {
   private earlier: Float64Array | null = null;
   private searched = 0;
   private narrow = false;
+  private folded = 0;
   private limited = 0;
   private readonly cover = new Cover(hypotheses);
 
@@ -128,14 +129,17 @@ class CreditPass implements Pass {
     if (!this.rule) return;
     const truth = iteration.advantages('asRecorded', this.rule)!;
     const slack = creditSlack(iteration, truth, this.rule);
+    if (iteration.folded) this.folded++;
     this.narrow ||= creditGrain(iteration) > 0;
     if (this.run.setting('truncation_bootstraps') === false)
       for (const flag of iteration.samples!.column('truncated') ?? []) if (flag === 1) this.limited++;
     const agent = iteration.samples!.column('agent')!;
+    // Nobody learns from the credit of a row that enters no loss: a step that only resets may be given none.
+    const { leftOut } = iteration;
     const cells = new Map<number, { looked: number; wrong: number[] }>();
     for (let i = 0; i < truth.length; i++) {
       const gap = Math.abs(truth[i] - recorded[i]);
-      if (!Number.isFinite(gap)) continue;
+      if (!Number.isFinite(gap) || leftOut?.[i] === 1) continue;
       const cell = cells.get(agent[i]) ?? { looked: 0, wrong: [] };
       cells.set(agent[i], cell);
       cell.looked++;
@@ -185,8 +189,12 @@ class CreditPass implements Pass {
   }
 
   private remarks(): Pick<Outcome, 'remarks'> {
-    const { rule, narrow, limited } = this;
+    const { rule, narrow, limited, folded } = this;
     const remarks: Remark[] = [];
+    if (folded > 0) {
+      const summary = 'Where a time limit cut an episode off, the reward holds the discounted value of what follows.';
+      remarks.push(conventionRemark('bootstrap-in-reward', summary));
+    }
     if (limited > 0) {
       const summary = `Nothing follows an episode that a time limit cut off, as the settings declare: ${limited} rows.`;
       remarks.push(conventionRemark('time-limit-ends', summary));

@@ -34,9 +34,10 @@ class FinalPass implements Pass {
 
   iteration(iteration: Iteration): void {
     const { samples, chains } = iteration;
-    const [truncated, value, next, advantage, reward] = ['truncated', 'value', 'next_value', 'advantage', 'reward'].map(
+    const [truncated, value, next, advantage] = ['truncated', 'value', 'next_value', 'advantage'].map(
       (name) => samples?.column(name) ?? null,
     );
+    const reward = iteration.folded ?? samples?.column('reward');
     if (!chains || !truncated || !value || this.run.setting('truncation_bootstraps') === false) return;
     const gamma = this.run.number('gamma');
     const spread = rangeOf(value);

@@ -15,6 +15,7 @@ import { Constant } from '../../transforms/credit/constant.ts';
 import { Raw } from '../../transforms/rows/raw.ts';
 import type { Transform } from '../../transforms/transform.ts';
 import { merge } from '../gradient/wiring.ts';
+import { centred, formText, type OddForm, oddForm, oneSign } from './normaliser-form.ts';
 
 export const normalisation: Check = {
   id: 'normalisation',
@@ -45,6 +46,8 @@ interface Policy {
   oneSided: number;
   unnormalised: number;
   wild: number;
+  odd: number;
+  form: OddForm | null;
   /** Updates of unusual scale that the program means: it declares to keep the scale, or takes the mean away and nothing else. */
   meant: number;
   onset: Record<Kind, number>;
@@ -52,7 +55,7 @@ interface Policy {
   proofs: Record<Kind, ProofStore>;
 }
 
-type Kind = 'constant' | 'oneSided' | 'unnormalised' | 'wild';
+type Kind = 'constant' | 'oneSided' | 'unnormalised' | 'wild' | 'odd';
 
 class NormalisationPass implements Pass {
   private readonly policies = new Map<number, Policy>();
@@ -99,6 +102,7 @@ class NormalisationPass implements Pass {
         if (cells.some((rowsOf) => this.varies(iteration, rowsOf))) note('constant');
       } else if (Math.abs(whole.mean) > limits.oneSided.value * whole.std && this.declared && oneSign(used, list))
         note('oneSided');
+      else if (this.form(iteration, own, used, list, levels)) note('odd');
       else if (!this.declared) {
         if (!beyond(whole.std) || !this.rewardsBeyond(iteration)) continue;
         if (this.keeps || this.shifted(iteration, values, list) || levels.some((level) => centred(used, list, level)))
@@ -127,6 +131,20 @@ class NormalisationPass implements Pass {
         if ((this.credit(iteration, samplesOf)?.std ?? Number.POSITIVE_INFINITY) > epsilon) note('unnormalised');
       }
     }
+  }
+
+  private form(
+    iteration: Iteration,
+    own: Policy,
+    used: ArrayLike<number>,
+    list: Int32Array,
+    levels: readonly ((row: number) => number)[],
+  ): boolean {
+    const column = iteration.samples?.column('advantage');
+    const sample = iteration.replays!.column('sample')!;
+    const found = column ? oddForm(used, (row) => column[sample[row]], list, levels) : null;
+    own.form = found ?? own.form;
+    return found !== null;
   }
 
   /** Whether the rewards themselves, where there are any, are far from unit scale. */
@@ -226,14 +244,17 @@ class NormalisationPass implements Pass {
       oneSided: 0,
       unnormalised: 0,
       wild: 0,
+      odd: 0,
+      form: null,
       meant: 0,
-      onset: { constant: never, oneSided: never, unnormalised: never, wild: never },
+      onset: { constant: never, oneSided: never, unnormalised: never, wild: never, odd: never },
       latest: { mean: Number.NaN, std: Number.NaN },
       proofs: {
         constant: new ProofStore(),
         oneSided: new ProofStore(),
         unnormalised: new ProofStore(),
         wild: new ProofStore(),
+        odd: new ProofStore(),
       },
     };
     this.policies.set(policy, own);
@@ -306,7 +327,8 @@ class NormalisationPass implements Pass {
         undefined,
         `Advantages in the loss are all of one sign (mean ${figure(mean)}, spread ${figure(std)}).`,
       );
-    if (most('unnormalised'))
+    if (most('odd')) add('advantage-not-normalised', 'odd', undefined, formText(own.form!));
+    else if (most('unnormalised'))
       add(
         'advantage-not-normalised',
         'unnormalised',
@@ -323,17 +345,4 @@ class NormalisationPass implements Pass {
       );
     return findings;
   }
-}
-
-/** Whether the mean of most cells was taken away. */
-function centred(used: ArrayLike<number>, rows: Int32Array, level: (row: number) => number): boolean {
-  const cells = cellsOf(rows, level, fewestRows).lists.map((cell) => spread(gather(used, cell)));
-  const right = cells.filter(({ mean, std }) => Math.abs(mean) <= centredMean * std);
-  return cells.length > 0 && right.length > limits.most.value * cells.length;
-}
-
-function oneSign(used: ArrayLike<number>, rows: Int32Array): boolean {
-  let positive = 0;
-  for (const row of rows) if (used[row] > 0) positive++;
-  return positive >= limits.oneSign.value * rows.length || rows.length - positive >= limits.oneSign.value * rows.length;
 }

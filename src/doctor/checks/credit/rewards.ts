@@ -7,20 +7,21 @@ import { conventionRemark } from '../../conventions.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
-import { gather, rowsWhere } from '../../evidence/rows.ts';
+import { gather, type Numbers, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Cover, trialOf } from '../../pairing/cover.ts';
 import { Lag, lags } from '../../transforms/credit/lag.ts';
 import { EpisodeSums } from './episode-sums.ts';
+import { bootstrapped, ownFactors } from './reward-scales.ts';
 
 export const rewards: Check = {
   id: 'rewards',
   group: 'credit',
   question: ['Is a reward stored at the action that earned it?', '奖励是否存在挣得它的动作上？'],
   needs: [['samples.reward'], ['samples.env_reward', 'episodes.return']],
-  causes: ['reward-time-shifted', 'reward-bookkeeping'],
+  causes: ['reward-time-shifted', 'reward-bookkeeping', 'credit-formula-differs'],
   start: (run) => new RewardsPass(run),
 };
 
@@ -33,11 +34,10 @@ class RewardsPass implements Pass {
   private wrong = 0;
   private treated: 'clipped' | 'normalised' | null = null;
   private readonly cover = new Cover(hypotheses);
-  /** Rewards that stand with another agent than was paid. */
-  private filed = 0;
-  private readonly struck = new Set<number>();
-  private onset = Number.POSITIVE_INFINITY;
-  private readonly proof = new ProofStore();
+  /** Rewards that stand with another agent than was paid, that some agents have a factor of their own on, and that hold a bootstrap where no time limit is. */
+  private readonly filed = noted();
+  private readonly scaled = { ...noted(), factors: new Map<number, number>() };
+  private readonly early = noted();
 
   private readonly sums: EpisodeSums;
 
@@ -48,12 +48,23 @@ class RewardsPass implements Pass {
   iteration(iteration: Iteration): void {
     this.sums.see(iteration);
     const { samples, chains } = iteration;
-    const reward = samples?.column('reward');
+    const reward = iteration.folded ?? samples?.column('reward');
     const paid = samples?.column('env_reward');
     if (!samples || !chains || !reward || !paid) return;
     const alike = (a: number, b: number) =>
       Math.abs(a - b) <= limits.sameReward.value + limits.sameRewardRelative.value * Math.abs(b);
     const wrong = rowsWhere(samples.rows, (i) => !alike(reward[i], paid[i]) && !Number.isNaN(reward[i] + paid[i]));
+    const factors = wrong.length >= fewestRows ? ownFactors(iteration, reward, paid) : null;
+    if (factors) {
+      this.scaled.factors = factors;
+      this.note(iteration, this.scaled, wrong, reward, paid);
+      return;
+    }
+    const early = bootstrapped(iteration, reward, paid, wrong);
+    if (early.length >= fewestRows && early.length >= limits.nearlyAll.value * wrong.length) {
+      this.note(iteration, this.early, wrong, reward, paid);
+      return;
+    }
     const treated = clipped(reward, paid, wrong)
       ? 'clipped'
       : rescaled(iteration, reward, paid, wrong)
@@ -65,12 +76,7 @@ class RewardsPass implements Pass {
       return;
     }
     if (wrong.length >= fewestRows && misfiled(iteration, reward, paid, wrong)) {
-      this.looked += samples.rows;
-      this.wrong += wrong.length;
-      this.filed += wrong.length;
-      this.onset = Math.min(this.onset, iteration.number);
-      for (const row of wrong) this.struck.add(samples.column('agent')![row]);
-      this.proof.rows(iteration.number, gather(reward, wrong), gather(paid, wrong));
+      this.note(iteration, this.filed, wrong, reward, paid);
       return;
     }
     if (wrong.length > noticedShare * samples.rows) {
@@ -91,6 +97,15 @@ class RewardsPass implements Pass {
       trialOf({ target, before, after }, limits.sameReward.value + limits.sameRewardRelative.value * size),
     );
     this.cover.add(iteration.number, gather(samples.column('agent')!, wrong), trials);
+  }
+
+  private note(iteration: Iteration, into: Noted, wrong: Int32Array, reward: Numbers, paid: Numbers): void {
+    this.looked += iteration.samples!.rows;
+    this.wrong += wrong.length;
+    into.rows += wrong.length;
+    into.onset = Math.min(into.onset, iteration.number);
+    for (const row of wrong) into.agents.add(iteration.samples!.column('agent')![row]);
+    into.proof.rows(iteration.number, gather(reward, wrong), gather(paid, wrong));
   }
 
   private remarks(): Pick<Outcome, 'remarks'> {
@@ -117,8 +132,13 @@ class RewardsPass implements Pass {
           : told('needs samples.env_reward', '需要 samples.env_reward'),
       };
     const evidence = [{ check: 'rewards', measured, expected }];
-    if (this.filed >= limits.most.value * wrong && this.filed >= fewestRows)
-      return { status: 'fail', measured, expected, findings: [this.bookkeeping(evidence)] };
+    for (const [into, tell] of [
+      [this.filed, () => this.misfiled()],
+      [this.scaled, () => this.apart()],
+      [this.early, () => this.bootstraps()],
+    ] as const)
+      if (into.rows >= limits.most.value * wrong && into.rows >= fewestRows)
+        return { status: 'fail', measured, expected, findings: [this.bookkeeping(into, evidence, tell())] };
     const [best] = this.cover.explain().found;
     if (wrong < fewestRows || !best || best.share < limits.clearly.value)
       return { status: wrong >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [], ...this.remarks() };
@@ -133,26 +153,62 @@ class RewardsPass implements Pass {
     return { status: 'fail', measured, expected, findings: foundBy(best, () => wording) };
   }
 
-  private bookkeeping(evidence: Finding['evidence']): Finding {
-    const agents = [...this.struck].sort((a, b) => a - b);
-    const names = agents.map((agent) => this.run.agentName(agent));
-    const share = percent(this.filed / Math.max(1, this.looked));
+  private bookkeeping(
+    { rows, agents, onset, proof }: Noted,
+    evidence: Finding['evidence'],
+    [cause, ...summary]: [cause: string, en: string, zh: string],
+  ): Finding {
     return {
-      cause: 'reward-bookkeeping',
-      confidence: confidence(1, this.filed),
-      agents,
-      onset: this.onset,
-      rows: this.filed,
-      ...this.proof.prove('reward', 'stored reward', 'paid to this agent'),
+      cause,
+      confidence: confidence(1, rows),
+      agents: [...agents].sort((a, b) => a - b),
+      onset,
+      rows,
+      ...proof.prove('reward', 'stored reward', 'paid to this agent'),
       told: true,
-      summary: told(
-        `${this.filed} stored rewards (${share}) are not what the environment paid to that agent, while the sum over ${names.join(', ')} is right at every step: they are filed under another agent.`,
-        `${this.filed} 个已存奖励（${share}）不是环境付给该智能体的，而每一步 ${names.join('、')} 的总和都正确：它们记到了别的智能体名下。`,
-      ),
+      summary: told(...summary),
       evidence,
     };
   }
+
+  private misfiled(): [string, string, string] {
+    const { rows, agents } = this.filed;
+    const names = [...agents].sort((a, b) => a - b).map((agent) => this.run.agentName(agent));
+    const share = percent(rows / Math.max(1, this.looked));
+    return [
+      'reward-bookkeeping',
+      `${rows} stored rewards (${share}) are not what the environment paid to that agent, while the sum over ${names.join(', ')} is right at every step: they are filed under another agent.`,
+      `${rows} 个已存奖励（${share}）不是环境付给该智能体的，而每一步 ${names.join('、')} 的总和都正确：它们记到了别的智能体名下。`,
+    ];
+  }
+
+  private apart(): [string, string, string] {
+    const factors = [...this.scaled.factors].sort(([a], [b]) => a - b);
+    const each = factors.map(([agent, factor]) => `${this.run.agentName(agent)} ${figure(factor)}`);
+    return [
+      'reward-bookkeeping',
+      `Stored rewards are what the environment paid times a factor that is not the same for all agents: ${each.join(', ')}.`,
+      `已存奖励是环境实付乘以一个因子，而各智能体的因子不同：${each.join('，')}。`,
+    ];
+  }
+
+  private bootstraps(): [string, string, string] {
+    const { rows } = this.early;
+    return [
+      'credit-formula-differs',
+      `${rows} stored rewards hold the discounted value of the next state although no time limit cuts their episode off: credit bootstraps there twice.`,
+      `${rows} 个已存奖励含有下一状态的折扣价值，而其回合并未被时间上限截断：信用在那里自举了两次。`,
+    ];
+  }
 }
+
+interface Noted {
+  rows: number;
+  agents: Set<number>;
+  onset: number;
+  proof: ProofStore;
+}
+const noted = (): Noted => ({ rows: 0, agents: new Set(), onset: Number.POSITIVE_INFINITY, proof: new ProofStore() });
 
 /** Whether what the agents of a step were paid stands with others of them: all of it with one, or each reward with another. Rewards that are shared out are a custom. */
 function misfiled(

@@ -1,5 +1,6 @@
 /** Whether the epoch loop ends at once, every time, although the policy has hardly moved. Stopping now and then is what the guard is for. */
 
+import { told } from '../../../language/language.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
@@ -10,7 +11,7 @@ export const klGuard: Check = {
   id: 'kl-guard',
   group: 'gradient',
   question: ['Does the epoch loop run on while the policy has hardly moved?', '策略几乎没动时，训练轮循环会继续吗？'],
-  needs: [['steps.stopped']],
+  needs: [['steps.stopped', 'replays.sample']],
   causes: ['kl-guard-too-tight'],
   start: (run) => new GuardPass(run),
 };
@@ -30,7 +31,11 @@ class GuardPass implements Pass {
   iteration(iteration: Iteration): void {
     const { steps } = iteration;
     const stopped = steps?.column('stopped');
-    if (!steps || !stopped || iteration.probed) return;
+    if (!steps || iteration.probed) return;
+    if (!stopped) {
+      this.unsaid(iteration);
+      return;
+    }
     const epoch = steps.column('epoch')!;
     const minibatch = steps.column('minibatch')!;
     const policy = steps.column('policy');
@@ -62,6 +67,26 @@ class GuardPass implements Pass {
     }
   }
 
+  /** Where the loop does not say when it stopped: a guard is declared, and an update took one step and left most rows unused. Before the first step there is no KL to stop for. */
+  private unsaid(iteration: Iteration): void {
+    const { samples, stats, run, leftOut } = iteration;
+    if (!samples || !(run.number('target_kl') > 0)) return;
+    const agent = samples.column('agent')!;
+    for (const policy of new Set([...stats.values()].map((stat) => stat.policy))) {
+      const own = [...stats.values()].filter((stat) => stat.policy === policy);
+      const agents = new Set(run.agentsOf(policy));
+      let rows = 0;
+      for (let row = 0; row < samples.rows; row++)
+        if (leftOut?.[row] !== 1 && (agents.size === 0 || agents.has(agent[row]))) rows++;
+      this.updates++;
+      if (own.length > 1 || !own[0].before || own[0].rows > (1 - limits.most.value) * rows) continue;
+      this.atOnce++;
+      this.kl += own[0].k2;
+      this.rows += own[0].rows;
+      this.onset = Math.min(this.onset, iteration.number);
+    }
+  }
+
   finish(): Outcome {
     const measured = {
       updates: this.updates,
@@ -69,7 +94,14 @@ class GuardPass implements Pass {
       k2_at_the_stop: figure(this.kl / Math.max(1, this.atOnce)),
     };
     const expected = { stopped_at_once: 'now and then at most', k2_at_the_stop: `above ${band}` };
-    if (this.updates === 0) return { status: 'not-checked', measured, expected, findings: [] };
+    if (this.updates === 0)
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings: [],
+        note: told('needs steps.stopped, or a declared target_kl', '需要 steps.stopped，或声明的 target_kl'),
+      };
     if (this.atOnce < 2 || this.atOnce < limits.guardAlways.value * this.updates)
       return { status: 'pass', measured, expected, findings: [] };
     return {

@@ -18,23 +18,32 @@ export const loss: Check = {
   group: 'gradient',
   question: ['Is the policy loss what its rows give?', '策略损失与其数据行算出的一致吗？'],
   needs: [['steps.policy_loss', 'steps.loss'], ['replays.new_logp'], ['replays.advantage']],
-  causes: ['loss-summed', 'broadcast-mismatch', 'advantage-sign-flipped', 'loss-formula-differs', 'metric-misreported'],
+  causes: [
+    'loss-summed',
+    'broadcast-mismatch',
+    'advantage-sign-flipped',
+    'padding-trained',
+    'loss-formula-differs',
+    'metric-misreported',
+  ],
   start: (run) => new LossPass(run),
 };
 
 const pairsOfValues = new LossIs('all-pairs', 'value');
 
-type Formula = 'mean' | 'unclipped' | 'plain' | 'sum' | 'outer' | 'negated' | 'other';
+type Formula = 'mean' | 'unclipped' | 'plain' | 'sum' | 'outer' | 'negated' | 'unmasked' | 'other';
 const causes: Partial<Record<Formula, [string, LossIs]>> = {
   sum: ['loss-summed', new LossIs('sum', 'policy')],
   outer: ['broadcast-mismatch', new LossIs('all-pairs', 'policy')],
   negated: ['advantage-sign-flipped', new LossIs('negated', 'policy')],
+  unmasked: ['padding-trained', new LossIs('unmasked', 'policy')],
 };
 
-/** What a formula gives for a step. */
-function given(formula: Formula, { loss, unclippedLoss, outerLoss, weight }: StepStat): number {
+/** What a formula gives for a step, whose rows without weight count in `all`. */
+function given(formula: Formula, { loss, unclippedLoss, outerLoss, weight }: StepStat, all?: StepStat): number {
   if (formula === 'sum') return weight * loss;
-  if (formula === 'outer') return outerLoss;
+  if (formula === 'outer') return all?.outerLoss ?? outerLoss;
+  if (formula === 'unmasked') return all?.loss ?? Number.NaN;
   if (formula === 'negated') return -loss;
   return formula === 'mean' ? loss : formula === 'unclipped' ? unclippedLoss : Number.NaN;
 }
@@ -90,7 +99,7 @@ class LossPass implements Pass {
       const usual = fits && (formula !== 'mean' || this.isMean(iteration, reported[row], stat, slack));
       return [{ row, stat, formula, usual, slack }];
     });
-    const told = judged.filter(({ formula, usual }) => usual || formula !== 'sum');
+    const told = judged.filter(({ formula, usual }) => usual || (formula !== 'sum' && formula !== 'unmasked'));
     // A clip that follows a schedule is the declared one only in the beginning.
     const scheduled = reported !== null && reported !== undefined && this.witness.see(iteration, reported, told);
     for (const { row, stat, formula: found } of judged) {
@@ -116,7 +125,7 @@ class LossPass implements Pass {
       own.policies.add(stat.policy);
       own.measured = reported[row];
       own.expected = stat.loss;
-      own.proof.step(reported[row], stat.loss, given(formula, stat));
+      own.proof.step(reported[row], stat.loss, given(formula, stat, unmasked(iteration, stat)));
     }
     this.valueLosses(iteration, steps);
   }
@@ -163,6 +172,13 @@ class LossPass implements Pass {
     const custom =
       half && (fits(half.loss) || fits(half.unclippedLoss)) ? 'mean' : this.plain(iteration, stat, half, fits);
     if (custom) return wrong.length > 0 ? null : custom;
+    const all = unmasked(iteration, stat);
+    if (!all) return wrong[0] ?? 'other';
+    // The mask may be multiplied in and the sum divided by all rows: a constant that the rate takes up.
+    const masked = (stat.loss * stat.weight) / all.weight;
+    if (fits(masked)) return wrong.length > 0 ? null : 'mean';
+    if (fits(all.outerLoss)) return 'outer';
+    if (fits(all.loss)) return wrong.length > 0 ? null : 'unmasked';
     return wrong[0] ?? 'other';
   }
 
@@ -196,7 +212,11 @@ class LossPass implements Pass {
         return { mean, varies: Math.max(...all.map((value) => Math.abs(value / mean - 1))) };
       };
       const rows = quotient((stat) => stat.valueLoss);
-      const outer = quotient((stat) => stat.outerValueLoss);
+      const [weighed, alike] = [
+        quotient((stat) => stat.outerValueLoss),
+        quotient((stat) => unmasked(iteration, stat)?.outerValueLoss ?? Number.NaN),
+      ];
+      const outer = alike.varies < weighed.varies ? alike : weighed;
       const { valueFormula, formulaApart, valueRounding } = limits;
       const least = Math.max(outer.varies, valueRounding.value * valueFormula.value);
       if (outer.varies < valueFormula.value && rows.varies > formulaApart.value * least) {
@@ -258,7 +278,7 @@ class LossPass implements Pass {
   private policy(counts: Map<Formula, Count>, when: readonly number[], evidence: Finding['evidence']): Finding[] {
     const steps = when.length;
     const findings: Finding[] = [];
-    for (const formula of ['sum', 'outer', 'negated'] as const) {
+    for (const formula of ['sum', 'outer', 'negated', 'unmasked'] as const) {
       const own = counts.get(formula);
       if (!own || own.count < limits.fitRows.value) continue;
       // Steps before a late onset tell nothing against what came later; right ones after it do.
@@ -299,4 +319,9 @@ class LossPass implements Pass {
       });
     return findings;
   }
+}
+
+/** The figures of a step over all of its rows, where some have no weight. */
+function unmasked(iteration: Iteration, stat: StepStat): StepStat | undefined {
+  return iteration.unweighed?.get(stepKey(stat.epoch, stat.minibatch, stat.policy));
 }

@@ -22,7 +22,7 @@ export const wholeLoss: Check = {
     '总损失是否为各部分的均值之和，其熵奖励被减去且远小于优势项？',
   ],
   needs: [['steps.loss'], ['steps.policy_loss'], ['steps.value_loss'], ['steps.entropy', 'replays.entropy']],
-  causes: ['loss-summed', 'entropy-sign-flipped', 'entropy-bonus-dominates'],
+  causes: ['loss-summed', 'loss-formula-differs', 'entropy-sign-flipped', 'entropy-bonus-dominates'],
   start: (run) => new WholeLossPass(run),
 };
 
@@ -38,8 +38,10 @@ interface Found {
   steps: number;
   /** How far off the coefficient can be by the rounding of the losses: where returns are large, the whole loss hides it. */
   noise: number;
+  /** What the value loss is multiplied by. */
+  weight: number;
   /** Where the sign is turned: the whole loss, its entropy and the rest of it, step by step. */
-  parts: { whole: number; entropy: number; rest: number }[];
+  parts: { whole: number; entropy: number; value: number; rest: number }[];
 }
 
 class WholeLossPass implements Pass {
@@ -90,6 +92,7 @@ class WholeLossPass implements Pass {
         const part = (i: number) => ({
           whole: whole[i],
           entropy: bonus[i],
+          value: valueLoss[i],
           rest: policyLoss[i] + weight * valueLoss[i],
         });
         this.found.push({
@@ -97,8 +100,9 @@ class WholeLossPass implements Pass {
           policy: key,
           coefficient,
           noise,
+          weight,
           steps: rows.length,
-          parts: coefficient < 0 ? rows.map(part) : [],
+          parts: coefficient < 0 || weight < 0 ? rows.map(part) : [],
         });
       }
     }
@@ -141,7 +145,10 @@ class WholeLossPass implements Pass {
     entropy: ArrayLike<number>,
   ): { coefficient: number; noise: number; weight: number } | null {
     const declared = this.run.number('value_coefficient');
-    for (const weight of [declared, ...budgets.valueWeights]) {
+    const usual = [declared, ...budgets.valueWeights];
+    // A value loss is never below 0, so that a weight below 0 makes the critic worse.
+    const turned = rows.every((i) => valueLoss[i] >= 0) ? usual.map((weight) => -weight) : [];
+    for (const weight of [...usual, ...turned]) {
       if (!Number.isFinite(weight)) continue;
       const figures = rows
         .map((i) => (policyLoss[i] + weight * valueLoss[i] - whole[i]) / entropy[i])
@@ -157,10 +164,43 @@ class WholeLossPass implements Pass {
         (value, i) => Math.abs(value - mean) <= limits.partsExact.value * Math.abs(mean) + noise[i],
       );
       const most = Math.max(...noise);
-      if (exact && ((figures.length >= 2 && Math.abs(mean) > most) || weight === declared))
+      if (exact && ((figures.length >= 2 && Math.abs(mean) > most) || Math.abs(weight) === declared))
         return { coefficient: mean, noise: most, weight };
     }
     return null;
+  }
+
+  /** Updates in which the value loss is subtracted: the critic is driven away from its targets. */
+  private turned(evidence: Finding['evidence']): Finding[] {
+    const turned = this.found.filter(({ weight }) => weight < 0);
+    if (turned.length === 0 || turned.length < limits.flippedShare.value * this.found.length) return [];
+    const transform = new LossIs('negated', 'value');
+    const proof = new ProofStore();
+    for (const { coefficient, weight, parts } of turned)
+      for (const { whole, entropy, value, rest } of parts) {
+        const given = rest - coefficient * entropy;
+        proof.step(whole, given - 2 * weight * value, given);
+      }
+    return [
+      {
+        cause: 'loss-formula-differs',
+        confidence: confidence(
+          1,
+          turned.reduce((sum, { steps }) => sum + steps, 0),
+        ),
+        agents: [...new Set(turned.flatMap(({ policy }) => this.run.agentsOf(policy)))],
+        onset: Math.min(...turned.map(({ iteration }) => iteration)),
+        rows: turned.length,
+        transform,
+        ...proof.prove('whole loss', 'as reported', 'with the value loss added', transform),
+        told: true,
+        summary: told(
+          `The whole loss is policy minus ${figure(-turned[0].weight)} x value loss: the critic is driven away from its targets.`,
+          `总损失是策略损失减去 ${figure(-turned[0].weight)} x 价值损失：价值网络被推离其目标。`,
+        ),
+        evidence,
+      },
+    ];
   }
 
   finish(): Outcome {
@@ -203,6 +243,7 @@ class WholeLossPass implements Pass {
       ({ coefficient, noise }) => coefficient < -Math.max(limits.leastBonus.value, noise),
     );
     const evidence = [{ check: 'whole-loss', measured, expected }];
+    findings.push(...this.turned(evidence));
     const transform = new LossIs('negated', 'entropy');
     const proof = new ProofStore();
     for (const { coefficient, parts } of flipped)

@@ -1,11 +1,13 @@
 /** Whether gradients reach the policy's parameters and an optimiser moves them: by role, over all measured steps. */
 
 import { told } from '../../../language/language.ts';
+import { budgets } from '../../budgets.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { limits } from '../../limits.ts';
+import { type StillTensor, StillTensors } from './still-tensors.ts';
 
 export const wiring: Check = {
   id: 'wiring',
@@ -52,7 +54,10 @@ class WiringPass implements Pass {
   /** Per tensor. A spread of continuous actions belongs to no layer: the entropy bonus reaches it whatever the policy loss does. */
   private readonly roles: string[];
 
+  private readonly still: StillTensors;
+
   constructor(private readonly run: Run) {
+    this.still = new StillTensors(run);
     const outputs = new Map<number, number>();
     for (const { role, name, policy, size } of run.tensors)
       if (role === 'head' && /bias/i.test(name)) outputs.set(policy, size);
@@ -63,6 +68,7 @@ class WiringPass implements Pass {
 
   iteration(iteration: Iteration): void {
     const { tensors } = iteration;
+    this.still.see(iteration);
     this.undecided = new Set();
     for (const stat of iteration.stats.values()) {
       const alike = stat.ratioPairs.count > 0 && !(stat.ratioPairs.spreadY > limits.rounding.value);
@@ -168,6 +174,19 @@ class WiringPass implements Pass {
         findings,
         note: told('the manifest does not say which tensor plays which role', '清单没有说明各张量的角色'),
       };
+    const dull = findings.length > 0 ? null : this.unlearnt();
+    if (dull)
+      return {
+        status: 'warn',
+        measured,
+        expected,
+        findings,
+        note: told(
+          'no gradient ever reaches the critic, so that it stays as it was made: its values are detached from the loss',
+          '评论家从未得到梯度，一直是初始的样子：它的价值与损失断开了',
+        ),
+        open: { rows: dull.steps, share: 1, onset: dull.onset, agents: this.run.agentsOf(dull.policy) },
+      };
     return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
   }
 
@@ -244,9 +263,60 @@ class WiringPass implements Pass {
           `No gradient at all reaches ${name}'s actor on ${head!.none} steps, while the critic has one.`,
         ),
       ];
+    return this.resting(policy, name, agents, (head?.withGradient ?? 0) > 0);
+  }
+
+  /** Parts that never move although the rest does: no optimiser holds them, or no gradient comes so far. */
+  private resting(policy: number, name: string, agents: number[], headReached: boolean): Finding[] {
+    const make = (cause: string, still: readonly StillTensor[], summary: string): Finding => ({
+      cause,
+      confidence: confidence(1, Math.max(...still.map(({ steps }) => steps)) * limits.perStep.value),
+      agents,
+      onset: Math.min(...still.map(({ onset }) => onset)),
+      rows: Math.max(...still.map(({ steps }) => steps)),
+      summary,
+      evidence: [],
+    });
+    const unheld = ['trunk', 'shared', 'critic'].flatMap((role) =>
+      this.still.of(policy, role).still.filter(({ reached, held }) => reached && !held),
+    );
+    if (unheld.length > 0)
+      return [
+        make(
+          'optimizer-unbound',
+          unheld,
+          `Gradients reach ${listed(unheld)} of ${name}, yet through the whole recording they stayed the same: no optimiser holds them.`,
+        ),
+      ];
+    const trunk = this.still.of(policy, 'trunk');
+    const cut = trunk.still.filter(({ reached, held }) => !reached && held);
+    if (headReached && cut.length > 0 && cut.length === trunk.all)
+      return [
+        make(
+          'policy-detached',
+          cut,
+          `No gradient ever reaches the layers of ${name} before the last, which an optimiser holds: ${listed(cut)}.`,
+        ),
+      ];
     return [];
   }
+
+  /** Critics that an optimiser holds and no gradient ever reaches, although values and targets are there: it has no name of its own. */
+  private unlearnt(): { policy: number; steps: number; onset: number } | null {
+    if (!this.run.seen.has('replays.return') && !this.run.seen.has('steps.value_loss')) return null;
+    for (const policy of this.policies.keys()) {
+      const { still, all } = this.still.of(policy, 'critic');
+      const cut = still.filter(({ reached, held }) => !reached && held);
+      if (cut.length > 0 && cut.length === all) return { policy, steps: cut[0].steps, onset: cut[0].onset };
+    }
+    return null;
+  }
 }
+
+const listed = (still: readonly StillTensor[]) => {
+  const names = still.slice(0, budgets.toldFigures).map(({ name }) => name);
+  return still.length > names.length ? `${names.join(', ')} and ${still.length - names.length} more` : names.join(', ');
+};
 
 /** The same cause of several policies is one finding. */
 export function merge(findings: Finding[]): Finding[] {

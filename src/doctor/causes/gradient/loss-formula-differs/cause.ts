@@ -1,4 +1,4 @@
-/** The policy loss follows an exact formula that is not the declared one. */
+/** The loss follows an exact formula that is not the declared one. */
 import type { CauseEntry } from '../../cause.ts';
 
 export const lossFormulaDiffers: CauseEntry = {
@@ -15,7 +15,7 @@ export const lossFormulaDiffers: CauseEntry = {
   ],
   decidedBy: ['steps.policy_loss', 'tensors.grad_norm', 'replays.logits'],
   meaning:
-    'The policy loss follows an exact formula that is not the declared one: a ratio without exp, a clip on the wrong side, the larger term for the smaller.',
+    'The loss follows an exact formula that is not the declared one: a ratio without exp, a clip on the wrong side, the larger term for the smaller, a value loss that is subtracted.',
   toldApart:
     'The formula that gives the reported losses, or the gradient of the head, to rounding in every step where the clipped surrogate does not.',
   symptoms: ['training drifts once ratios leave the clip', 'clip fraction grows, or the clip never binds'],
@@ -25,7 +25,7 @@ export const lossFormulaDiffers: CauseEntry = {
     'ratio = (new_logp - old_logp).exp()\nloss = -torch.min(ratio * adv, ratio.clamp(1 - clip, 1 + clip) * adv).mean()',
   trueline: 'lossOfRow(row, settings)   // src/algorithms/ppo/loss.ts is the formula',
   chinese: {
-    meaning: '策略损失严格遵循某个公式，但不是声明的公式：比率缺少 exp、裁剪方向错误、取了较大者而非较小者。',
+    meaning: '损失严格遵循某个公式，但不是声明的公式：比率缺少 exp、裁剪方向错误、取了较大者而非较小者、减去了价值损失。',
     remedy: '把从数据行读出的公式与裁剪目标逐项比较。',
   },
 };

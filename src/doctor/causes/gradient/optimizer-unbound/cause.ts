@@ -1,4 +1,4 @@
-/** Actor gradients exist, and no optimiser holds the parameters. */
+/** Gradients exist, and no optimiser holds the parameters. */
 import type { CauseEntry } from '../../cause.ts';
 
 export const optimizerUnbound: CauseEntry = {
@@ -14,16 +14,16 @@ export const optimizerUnbound: CauseEntry = {
     'metric-misreported',
   ],
   decidedBy: ['tensors.bound', 'tensors.delta'],
-  meaning: 'Actor gradients exist, and no optimiser holds the parameters.',
+  meaning: 'Gradients of the actor, of some of its layers or of the critic exist, and no optimiser holds the parameters.',
   toldApart: 'Gradient above 0, change exactly 0.',
   symptoms: ['KL, clip fraction and entropy never move', 'value loss may still fall'],
   pictures: ['gradients', 'changes'],
   proof: 'The tensors have a gradient in every step and are the same number by number after it.',
-  remedy: 'Pass the parameters of every actor to the optimiser, after the actors are built.',
+  remedy: 'Pass the parameters of every actor and of the critic to the optimiser, after they are built.',
   pytorch: 'optimizer = Adam([{"params": a.parameters()} for a in actors] + [{"params": critic.parameters()}])',
   trueline: 'job.bound counts the groups that hold each tensor; the guard reports a 0',
   chinese: {
-    meaning: '执行者有梯度，却没有优化器持有其参数。',
-    remedy: '执行者建好之后，把每个执行者的参数交给优化器。',
+    meaning: '执行者、其部分层或评论家有梯度，却没有优化器持有其参数。',
+    remedy: '网络建好之后，把每个执行者和评论家的参数交给优化器。',
   },
 };

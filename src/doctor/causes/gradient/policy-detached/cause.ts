@@ -1,4 +1,4 @@
-/** No policy gradient reaches the actor. */
+/** No policy gradient reaches the actor, or all of its layers but the last. */
 import type { CauseEntry } from '../../cause.ts';
 
 export const policyDetached: CauseEntry = {
@@ -15,7 +15,7 @@ export const policyDetached: CauseEntry = {
     'weight-decay-pull',
   ],
   decidedBy: ['tensors.grad_norm', 'replays.after_logp'],
-  meaning: 'No policy gradient reaches the actor.',
+  meaning: 'No policy gradient reaches the actor, or all of its layers but the last.',
   toldApart: "The actor's gradients are 0, or are those of the entropy bonus alone; the critic's are not.",
   symptoms: ['entropy rises to log K or never moves', 'value loss falls and returns do not rise'],
   pictures: ['gradients', 'changes', 'reported-policy_loss'],
@@ -24,7 +24,7 @@ export const policyDetached: CauseEntry = {
   pytorch: 'new_logp = Categorical(logits=actor(obs)).log_prob(action)   # no .detach(), no torch.no_grad()',
   trueline: 'engine.update(jobs)   // the gradient of the surrogate is built in',
   chinese: {
-    meaning: '策略梯度没有到达执行者网络。',
+    meaning: '策略梯度没有到达执行者网络，或只到达其最后一层。',
     remedy: '由实时的 logits 得出 new_logp：不要 detach()，不要 no_grad()，不要对保存的概率取对数。',
   },
 };

@@ -1,0 +1,66 @@
+/** Tensors that stay as they are through the whole recording, bit by bit: some have gradients and nobody who takes the step, others are never reached by a gradient. What was frozen on purpose is left alone, as the manifest says. */
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { limits } from '../../limits.ts';
+
+interface Still {
+  steps: number;
+  reached: number;
+  held: number;
+  norm: number;
+  first: number;
+  later: boolean;
+}
+
+export interface StillTensor {
+  name: string;
+  steps: number;
+  /** Since which iteration it was seen. */
+  onset: number;
+  reached: boolean;
+  held: boolean;
+}
+
+export class StillTensors {
+  private readonly tensors = new Map<number, Still>();
+  private readonly moved = new Set<number>();
+
+  constructor(private readonly run: Run) {}
+
+  see({ tensors, number }: Iteration): void {
+    const [gradient, norm, bound] = ['grad_norm', 'norm', 'bound'].map((name) => tensors?.column(name));
+    if (!tensors || !gradient || !norm || !bound) return;
+    const tensor = tensors.column('tensor')!;
+    for (let i = 0; i < tensors.rows; i++) {
+      const at = tensor[i];
+      if (this.moved.has(at)) continue;
+      const own = this.tensors.get(at) ?? { steps: 0, reached: 0, held: 0, norm: norm[i], first: number, later: false };
+      this.tensors.set(at, own);
+      // A bias that starts at 0 and is moved has another norm, whatever its size.
+      if (norm[i] !== own.norm) {
+        this.moved.add(at);
+        continue;
+      }
+      own.steps++;
+      if (gradient[i] > 0) own.reached++;
+      if (bound[i] > 0) own.held++;
+      own.later ||= number > own.first;
+    }
+  }
+
+  /** Those of a policy and role that never moved, and how many it has in all. One iteration tells nothing: another optimiser may come in between. */
+  of(policy: number, role: string): { still: StillTensor[]; all: number } {
+    const still: StillTensor[] = [];
+    let all = 0;
+    for (const [at, info] of this.run.tensors.entries()) {
+      if (info.policy !== policy || info.role !== role || info.frozen) continue;
+      all++;
+      const own = this.tensors.get(at);
+      if (!own || this.moved.has(at) || !own.later || own.steps < limits.fewestSteps.value) continue;
+      const { steps, first: onset } = own;
+      const reached = own.reached >= limits.nearlyAll.value * steps;
+      if (reached || own.reached === 0) still.push({ name: info.name, steps, onset, reached, held: own.held > 0 });
+    }
+    return { still, all };
+  }
+}

@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import { numbers, record, stored } from '../../../test/support/tables.ts';
+import { advantages, flow } from '../../math/advantages.ts';
+import { buildChains } from '../../math/chains.ts';
+import { spread } from '../../math/statistics.ts';
+import { diagnose } from '../diagnose.ts';
+import type { Diagnosis } from '../diagnosis.ts';
+
+type Made = Awaited<ReturnType<typeof stored>>;
+interface Settings {
+  gamma: number;
+  lambda: number;
+  value_coefficient: number;
+}
+
+async function changed(change: (made: Made) => void, name = 'healthy/stag-hunt-4'): Promise<Diagnosis> {
+  const made = await stored(name);
+  change(made);
+  return diagnose(await record(made));
+}
+const first = ({ verdict, causes }: Diagnosis) => [verdict, causes[0]?.id];
+const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
+
+/** Gradients and losses that belong to what a test has changed are not recorded. */
+function unheard({ tables: { steps, replays, tensors } }: Made, ...kept: string[]): void {
+  for (const name of ['policy_loss', 'value_loss', 'loss', 'approx_kl', 'clip_fraction', 'entropy'])
+    if (!kept.includes(name)) delete steps[name];
+  for (const name of ['logits', 'after_logp']) delete replays[name];
+  if (!kept.includes('grad_norm')) delete tensors.grad_norm;
+}
+
+/** For every replay the place of its sample in the table. */
+function placesOf({ samples, replays }: Made['tables']): number[] {
+  const start = new Map<number, number>();
+  numbers(samples, 'iteration').forEach((number, row) => void (start.has(number) || start.set(number, row)));
+  const at = numbers(replays, 'iteration');
+  return numbers(replays, 'sample').map((row, i) => start.get(at[i])! + row);
+}
+
+/** Advantages and returns of the rewards and values that stand in the table. */
+function credited(made: Made): void {
+  const { samples, replays } = made.tables;
+  const { gamma, lambda } = made.manifest.settings as unknown as Settings;
+  const iteration = numbers(samples, 'iteration');
+  for (const number of new Set(iteration)) {
+    const rows = iteration.flatMap((at, row) => (at === number ? [row] : []));
+    const of = (name: string) => rows.map((row) => numbers(samples, name)[row]);
+    const inputs = {
+      chains: buildChains(of('episode'), of('t'), of('agent'), of('env')),
+      reward: of('reward'),
+      value: of('value'),
+      terminated: of('terminated'),
+      truncated: of('truncated'),
+      nextValue: of('next_value'),
+    };
+    const found = advantages(inputs, flow(inputs, 'asRecorded'), { gamma, lambda }, new Float64Array(rows.length));
+    rows.forEach((row, i) => {
+      numbers(samples, 'advantage')[row] = found[i];
+      numbers(samples, 'return')[row] = found[i] + inputs.value[i];
+    });
+  }
+  for (const name of ['advantage', 'return']) delete replays[name];
+  unheard(made);
+}
+
+/** Changes the rows of the tensors of a role. */
+function tensorsOf({ tables: { tensors }, manifest }: Made, role: string, change: (row: number) => void): void {
+  numbers(tensors, 'tensor').forEach((tensor, row) => {
+    if (manifest.tensors![tensor].role === role) change(row);
+  });
+}
+
+function still({ tensors }: Made['tables'], row: number): void {
+  for (const name of ['delta', 'delta_norm']) if (tensors[name]) numbers(tensors, name)[row] = 0;
+  numbers(tensors, 'norm')[row] = 1;
+}
+
+describe('a team of agents', () => {
+  it('may leave rows out of its loss and give them no credit', async () => {
+    const found = await changed((made) => {
+      const { samples, replays } = made.tables;
+      const left = numbers(samples, 't').map((t) => t === 1);
+      for (const [row, out] of left.entries())
+        if (out) {
+          numbers(samples, 'advantage')[row] = 0;
+          numbers(samples, 'return')[row] = numbers(samples, 'value')[row];
+        }
+      replays.weight = placesOf(made.tables).map((row) => (left[row] ? 0 : 1));
+      unheard(made);
+    });
+    expect(found.causes).toEqual([]);
+    expect(found.unexplained).toEqual([]);
+  });
+
+  it.each([['with what was paid'], ['without']])(
+    'may add what follows a time limit to the reward, %s',
+    async (paid) => {
+      const found = await changed((made) => {
+        const { samples } = made.tables;
+        const { gamma } = made.manifest.settings as unknown as Settings;
+        const next = numbers(samples, 'next_value');
+        const truncated = numbers(samples, 'truncated');
+        samples.reward = numbers(samples, 'reward').map((r, row) => r + (truncated[row] === 1 ? gamma * next[row] : 0));
+        if (paid === 'without') delete samples.env_reward;
+      });
+      expect(found.causes).toEqual([]);
+      expect(found.unexplained).toEqual([]);
+      expect(ids(found.remarks)).toContain('bootstrap-in-reward');
+    },
+  );
+
+  it('and may not where no time limit is', async () => {
+    const found = await changed((made) => {
+      const { samples } = made.tables;
+      const { gamma } = made.manifest.settings as unknown as Settings;
+      const [next, t, truncated] = ['next_value', 't', 'truncated'].map((name) => numbers(samples, name));
+      samples.reward = numbers(samples, 'reward').map((reward, row) =>
+        t[row] === 2 && truncated[row] !== 1 ? reward + gamma * next[row] : reward,
+      );
+      credited(made);
+    });
+    expect(first(found)).toEqual(['faulty', 'credit-formula-differs']);
+    expect(found.causes[0].summary).toContain('twice');
+  });
+
+  it('whose rewards have a factor of their own for one agent is told so', async () => {
+    const found = await changed((made) => {
+      const { samples } = made.tables;
+      const agent = numbers(samples, 'agent');
+      samples.reward = numbers(samples, 'reward').map((reward, row) => reward * (agent[row] === 0 ? 0.1 : 1));
+      credited(made);
+    }, 'healthy/echo-2');
+    expect(first(found)).toEqual(['faulty', 'reward-bookkeeping']);
+    expect(found.causes[0].summary).toContain('factor');
+  });
+
+  it('has a critic that no optimiser holds told, and hidden layers or a critic that no gradient reaches', async () => {
+    const unheld = await changed((made) =>
+      tensorsOf(made, 'critic', (row) => {
+        still(made.tables, row);
+        numbers(made.tables.tensors, 'bound')[row] = 0;
+      }),
+    );
+    expect(first(unheld)).toEqual(['faulty', 'optimizer-unbound']);
+    const cut = (role: string) => (made: Made) =>
+      tensorsOf(made, role, (row) => {
+        still(made.tables, row);
+        numbers(made.tables.tensors, 'grad_norm')[row] = 0;
+      });
+    expect(first(await changed(cut('trunk')))).toEqual(['faulty', 'policy-detached']);
+    const dull = await changed(cut('critic'));
+    expect(dull.verdict).toBe('unexplained');
+    expect(dull.unexplained[0].summary).toContain('critic');
+    // What is frozen on purpose is left alone.
+    const frozen = await changed((made) => {
+      cut('critic')(made);
+      for (const tensor of made.manifest.tensors!) if (tensor.role === 'critic') tensor.frozen = true;
+    });
+    expect(frozen.verdict).toBe('healthy');
+  });
+
+  it.each([
+    ['variance', (mean: number, std: number) => (value: number) => (value - mean) / (std * std)],
+    ['deviation', (mean: number, std: number) => (value: number) => value - mean / std],
+  ])('that normalises by a slip is told by what: %s', async (word, form) => {
+    const found = await changed((made) => {
+      const { samples, replays } = made.tables;
+      const places = placesOf(made.tables);
+      // Credit of a spread and mean that tell.
+      const own = (row: number) => 20 * numbers(samples, 'advantage')[row] + 1;
+      samples.advantage = numbers(samples, 'advantage').map((_, row) => own(row));
+      for (const name of ['reward', 'value', 'next_value', 'return']) delete samples[name];
+      const cells = new Map<string, number[]>();
+      const keys = ['iteration', 'epoch', 'minibatch', 'policy'].map((name) => numbers(replays, name));
+      places.forEach((_, i) => {
+        const key = keys.map((column) => column[i]).join(' ');
+        cells.set(key, [...(cells.get(key) ?? []), i]);
+      });
+      for (const rows of cells.values()) {
+        const values = rows.map((i) => numbers(samples, 'advantage')[places[i]]);
+        const { mean, std } = spread(values);
+        rows.forEach((i, k) => {
+          numbers(replays, 'advantage')[i] = form(mean, std)(values[k]);
+        });
+      }
+      unheard(made);
+    });
+    expect(ids(found.causes)).toContain('advantage-not-normalised');
+    expect(found.causes.find(({ id }) => id === 'advantage-not-normalised')!.summary).toContain(word);
+  });
+
+  it('whose loss counts rows that have no weight is told so, and one that divides by all rows is not', async () => {
+    const weigh = (made: Made) => {
+      made.tables.replays.weight = placesOf(made.tables).map((row) => (row % 3 === 0 ? 0 : 1));
+      unheard(made, 'policy_loss');
+      for (const name of ['value', 'return']) delete made.tables.replays[name];
+    };
+    expect(first(await changed(weigh))).toEqual(['faulty', 'padding-trained']);
+  });
+
+  it('that subtracts its value loss is told so', async () => {
+    const found = await changed(({ tables: { steps, tensors }, manifest }) => {
+      const { value_coefficient: weight } = manifest.settings as unknown as Settings;
+      const value = numbers(steps, 'value_loss');
+      steps.loss = numbers(steps, 'loss').map((loss, i) => loss - 2 * weight * value[i]);
+      delete tensors.grad_norm;
+    });
+    expect(first(found)).toEqual(['faulty', 'loss-formula-differs']);
+    expect(found.causes[0].transform).toMatchObject({ id: 'loss-is', form: 'negated', of: 'value' });
+  });
+
+  it('whose updates end after one step for no KL is told so where it declares a guard', async () => {
+    const once = (target: number | null) => (made: Made) => {
+      for (const table of ['replays', 'steps', 'tensors'] as const) {
+        const content = made.tables[table];
+        const [epoch, minibatch] = [numbers(content, 'epoch'), numbers(content, 'minibatch')];
+        for (const [name, column] of Object.entries(content))
+          content[name] = (column as number[]).filter((_, i) => epoch[i] === 0 && minibatch[i] === 0);
+      }
+      delete made.tables.steps.stopped;
+      made.manifest.settings = { ...made.manifest.settings, target_kl: target };
+    };
+    expect(ids((await changed(once(0.02))).causes)).toContain('kl-guard-too-tight');
+    expect(ids((await changed(once(null))).causes)).not.toContain('kl-guard-too-tight');
+  });
+
+  it('that clips other gradients than those it steps with is told so, and of a reading only if none is clipped', async () => {
+    const short = (limit: number) => (made: Made) => {
+      made.tables.steps.grad_norm = numbers(made.tables.steps, 'loss').map(() => 0);
+      made.manifest.settings = { ...made.manifest.settings, max_grad_norm: limit };
+    };
+    const found = await changed(short(1e-6));
+    expect(ids(found.causes)).toContain('metric-misreported');
+    const loose = await changed(short(1e6));
+    expect(ids(loose.causes)).not.toContain('metric-misreported');
+    expect(ids(loose.remarks)).toContain('metric-misreported');
+  });
+});
