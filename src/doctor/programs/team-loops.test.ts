@@ -189,13 +189,13 @@ describe('a team of agents', () => {
     expect(found.causes.find(({ id }) => id === 'advantage-not-normalised')!.summary).toContain(word);
   });
 
-  it('whose loss counts rows that have no weight is told so, and one that divides by all rows is not', async () => {
-    const weigh = (made: Made) => {
+  it('whose policy loss counts rows that have no weight is told so, and one whose value loss does is not', async () => {
+    const weigh = (loss: string) => (made: Made) => {
       made.tables.replays.weight = placesOf(made.tables).map((row) => (row % 3 === 0 ? 0 : 1));
-      unheard(made, 'policy_loss');
-      for (const name of ['value', 'return']) delete made.tables.replays[name];
+      unheard(made, loss);
     };
-    expect(first(await changed(weigh))).toEqual(['faulty', 'padding-trained']);
+    expect(first(await changed(weigh('policy_loss')))).toEqual(['faulty', 'padding-trained']);
+    expect((await changed(weigh('value_loss'))).causes).toEqual([]);
   });
 
   it('that subtracts its value loss is told so', async () => {

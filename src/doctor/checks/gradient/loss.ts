@@ -209,14 +209,19 @@ class LossPass implements Pass {
       const quotient = (pick: (stat: StepStat) => number) => {
         const all = own.map(({ row, stat }) => reported[row] / pick(stat));
         const mean = all.reduce((sum, value) => sum + value, 0) / all.length;
-        return { mean, varies: Math.max(...all.map((value) => Math.abs(value / mean - 1))) };
+        return { pick, mean, varies: Math.max(...all.map((value) => Math.abs(value / mean - 1))) };
       };
-      const rows = quotient((stat) => stat.valueLoss);
-      const [weighed, alike] = [
-        quotient((stat) => stat.outerValueLoss),
-        quotient((stat) => unmasked(iteration, stat)?.outerValueLoss ?? Number.NaN),
-      ];
-      const outer = alike.varies < weighed.varies ? alike : weighed;
+      const all = (stat: StepStat) => unmasked(iteration, stat) ?? stat;
+      const steadiest = (picks: readonly ((stat: StepStat) => number)[]) =>
+        picks.map(quotient).reduce((a, b) => (b.varies < a.varies ? b : a));
+      // Means or sums, of the rows that the policy's loss counts or of all.
+      const rows = steadiest([
+        (stat) => stat.valueLoss,
+        (stat) => all(stat).valueLoss,
+        (stat) => stat.valueLoss * stat.weight,
+        (stat) => all(stat).valueLoss * all(stat).weight,
+      ]);
+      const outer = steadiest([(stat) => stat.outerValueLoss, (stat) => all(stat).outerValueLoss]);
       const { valueFormula, formulaApart, valueRounding } = limits;
       const least = Math.max(outer.varies, valueRounding.value * valueFormula.value);
       if (outer.varies < valueFormula.value && rows.varies > formulaApart.value * least) {
@@ -225,7 +230,7 @@ class LossPass implements Pass {
         this.values.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);
         this.values.policies.add(policy);
         for (const { row, stat } of own)
-          this.values.proof.step(reported[row], rows.mean * stat.valueLoss, outer.mean * stat.outerValueLoss);
+          this.values.proof.step(reported[row], rows.mean * rows.pick(stat), outer.mean * outer.pick(stat));
       } else this.values.mean++;
     }
   }
