@@ -1,6 +1,8 @@
 /** Runs the policies of a recording themselves: from what an agent saw to the logits of its candidates. A snapshot `<policy>-<iteration>.onnx` is the policy that sampled that iteration's rows, before its first step. */
+
 import type { NumberColumn } from '../recording/column.ts';
 import type { Recording } from '../recording/recording.ts';
+import { listOf } from './evidence/keys.ts';
 import type { Run } from './evidence/run.ts';
 
 export interface PolicyInput {
@@ -79,7 +81,7 @@ export class PolicyReplayer {
     const groups = new Map<number, number[]>();
     rows.forEach((_, i) => {
       const key = takesLists ? counts[i] : 0;
-      groups.set(key, [...(groups.get(key) ?? []), i]);
+      listOf(groups, key).push(i);
     });
     for (const [count, members] of groups) {
       for (let from = 0; from < members.length; from += batch) {

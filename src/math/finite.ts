@@ -13,3 +13,16 @@ export function allFinite(values: { readonly [index: number]: number }, from: nu
   for (; i < to; i++) a += values[i] * 0;
   return a + b + c + d === 0;
 }
+
+/** The largest absolute value; NaN where any is. Bits without the sign are in the order of the numbers, infinity and then NaN last. */
+export function magnitude(values: Float32Array): number {
+  const bits = new Int32Array(values.buffer, values.byteOffset, values.length);
+  const largest = new Int32Array(1);
+  let most = 0;
+  for (let i = 0; i < bits.length; i++) {
+    const own = bits[i] & 0x7fffffff;
+    if (own > most) most = own;
+  }
+  largest[0] = most;
+  return new Float32Array(largest.buffer)[0];
+}

@@ -1,6 +1,6 @@
 /** Where NaN or infinity first appears. NaN may mean "not known": it counts where nearly all of the column is known, and in a column that would have been left out if it were not known. */
 
-import { allFinite } from '../../math/finite.ts';
+import { magnitude } from '../../math/finite.ts';
 import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../evidence/iteration.ts';
@@ -78,10 +78,13 @@ class FinitePass implements Pass {
       .map((other) => rows.column(other));
     const owner = rows.column(table === 'steps' ? 'policy' : 'tensor');
     const skipped = table === 'steps' ? rows.column('skipped') : null;
+    const tallies: Told[] = [];
     let infinite = 0;
     for (let i = 0; i < values.length; i++) {
       if (skipped?.[i] === 1) continue;
-      const own = this.tally(`${name} ${owner ? owner[i] : 0}`, watched);
+      const who = owner ? owner[i] : 0;
+      tallies[who] ??= this.tally(`${name} ${who}`, watched);
+      const own = tallies[who];
       if (!Number.isNaN(values[i])) {
         if (!Number.isFinite(values[i])) infinite++;
         own.known++;
@@ -171,13 +174,12 @@ class FinitePass implements Pass {
     let [nan, infinite, known] = [0, 0, 0];
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
-      if (weight?.[i] === 0) continue;
-      if (Number.isNaN(value)) nan++;
-      else if (!(Math.abs(value) <= most)) {
-        // An action that cannot be chosen has log-probability minus infinity, or that of a mask's huge number; other checks say why it was scored.
-        if (rows.table === 'replays' && column.endsWith('_logp') && column !== 'old_logp' && value < 0) known++;
-        else infinite++;
-      } else known++;
+      if (weight && weight[i] === 0) continue;
+      if (Math.abs(value) <= most) known++;
+      else if (Number.isNaN(value)) nan++;
+      // An action that cannot be chosen has log-probability minus infinity, or that of a mask's huge number; other checks say why it was scored.
+      else if (rows.table === 'replays' && column.endsWith('_logp') && column !== 'old_logp' && value < 0) known++;
+      else infinite++;
     }
     // Before anything was known of a column, NaN says that it was not known yet.
     const counts = mark === '!' || told.known + known > 0;
@@ -291,10 +293,8 @@ function evidence({ known, gaps, open, shared, any }: Told, mark: string, ever: 
 
 /** The quick look at a column: nearly always all of it is finite. */
 function allWithin(values: Numbers, most: number): boolean {
-  if (most === Number.MAX_VALUE) {
-    if (values instanceof Float32Array) return allFinite(values, 0, values.length);
-    if (!(values instanceof Float64Array)) return true;
-  }
+  if (values instanceof Float32Array) return magnitude(values) <= most;
+  if (most === Number.MAX_VALUE && !(values instanceof Float64Array)) return true;
   for (let i = 0; i < values.length; i++) if (!(Math.abs(values[i]) <= most)) return false;
   return true;
 }

@@ -275,7 +275,11 @@ class MetricsPass implements Pass {
     for (const [name, tally] of this.tallies) {
       const { column, steps } = tally;
       const forms = Object.keys(table.find((metric) => metric.column === column)!.right);
-      const { wrong, onset, rows, reported, recomputed } = tally.best([...forms, ...forms.map(byHalves), ...forms.map(overAll)]);
+      const { wrong, onset, rows, reported, recomputed } = tally.best([
+        ...forms,
+        ...forms.map(byHalves),
+        ...forms.map(overAll),
+      ]);
       measured[`${name}: steps`] = steps;
       measured[`${name}: disagreeing`] = wrong;
       const late = onset > 0 && wrong >= limits.lateReadings.value && wrong >= limits.lateReadingShare.value * steps;

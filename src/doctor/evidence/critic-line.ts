@@ -15,15 +15,15 @@ export function onOneLine(line: Pairs): 'right' | 'wrong' | 'silent' {
 }
 
 export function criticSaysTheSame(iteration: Iteration, policy: number): 'right' | 'wrong' | 'silent' {
-  const { samples, replays, before, own } = iteration;
+  const { samples, replays, first } = iteration;
   const said = replays?.column('value');
   const stored = samples?.column('value');
-  if (!replays || !before || !said || !stored) return 'silent';
+  if (!replays || !said || !stored) return 'silent';
   const sample = replays.column('sample')!;
   const of = replays.column('policy');
   const line = new Pairs();
-  for (let i = 0; i < replays.rows; i++) {
-    if (before[i] !== 1 || own[i] !== 1 || (of && of[i] !== policy)) continue;
+  for (const i of first) {
+    if (of && of[i] !== policy) continue;
     const [x, y] = [stored[sample[i]], said[i]];
     if (Number.isFinite(x + y)) line.add(x, y);
   }

@@ -21,7 +21,7 @@ export function grainOf(column: Numbers | null): number {
     used |= bits[i];
     // What single precision gave shows in the first numbers.
     if ((used & 0x1fff) !== 0) return 0;
-    if (different.size < limits.narrowNumbers.value) different.add(bits[i]);
+    if (bits[i] !== bits[i - 1] && different.size < limits.narrowNumbers.value) different.add(bits[i]);
   }
   // Few different numbers, such as rewards of 0 and 1, are exact in any width.
   if (different.size < limits.narrowNumbers.value) return 0;

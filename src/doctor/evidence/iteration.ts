@@ -11,7 +11,7 @@ import { buildChains, type Chains } from '../../math/chains.ts';
 import { budgets } from '../budgets.ts';
 import { clipsInUse } from './clip-in-use.ts';
 import { unfolded } from './folded-rewards.ts';
-import type { Numbers, Rows } from './rows.ts';
+import { markedBy, type Numbers, type Rows } from './rows.ts';
 import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';
 import { declaredClip, type StepStat, type StepStats, stepStats } from './step-stats.ts';
@@ -32,6 +32,8 @@ export class Iteration {
   private keptBefore: Uint8Array | null | undefined;
   private keptOwn: Uint8Array | null = null;
   private keptLeftOut: Uint8Array | null | undefined;
+  private keptFirst: Int32Array | null = null;
+  private readonly passes = new Map<number, Int32Array>();
   private keptCredit: CreditInputs | null | undefined;
   private keptFolded: { reward: Numbers | null } | null = null;
   private keptPairs: Map<number, number[]> | null = null;
@@ -77,6 +79,7 @@ export class Iteration {
   renumber(sample: Int32Array): void {
     this.replays = this.replays!.withNumbers('sample', sample);
     this.keptOwn = null;
+    this.keptFirst = null;
   }
 
   /** A deliberate diagnostic change was in force. */
@@ -278,6 +281,26 @@ export class Iteration {
     }
     this.keptBefore = before;
     return before;
+  }
+
+  /** Numbers of the replays that no optimiser step of their policy precedes and whose sample is here. */
+  get first(): Int32Array {
+    this.keptFirst ??= this.before ? markedBy(this.before, this.own) : new Int32Array(0);
+    return this.keptFirst;
+  }
+
+  /** Numbers of the replays of one pass over the batch that entered the loss and whose sample is here. */
+  pass(number: number): Int32Array {
+    const kept = this.passes.get(number);
+    if (kept) return kept;
+    const { own } = this;
+    const [epoch, weight] = [this.replays?.column('epoch'), this.replays?.column('weight')];
+    const rows = new Int32Array(own.length);
+    let count = 0;
+    for (let row = 0; epoch && row < rows.length; row++)
+      if (epoch[row] === number && own[row] === 1 && !(weight && weight[row] === 0)) rows[count++] = row;
+    this.passes.set(number, rows.slice(0, count));
+    return this.passes.get(number)!;
   }
 
   /** Per policy, the first step that moved something: the ones before it were skipped. */

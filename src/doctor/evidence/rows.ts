@@ -118,6 +118,14 @@ export function rowsWhere(count: number, wanted: (row: number) => boolean): Int3
   return out.subarray(0, found);
 }
 
+/** Numbers of the rows that both columns mark with 1. */
+export function markedBy(one: Uint8Array, other: Uint8Array): Int32Array {
+  const out = new Int32Array(one.length);
+  let found = 0;
+  for (let row = 0; row < out.length; row++) if (one[row] === 1 && other[row] === 1) out[found++] = row;
+  return out.slice(0, found);
+}
+
 /** The values of some rows. */
 export function gather(values: ArrayLike<number>, rows: ArrayLike<number>): Float64Array {
   const out = new Float64Array(rows.length);

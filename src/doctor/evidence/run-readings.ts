@@ -71,9 +71,13 @@ export class RunReadings {
     if (!agent || !sample || own.length === 0) return;
     const used = new Uint8Array(agent.length);
     for (let i = 0; i < sample.length; i++) if (own[i] === 1) used[sample[i]] = 1;
+    let [latest, counts] = [Number.NaN, { sampled: 0, used: 0 }];
     for (let i = 0; i < agent.length; i++) {
-      const counts = this.run.updates.get(agent[i]) ?? { sampled: 0, used: 0 };
-      this.run.updates.set(agent[i], counts);
+      if (agent[i] !== latest) {
+        latest = agent[i];
+        counts = this.run.updates.get(latest) ?? { sampled: 0, used: 0 };
+        this.run.updates.set(latest, counts);
+      }
       counts.sampled++;
       counts.used += used[i];
     }

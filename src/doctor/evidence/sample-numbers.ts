@@ -26,12 +26,14 @@ export function misnumbered(iteration: Iteration): Misnumbered | null {
   const stored = samples?.measured('old_logp');
   if (!samples || !replays || !used || !given || !stored || iteration.probed) return null;
   const { own } = iteration;
-  const same = (a: number, b: number) => Math.abs(a - b) <= limits.rounding.value * (1 + Math.abs(b));
+  const [rounding, enough] = [limits.rounding.value, (1 - limits.most.value) * given.length];
   let [wrong, looked] = [0, 0];
-  for (let i = 0; i < given.length; i++) {
+  // Once so many are right, most cannot be wrong.
+  for (let i = 0; i < given.length && looked - wrong <= enough; i++) {
     if (own[i] === 0 || Number.isNaN(used[i])) continue;
     looked++;
-    if (!same(used[i], stored[given[i]])) wrong++;
+    const right = stored[given[i]];
+    if (!(Math.abs(used[i] - right) <= rounding * (1 + Math.abs(right)))) wrong++;
   }
   if (wrong < limits.fewestRows.value || wrong < limits.most.value * looked) return null;
   const rows = byContent(stored);
@@ -63,15 +65,10 @@ function byContent(stored: Numbers): Map<number, number> {
 }
 
 /** Whether, before the first step, the update gives the log-probabilities that it uses: then its rows are whole, whatever their numbers. */
-function replayed({ replays, before, own }: Iteration, used: Numbers): boolean {
+function replayed({ replays, first }: Iteration, used: Numbers): boolean {
   const fresh = replays!.measured('new_logp')!;
-  let [agree, looked] = [0, 0];
-  for (let i = 0; before && i < fresh.length; i++) {
-    if (before[i] === 0 || own[i] === 0) continue;
-    looked++;
-    if (Math.abs(fresh[i] - used[i]) < limits.logp.value) agree++;
-  }
-  return looked > 0 && agree >= limits.nearlyAll.value * looked;
+  const agree = first.filter((i) => Math.abs(fresh[i] - used[i]) < limits.logp.value).length;
+  return first.length > 0 && agree >= limits.nearlyAll.value * first.length;
 }
 
 /** Whether the advantages follow the rows found: normalised ones lie on a line, minibatch by minibatch. */

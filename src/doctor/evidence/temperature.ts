@@ -85,15 +85,10 @@ function fit({ scores, rows, action, logp }: Pass): number {
   return right >= limits.nearlyAll.value * rows.length ? Math.exp(best) : Number.NaN;
 }
 
-function agree({ samples, replays, before, own }: Iteration): boolean {
+function agree({ samples, replays, first }: Iteration): boolean {
   const old = samples!.measured('old_logp')!;
   const fresh = replays!.measured('new_logp')!;
   const sample = replays!.column('sample')!;
-  let [same, looked] = [0, 0];
-  for (let i = 0; before && i < fresh.length; i++) {
-    if (before[i] === 0 || own[i] === 0) continue;
-    looked++;
-    if (Math.abs(fresh[i] - old[sample[i]]) < limits.logp.value) same++;
-  }
-  return looked > 0 && same > limits.most.value * looked;
+  const same = first.filter((i) => Math.abs(fresh[i] - old[sample[i]]) < limits.logp.value).length;
+  return first.length > 0 && same > limits.most.value * first.length;
 }

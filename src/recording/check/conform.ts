@@ -185,6 +185,7 @@ function conformValues(spec: ColumnSpec, { kind, values, offsets }: NumberColumn
     }
     return compact(values as Float64Array);
   }
+  if (values instanceof Uint8Array && flags(values)) return values;
   const out = values instanceof Uint8Array ? values : new Uint8Array(values.length);
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
@@ -202,6 +203,13 @@ function conformValues(spec: ColumnSpec, { kind, values, offsets }: NumberColumn
   return out;
 }
 
+/** Whether all are 0 or 1. */
+function flags(values: Uint8Array): boolean {
+  let bits = 0;
+  for (let i = 0; i < values.length; i++) bits |= values[i];
+  return bits <= 1;
+}
+
 /** Whole numbers kept as floats, in 32 bits where they fit; unknown ones keep the doubles. */
 function compact(values: Float32Array | Float64Array): Values {
   const out = new Int32Array(values.length);
@@ -214,6 +222,11 @@ function compact(values: Float32Array | Float64Array): Values {
 
 function checkKey(values: Values, place: Place): void {
   if (values instanceof Uint8Array || values instanceof Uint16Array || values instanceof Uint32Array) return;
+  if (values instanceof Int32Array) {
+    let signs = 0;
+    for (let i = 0; i < values.length; i++) signs |= values[i];
+    if (signs >= 0) return;
+  }
   for (let i = 0; i < values.length; i++) {
     if (!(values[i] >= 0)) {
       throw new BadInput(

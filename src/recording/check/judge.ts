@@ -160,9 +160,10 @@ export class RowJudge {
     const iteration = numbers(chunk, 'iteration');
     const source = numbers(chunk, 'source_iteration');
     if (!sample || !iteration || !this.recording.tables.includes('samples')) return;
+    let [latest, count] = [Number.NaN, 0];
     for (let row = 0; row < chunk.rows; row++) {
       const from = Number(source && !Number.isNaN(Number(source[row])) ? source[row] : iteration[row]);
-      const count = this.samples.get(from) ?? 0;
+      if (from !== latest) [latest, count] = [from, this.samples.get(from) ?? 0];
       if (sample[row] < count) continue;
       problem(
         told(
@@ -193,10 +194,12 @@ function firstFrom(values: NumberColumn['values'], end: number): number {
 function judgeLists(chunk: Chunk, problem: Tell): void {
   const counts = numbers(chunk, 'num_actions');
   const action = numbers(chunk, 'action');
-  const lists = ['subset', 'legal', 'logits'].flatMap((name) => {
-    const list = ragged(chunk, name);
-    return list ? [{ name, offsets: list.offsets }] : [];
-  });
+  const lists: { name: string; offsets: Lists['offsets'] }[] = [];
+  for (const name of ['subset', 'legal', 'logits']) {
+    const offsets = ragged(chunk, name)?.offsets;
+    // Lists that begin and end where others do agree with them.
+    if (offsets && !lists.some((other) => same(other.offsets, offsets))) lists.push({ name, offsets });
+  }
   for (let row = 0; row < chunk.rows; row++) {
     let length = counts ? Number(counts[row]) : Number.NaN;
     for (const { name, offsets } of lists) {
@@ -234,6 +237,11 @@ interface Lists {
 function ragged(chunk: Chunk, name: string): Lists | undefined {
   const column = chunk.columns.get(name);
   return column && column.kind !== 'text' && column.offsets ? (column as Lists) : undefined;
+}
+
+function same(a: Lists['offsets'], b: Lists['offsets']): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return a.length === b.length;
 }
 
 /** Whether two rows list the same candidates, in whatever order. */

@@ -49,7 +49,7 @@ class DensityPass implements Pass {
   private other = '';
 
   iteration(iteration: Iteration): void {
-    const { samples, replays, before, own } = iteration;
+    const { samples, replays } = iteration;
     if (!samples || iteration.probed) return;
     const family = familyOf(samples);
     if (typeof family !== 'string') {
@@ -57,7 +57,7 @@ class DensityPass implements Pass {
       return;
     }
     if (family === 'gaussian') this.noise.iteration(iteration);
-    if (!replays || !before) return;
+    if (!replays) return;
     const [raw, given, raw2] = [
       samples.list('action_values'),
       samples.list('env_action'),
@@ -80,8 +80,7 @@ class DensityPass implements Pass {
     const [sample, agent] = [replays.column('sample')!, samples.column('agent')!];
     // Choices are few, and each of them is met again and again.
     if (raw && family !== 'categoricals') this.bounds.see(raw);
-    for (let i = 0; i < replays.rows; i++) {
-      if (before[i] === 0 || own[i] === 0) continue;
+    for (const i of iteration.first) {
       const s = sample[i];
       const old = used && !Number.isNaN(used[i]) ? used[i] : stored[s];
       if (!(Math.abs(old) < absurdLogp) || !(Math.abs(fresh[i]) < absurdLogp)) continue;

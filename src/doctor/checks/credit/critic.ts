@@ -6,7 +6,7 @@ import { type Check, confidence, creditTolerance, fewestRows, type Pass } from '
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { onOneLine } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import { gather, rowsWhere } from '../../evidence/rows.ts';
+import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
@@ -79,21 +79,16 @@ class CriticPass implements Pass {
   constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
-    const { samples, replays, before } = iteration;
-    if (!samples || !replays || !before || iteration.probed) return;
+    const { samples, replays, first } = iteration;
+    if (!samples || !replays || iteration.probed) return;
     const fresh = replays.measured('new_logp')!;
     const old = samples.measured('old_logp')!;
     const sample = replays.column('sample')!;
-    const weight = replays.column('weight');
-    const epoch = replays.column('epoch')!;
-    const { own } = iteration;
-    const first = rowsWhere(replays.rows, (i) => before[i] === 1 && own[i] === 1);
-    const targets = rowsWhere(replays.rows, (i) => epoch[i] === 0 && own[i] === 1 && weight?.[i] !== 0);
     for (const row of first)
       if (Math.abs(fresh[row] - old[sample[row]]) <= limits.logp.value) this.replayed++;
       else this.moved++;
     this.compare(iteration, this.value, replays.column('value'), samples.column('value'), first);
-    this.compare(iteration, this.target, replays.column('return'), samples.column('return'), targets);
+    this.compare(iteration, this.target, replays.column('return'), samples.column('return'), iteration.pass(0));
   }
 
   private compare(

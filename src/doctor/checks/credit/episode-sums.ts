@@ -39,9 +39,12 @@ export class EpisodeSums {
     const env = samples?.column('env');
     if (!samples || !chains || !reward || !env || returns.size === 0) return;
     const [episode, t, agent] = [samples.column('episode')!, samples.column('t')!, samples.column('agent')!];
+    // The rows of a stream lie one after the other in this order.
+    let [latest, own]: [number, Sum | undefined] = [Number.NaN, undefined];
     for (const row of chains.order) {
       const stream = withAgent(env[row], agent[row]);
-      let own = this.open.get(stream);
+      if (stream !== latest) own = this.open.get(stream);
+      latest = stream;
       if (!own || own.episode !== episode[row]) {
         if (own) this.close(stream, own, reward[row], agent[row]);
         own = { episode: episode[row], whole: t[row] === 0, sum: 0, size: 0, first: reward[row], last: 0 };

@@ -13,7 +13,7 @@ import { gather, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy } from '../../found.ts';
 import { limits } from '../../limits.ts';
-import { type Clamp, cellsOf, findClamp, isOn } from '../../pairing/consensus.ts';
+import { type Clamp, findClamp, isOn } from '../../pairing/consensus.ts';
 import { Cover } from '../../pairing/cover.ts';
 import { bestLevel, hypotheses, type PairingEpoch, search } from '../../pairing/search.ts';
 
@@ -53,21 +53,20 @@ class PairingPass implements Pass {
     if (!samples) return;
     const reference = this.reference(iteration);
     if (replays?.column('advantage') && reference && !iteration.probed) {
-      const epoch = replays.column('epoch')!;
       const sample = replays.column('sample')!;
-      const weight = replays.column('weight');
-      const { own } = iteration;
-      const epochs = this.recomputed ? 1 : budgets.pairingEpochs;
-      this.passedOver ||= this.recomputed && epoch.some((number) => number > 0);
-      const tried = rowsWhere(replays.rows, (i) => epoch[i] < epochs && own[i] === 1 && weight?.[i] !== 0);
+      const passes = this.recomputed ? 1 : budgets.pairingEpochs;
+      this.passedOver ||= this.recomputed && replays.column('epoch')!.some((number) => number > 0);
       const used = replays.column('advantage')!;
       const x = new Float64Array(replays.rows).fill(Number.NaN);
       const y = new Float64Array(replays.rows).fill(Number.NaN);
-      for (const row of tried) {
-        x[row] = reference[sample[row]];
-        y[row] = used[row];
+      for (let pass = 0; pass < passes; pass++) {
+        const rows = iteration.pass(pass);
+        for (let i = 0; i < rows.length; i++) {
+          x[rows[i]] = reference[sample[rows[i]]];
+          y[rows[i]] = used[rows[i]];
+        }
+        if (rows.length > 0) this.epoch(iteration, rows, reference, x, y);
       }
-      for (const rows of cellsOf(tried, (row) => epoch[row], 1).lists) this.epoch(iteration, rows, reference, x, y);
     }
     this.earlier = reference ? new Float64Array(reference) : null;
   }

@@ -54,6 +54,10 @@ class RewardsPass implements Pass {
     const alike = (a: number, b: number) =>
       Math.abs(a - b) <= limits.sameReward.value + limits.sameRewardRelative.value * Math.abs(b);
     const wrong = rowsWhere(samples.rows, (i) => !alike(reward[i], paid[i]) && !Number.isNaN(reward[i] + paid[i]));
+    if (wrong.length === 0) {
+      this.looked += samples.rows;
+      return;
+    }
     const factors = wrong.length >= fewestRows ? ownFactors(iteration, reward, paid) : null;
     if (factors) {
       this.scaled.factors = factors;
@@ -70,7 +74,7 @@ class RewardsPass implements Pass {
       : rescaled(iteration, reward, paid, wrong)
         ? 'normalised'
         : null;
-    if (wrong.length > 0 && treated) {
+    if (treated) {
       this.treated = treated;
       this.looked += samples.rows;
       return;
@@ -88,7 +92,6 @@ class RewardsPass implements Pass {
     }
     this.looked += samples.rows;
     this.wrong += wrong.length;
-    if (wrong.length === 0) return;
     const [target, before] = [gather(reward, wrong), gather(paid, wrong)];
     const size = Math.max(...target.map(Math.abs));
     const moved = moves.map((move) => gather(move.apply({ iteration, own: paid })!, wrong));

@@ -5,6 +5,7 @@ import { budgets } from '../../budgets.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
@@ -81,12 +82,15 @@ class CriticPass implements Pass {
       const key = stepKey(epochs[i], minibatches[i], policy);
       const step = { norm: gradient[i], scale: scales.of(key) ?? Number.NaN, rows: [] };
       found.set(key, step);
-      this.steps.set(policy, [...(this.steps.get(policy) ?? []), step]);
+      listOf(this.steps, policy).push(step);
     }
     const [epoch, minibatch] = [replays.column('epoch')!, replays.column('minibatch')!];
     const [policy, weight] = [replays.column('policy'), replays.column('weight')];
+    let [latest, step]: [number, Step | undefined] = [Number.NaN, undefined];
     for (let i = 0; i < replays.rows; i++) {
-      const step = found.get(stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0));
+      const key = stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0);
+      // Rows of one step mostly follow one another.
+      if (key !== latest) [latest, step] = [key, found.get(key)];
       const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
       if (step && w !== 0) step.rows.push({ error: value[i] - target[i], weight: w });
     }

@@ -10,6 +10,8 @@ import { type Outputs, outputsOf, type Reading, type Witness } from './head-outp
 /** Pushes that are no formula's own: that of the surrogate, and those of all pairs with gains and with losses. */
 const formsFrom = ['surrogate', 'gains', 'losses'].length;
 
+const forms = lossFormNames.map(lossForm);
+
 /** A step whose head was measured: the length of its gradient, and by what clipping had shortened it. */
 export interface HeadStep {
   norm: number;
@@ -65,13 +67,19 @@ export class HeadSums {
     const stored = samples.measured('old_logp')!;
     const sums = new Map<number, Sums>();
     const row: LossRow = { log: 0, ratio: 1, advantage: 0, probability: 1, oldProbability: 1 };
+    let latest = Number.NaN;
+    let step: HeadStep | undefined;
+    let own: Sums | undefined;
     for (let i = 0; i < replays.rows; i++) {
-      const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
       const key = stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0);
-      const step = wanted.get(key);
+      // Rows of one step mostly follow one another.
+      if (key !== latest) [latest, step, own] = [key, wanted.get(key), sums.get(key)];
+      const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
       if (w === 0 || !step) continue;
-      const own = sums.get(key) ?? new Sums(step.size);
-      sums.set(key, own);
+      if (!own) {
+        own = new Sums(step.size);
+        sums.set(key, own);
+      }
       const elsewhere = source && source[i] !== iteration.number && !Number.isNaN(source[i]);
       if (own.broken || sample[i] >= samples.rows || elsewhere || !outputs.look(i, sample[i], step.size)) {
         own.broken = true;
@@ -94,8 +102,7 @@ export class HeadSums {
       // Every ratio with every advantage: of each sign those that the clip leaves free.
       slopes[1] = high ? 0 : ratio;
       slopes[2] = low ? 0 : ratio;
-      for (let f = 0; f < lossFormNames.length; f++)
-        slopes[formsFrom + f] = lossForm(lossFormNames[f]).slope(row, clip);
+      for (let f = 0; f < forms.length; f++) slopes[formsFrom + f] = forms[f].slope(row, clip);
       if (a > 0) own.gains += w * a;
       else own.losses += w * a;
       for (let c = 0; c < outputs.count; c++) {

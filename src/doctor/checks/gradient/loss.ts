@@ -4,6 +4,7 @@ import { type Check, confidence, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import { listOf } from '../../evidence/keys.ts';
 import { reportedSteps } from '../../evidence/reported-steps.ts';
 import type { Run } from '../../evidence/run.ts';
 import type { StepStat } from '../../evidence/step-stats.ts';
@@ -108,7 +109,7 @@ class LossPass implements Pass {
       this.steps++;
       const counts = this.policies.get(stat.policy) ?? new Map<Formula, Count>();
       this.policies.set(stat.policy, counts);
-      this.when.set(stat.policy, [...(this.when.get(stat.policy) ?? []), iteration.number]);
+      listOf(this.when, stat.policy).push(iteration.number);
       const own = counts.get(formula) ?? {
         count: 0,
         onset: Number.POSITIVE_INFINITY,

@@ -5,6 +5,7 @@ import { correlationZ, mean } from '../../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { type Iteration, policyOfStep, stepKey } from '../../evidence/iteration.ts';
+import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
 import type { StepStat } from '../../evidence/step-stats.ts';
 import { limits } from '../../limits.ts';
@@ -60,8 +61,7 @@ class MovementPass implements Pass {
     this.last = Math.max(this.last, iteration.number);
     if (iteration.probed) return;
     const byPolicy = new Map<number, StepStat[]>();
-    for (const stat of iteration.stats.values())
-      byPolicy.set(stat.policy, [...(byPolicy.get(stat.policy) ?? []), stat]);
+    for (const stat of iteration.stats.values()) listOf(byPolicy, stat.policy).push(stat);
     for (const [index, stats] of byPolicy) {
       const own = this.policies.get(index) ?? {
         updates: 0,

@@ -6,6 +6,7 @@ import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { listOf } from '../../evidence/keys.ts';
 import { reportedSteps } from '../../evidence/reported-steps.ts';
 import type { Numbers } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
@@ -74,7 +75,7 @@ class WholeLossPass implements Pass {
         // No policy has so many choices: it is no entropy, and multiplies nothing.
         if (Math.abs(entropy[i]) > absurdLogp) continue;
         const key = policy ? policy[i] : 0;
-        lists.set(key, [...(lists.get(key) ?? []), i]);
+        listOf(lists, key).push(i);
       }
       // A loss that is a sum over the rows has a bonus that is one, too, while entropy is told as a mean.
       const summed = this.run.text('loss_reduction') === 'sum';

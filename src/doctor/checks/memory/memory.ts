@@ -76,7 +76,7 @@ class MemoryPass implements Pass {
     if (!samples) return;
     const states = new States(samples);
     if (states.there) this.acting(iteration, states);
-    if (replays && iteration.before) this.update(iteration, states);
+    if (replays) this.update(iteration, states);
     this.before = states.there ? states : null;
   }
 
@@ -125,15 +125,14 @@ class MemoryPass implements Pass {
   }
 
   private update(iteration: Iteration, states: States): void {
-    const { replays, before, own, chains, samples } = iteration;
+    const { replays, chains, samples } = iteration;
     const updated = new States(replays);
     const [sample, sequence] = [replays!.column('sample')!, replays!.column('sequence')];
     const [epoch, minibatch] = [replays!.column('epoch')!, replays!.column('minibatch')!];
     const [fresh, stored, t] = [replays!.measured('new_logp')!, samples!.measured('old_logp')!, samples!.column('t')];
     if (!chains || !t) return;
     const latest = new Map<number, number>();
-    for (let i = 0; i < replays!.rows; i++) {
-      if (before![i] === 0 || own[i] === 0) continue;
+    for (const i of iteration.first) {
       const row = sample[i];
       this.looked++;
       if (Math.abs(fresh[i] - stored[row]) > limits.logp.value) this.disagreeing++;

@@ -36,16 +36,15 @@ class NormaliserPass implements Pass {
   private entries: [number, number, number][] = [];
 
   iteration(iteration: Iteration): void {
-    const { samples, replays, before, own, chains } = iteration;
+    const { samples, replays, chains } = iteration;
     const [seen, given] = [samples?.list('obs'), replays?.list('obs')];
-    if (!seen || !given || !before || !chains) return;
+    if (!seen || !given || !chains) return;
     const sample = replays!.column('sample')!;
     const spread = spreadOf(seen);
     const bySteps = new Map<number, number[]>();
     const place = placesOf(chains.order, chains.streamPrevious);
     let differing = 0;
-    for (let i = 0; i < replays!.rows; i++) {
-      if (before[i] === 0 || own[i] === 0) continue;
+    for (const i of iteration.first) {
       this.looked++;
       if (!this.differs(seen, sample[i], given, i, spread)) continue;
       differing++;

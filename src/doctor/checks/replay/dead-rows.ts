@@ -38,7 +38,8 @@ export class DeadRows {
         let since = before.has(key) ? 0 : -1;
         for (let at = 0; at < length; at++) {
           if (!ended(order[from + at])) continue;
-          const together = team.every((other) => ended(order[other.from + at]));
+          let together = true;
+          for (let k = 0; k < team.length && together; k++) together = ended(order[team[k].from + at]);
           if (since >= 0 && together) found.push(...order.subarray(from + since, from + at + 1));
           since = together || since >= 0 ? -1 : at + 1;
         }

@@ -40,10 +40,11 @@ class OldLogpPass implements Pass {
     const weight = replays.column('weight');
     const agent = samples.column('agent')!;
     const following: number[] = [];
+    const [exact, related] = [limits.replayExact.value, limits.replayRelated.value];
     let latest = -1;
     let own = { moved: 0, following: 0 };
     for (let i = 0; i < replays.rows; i++) {
-      if (before[i] === 1 || here[i] === 0 || weight?.[i] === 0 || Number.isNaN(used[i])) continue;
+      if (before[i] === 1 || here[i] === 0 || (weight && weight[i] === 0) || Number.isNaN(used[i])) continue;
       const gap = Math.abs(fresh[i] - stored[sample[i]]);
       if (!(gap > logpTolerance) || !Number.isFinite(gap)) continue;
       const who = agent[sample[i]];
@@ -54,12 +55,13 @@ class OldLogpPass implements Pass {
       }
       own.moved++;
       this.moved++;
-      if (Math.abs(fresh[i] - used[i]) > Math.min(limits.replayExact.value, limits.replayRelated.value * gap)) continue;
+      if (Math.abs(fresh[i] - used[i]) > Math.min(exact, related * gap)) continue;
       own.following++;
       this.following++;
       this.onset = Math.min(this.onset, iteration.number);
       following.push(i);
     }
+    if (following.length === 0) return;
     const kept = gather(stored, gather(sample, following));
     this.proof.rows(iteration.number, gather(used, following), kept, gather(fresh, following));
   }

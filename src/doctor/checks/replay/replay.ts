@@ -55,8 +55,8 @@ class ReplayPass implements Pass {
   }
 
   iteration(iteration: Iteration): void {
-    const { samples, replays, before } = iteration;
-    if (!samples || !replays || !before || iteration.probed) return;
+    const { samples, replays } = iteration;
+    if (!samples || !replays || iteration.probed) return;
     const fresh = replays.measured('new_logp')!;
     const stored = samples.measured('old_logp')!;
     const used = replays.column('old_logp');
@@ -67,7 +67,6 @@ class ReplayPass implements Pass {
     const policy = replays.column('policy');
     const weight = replays.column('weight');
     const sample = replays.column('sample')!;
-    const { own: here } = iteration;
     const sampled = new Scores(samples);
     const step = Math.max(
       resolution(fresh),
@@ -81,8 +80,7 @@ class ReplayPass implements Pass {
     let latest = Number.NaN;
     let cell = { looked: 0, disagreeing: 0 };
     const drawn = { fresh: new Float64Array(samples.rows).fill(Number.NaN), by: new Int32Array(samples.rows) };
-    for (let i = 0; i < replays.rows; i++) {
-      if (before[i] === 0 || here[i] === 0) continue;
+    for (const i of iteration.first) {
       const s = sample[i];
       const by = policy ? policy[i] : 0;
       // A row that was drawn twice before the first step went through the same network twice: a second pass that nobody had to make, where its list was the same.

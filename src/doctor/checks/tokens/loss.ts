@@ -1,7 +1,9 @@
 /** Is the derivative of the loss by each log-probability what the settings make of advantage, ratio, clip, weight, KL and normaliser? What is exact with another term or level names it. */
+
 import { told } from '../../../language/language.ts';
 import { median } from '../../../math/statistics.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
+import { listOf } from '../../evidence/keys.ts';
 import { limits } from '../../limits.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
 import { errorsOf } from '../../tokens/floor.ts';
@@ -282,7 +284,7 @@ function usedAdvantages(all: LossRows): { cause: string; transform: Transform; s
       summary: 'The advantages that enter the loss have their sign turned',
     };
   const pools = new Map<number, number[]>();
-  for (const pair of list) pools.set(pair.iteration, [...(pools.get(pair.iteration) ?? []), pair.own]);
+  for (const pair of list) listOf(pools, pair.iteration).push(pair.own);
   const elsewhere = share((pair) => pools.get(pair.iteration)!.some((value) => near(pair.used, value)));
   return elsewhere >= limits.formulaExact.value
     ? {

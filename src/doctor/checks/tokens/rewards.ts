@@ -1,5 +1,7 @@
 /** Do rewards belong to their responses, are cut answers treated as declared, and is the KL in the rewards the declared one? Only with a witness: the grader's own key, the row that a reward was computed for, or the episode's return. */
+
 import { type Finding, figure } from '../../diagnosis.ts';
+import { listOf } from '../../evidence/keys.ts';
 import { limits } from '../../limits.ts';
 import { finish } from '../../tokens/codes.ts';
 import type { TokenEvidence } from '../../tokens/evidence.ts';
@@ -120,7 +122,7 @@ function permuted(
   iteration: Float64Array,
 ): boolean {
   const lists = new Map<number, number[]>();
-  for (const i of rows) lists.set(iteration[i], [...(lists.get(iteration[i]) ?? []), i]);
+  for (const i of rows) listOf(lists, iteration[i]).push(i);
   let [same, all] = [0, 0];
   for (const list of lists.values()) {
     const [a, b] = [list.map((i) => reward[i]).sort((x, y) => x - y), list.map(expected).sort((x, y) => x - y)];

@@ -14,7 +14,8 @@ export const optimizerUnbound: CauseEntry = {
     'metric-misreported',
   ],
   decidedBy: ['tensors.bound', 'tensors.delta'],
-  meaning: 'Gradients of the actor, of some of its layers or of the critic exist, and no optimiser holds the parameters.',
+  meaning:
+    'Gradients of the actor, of some of its layers or of the critic exist, and no optimiser holds the parameters.',
   toldApart: 'Gradient above 0, change exactly 0.',
   symptoms: ['KL, clip fraction and entropy never move', 'value loss may still fall'],
   pictures: ['gradients', 'changes'],
