@@ -66,8 +66,11 @@ describe('on a small stored run, the doctor', () => {
         'ends-by-kind',
         'ends-found',
         'in-place-of',
+        'other-action',
         'own-list',
         'return-for-advantage',
+        'team-mean',
+        'value-beside',
         // Of language models.
         'baseline-over',
         'column-for',

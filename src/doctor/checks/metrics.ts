@@ -13,13 +13,17 @@ import { limits } from '../limits.ts';
 import { resolution } from '../pairing/scoring.ts';
 import { MetricForm, type MetricOver, type MetricQuantity } from '../transforms/loss/metric-form.ts';
 import { ReportedNorms } from './reported-norms.ts';
+import { RowEntropies } from './row-entropies.ts';
 
 export const metrics: Check = {
   id: 'metrics',
   group: 'reading',
   question: ['Are KL, clip fraction and entropy reported as they are?', 'KL、裁剪比例与熵是否如实报告？'],
-  needs: [['steps.approx_kl', 'steps.clip_fraction', 'steps.entropy', 'steps.grad_norm'], ['replays.new_logp']],
-  causes: ['kl-estimator-cancels', 'metric-misreported'],
+  needs: [
+    ['steps.approx_kl', 'steps.clip_fraction', 'steps.entropy', 'steps.grad_norm', 'replays.entropy'],
+    ['replays.new_logp'],
+  ],
+  causes: ['kl-estimator-cancels', 'entropy-of-another-distribution', 'metric-misreported'],
   start: (run) => new MetricsPass(run),
 };
 
@@ -165,6 +169,7 @@ interface Cancelling {
 
 class MetricsPass implements Pass {
   private readonly norms: ReportedNorms;
+  private readonly entropies = new RowEntropies();
 
   constructor(private readonly run: Run) {
     this.norms = new ReportedNorms(run);
@@ -178,6 +183,7 @@ class MetricsPass implements Pass {
   iteration(iteration: Iteration): void {
     if (iteration.probed) return;
     this.norms.see(iteration);
+    this.entropies.see(iteration);
     const steps = reportedSteps(iteration);
     this.clips.push(...iteration.clips.values());
     for (const policy of new Set(steps.map(({ stat }) => stat.policy))) {
@@ -324,7 +330,7 @@ class MetricsPass implements Pass {
           ],
         });
     }
-    findings.push(...this.norms.findings());
+    findings.push(...this.norms.findings(), ...this.entropies.findings());
     const steps = [...this.tallies.values()].reduce((sum, tally) => sum + tally.steps, 0);
     if (steps === 0 && findings.length === 0)
       return {

@@ -116,4 +116,10 @@ export const replay = {
     'share of the rows after an end that repeat the last one, from which they are padding',
     'A policy that happens to decide alike does so now and then.',
   ),
+  drawnSigmas: limit(
+    'test',
+    3,
+    'standard errors by which the mean log-ratio tells which of two policies drew the actions',
+    'Together with a mean ratio of 1, which numbers that belong to no policy do not have, one in a thousand is rare enough.',
+  ),
 } as const satisfies Record<string, Limit>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { numbers, record, stored } from '../../../test/support/tables.ts';
+import { lists, numbers, record, stored } from '../../../test/support/tables.ts';
 import { advantages, flow } from '../../math/advantages.ts';
 import { buildChains } from '../../math/chains.ts';
 import { spread } from '../../math/statistics.ts';
@@ -234,5 +234,106 @@ describe('a team of agents', () => {
     const loose = await changed(short(1e6));
     expect(ids(loose.causes)).not.toContain('metric-misreported');
     expect(ids(loose.remarks)).toContain('metric-misreported');
+  });
+
+  it.each([
+    ['value-scale-mismatch', 'value-beside'],
+    ['advantage-group-demeaned', 'team-mean'],
+    ['credit-formula-differs', 'team-mean'],
+  ])('whose credit is another number of its own rows is told which: %s', async (cause, id) => {
+    const found = await changed((made) => {
+      const { samples, replays } = made.tables;
+      const [advantage, value, episode, t] = ['advantage', 'value', 'episode', 't'].map((name) =>
+        numbers(samples, name),
+      );
+      const teams = new Map<string, number[]>();
+      const team = (row: number) => `${episode[row]} ${t[row]}`;
+      advantage.forEach((own, row) => void teams.set(team(row), [...(teams.get(team(row)) ?? []), own]));
+      const mean = (row: number) => spread(teams.get(team(row))!).mean;
+      samples.advantage = advantage.map((own, row) => {
+        if (id === 'value-beside') return own + 0.6 * value[row] + 0.1;
+        return cause === 'credit-formula-differs' ? mean(row) : own - mean(row);
+      });
+      for (const name of ['advantage', 'return']) delete replays[name];
+      delete samples.return;
+      unheard(made);
+    });
+    expect(first(found)).toEqual(['faulty', cause]);
+    expect(found.causes[0].transform).toMatchObject({ id });
+  });
+
+  it('whose old log-probabilities are those of other rows is not told of an earlier policy', async () => {
+    const found = await changed((made) => {
+      const { samples, replays } = made.tables;
+      const places = placesOf(made.tables);
+      const old = numbers(samples, 'old_logp');
+      replays.old_logp = places.map((row) => old[(row + 5) % old.length]);
+      unheard(made);
+    });
+    expect(ids(found.causes)).not.toContain('stale-samples');
+    expect(found.verdict).not.toBe('healthy');
+  });
+
+  it.each([['twice'], ['never'], ['once']])(
+    'that brings its values back to the units of the rewards %s',
+    async (times) => {
+      const found = await changed((made) => {
+        const { samples, replays, steps } = made.tables;
+        const places = placesOf(made.tables);
+        const at = numbers(replays, 'iteration');
+        const factor = (iteration: number) => 2 + 0.2 * iteration;
+        const returns = numbers(samples, 'return');
+        replays.return = places.map((row, i) => factor(at[i]) * returns[row] + 0.3);
+        const earlier = (i: number) => factor(at[i] - 1) ** (times === 'twice' ? 2 : times === 'once' ? 1 : 0);
+        replays.value = numbers(replays, 'value').map((value, i) => earlier(i) * value);
+        unheard(made);
+        const key = (table: Made['tables']['steps'], i: number) =>
+          ['iteration', 'epoch', 'minibatch', 'policy'].map((name) => numbers(table, name)[i]).join(' ');
+        const squares = new Map<string, number[]>();
+        places.forEach((_, i) => {
+          const error = numbers(replays, 'value')[i] - numbers(replays, 'return')[i];
+          squares.set(key(replays, i), [...(squares.get(key(replays, i)) ?? []), error * error]);
+        });
+        steps.value_loss = numbers(steps, 'iteration').map((_, i) => spread(squares.get(key(steps, i)) ?? []).mean);
+      });
+      if (times === 'once') expect(found.causes).toEqual([]);
+      else expect(ids(found.causes)).toEqual(['value-scale-mismatch']);
+    },
+  );
+
+  it('whose update scores the actions of other rows is told so, not of candidate lists', async () => {
+    const found = await changed((made) => {
+      const { samples, replays } = made.tables;
+      const action = numbers(samples, 'action');
+      const [logits, legal] = [lists(replays, 'logits'), lists(replays, 'legal')];
+      replays.new_logp = placesOf(made.tables).map((row, i) => {
+        const allowed = logits[i].map((logit, k) => (legal[i][k] === 1 ? Math.exp(logit) : 0));
+        // The next one that is allowed.
+        let other = action[row];
+        do other = (other + 1) % allowed.length;
+        while (allowed[other] === 0);
+        return Math.log(allowed[other] / allowed.reduce((sum, part) => sum + part, 0));
+      });
+      delete replays.again_logp;
+      const kept = replays.logits;
+      unheard(made);
+      replays.logits = kept;
+    }, 'healthy/echo-2');
+    expect(first(found)).toEqual(['faulty', 'inputs-differ']);
+    expect(found.causes[0].transform).toMatchObject({ id: 'other-action' });
+  });
+
+  it('whose entropy forgets the mask that its log-probabilities have is told so', async () => {
+    const found = await changed((made) => {
+      const { replays } = made.tables;
+      const kept = lists(replays, 'logits');
+      unheard(made);
+      replays.logits = kept;
+      replays.entropy = kept.map((logits) => {
+        const all = logits.reduce((sum, logit) => sum + Math.exp(logit), 0);
+        return -logits.reduce((sum, logit) => sum + (Math.exp(logit) / all) * (logit - Math.log(all)), 0);
+      });
+    }, 'healthy/echo-2');
+    expect(first(found)).toEqual(['faulty', 'entropy-of-another-distribution']);
   });
 });

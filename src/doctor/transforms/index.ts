@@ -19,6 +19,8 @@ import { Permutation } from './credit/permutation.ts';
 import { ReturnForAdvantage } from './credit/return-for-advantage.ts';
 import { RewardLag } from './credit/reward-lag.ts';
 import { Sign } from './credit/sign.ts';
+import { TeamMean } from './credit/team-mean.ts';
+import { ValueBeside } from './credit/value-beside.ts';
 import { Accumulated } from './loss/accumulated.ts';
 import { EntropyAlone } from './loss/entropy-alone.ts';
 import { LossFormula } from './loss/loss-formula.ts';
@@ -33,6 +35,7 @@ import { ListOf } from './replay/list-of.ts';
 import { Mask } from './replay/mask.ts';
 import { OldLogp } from './replay/old-logp.ts';
 import { Order } from './replay/order.ts';
+import { OtherAction } from './replay/other-action.ts';
 import { OwnList } from './replay/own-list.ts';
 import { Prefix } from './replay/prefix.ts';
 import { SecondPass } from './replay/second-pass.ts';
@@ -87,6 +90,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   normaliser: Normaliser,
   'old-logp': OldLogp,
   order: Order,
+  'other-action': OtherAction,
   'other-agent': OtherAgent,
   'own-agents': OwnAgents,
   'own-list': OwnList,
@@ -103,8 +107,10 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'planned-with': PlannedWith,
   'state-of': StateOf,
   'target-with': TargetWith,
+  'team-mean': TeamMean,
   temperature: Temperature,
   'token-shift': TokenShift,
+  'value-beside': ValueBeside,
 };
 
 /** The transform that a value is; null where this version does not know its id. */

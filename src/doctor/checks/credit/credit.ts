@@ -28,6 +28,8 @@ import { OtherAgent } from '../../transforms/credit/other-agent.ts';
 import { Permutation } from '../../transforms/credit/permutation.ts';
 import { RewardLag } from '../../transforms/credit/reward-lag.ts';
 import { Sign } from '../../transforms/credit/sign.ts';
+import { TeamMean } from '../../transforms/credit/team-mean.ts';
+import { ValueBeside } from '../../transforms/credit/value-beside.ts';
 
 const endCauses: Readonly<Record<EndRule, string>> = {
   asRecorded: '',
@@ -70,6 +72,9 @@ const singles: readonly CreditHypothesis[] = [
   { cause: 'advantage-sign-flipped', transform: new Sign() },
   { cause: 'return-inconsistent', transform: new EarlierIteration() },
   { cause: 'value-scale-mismatch', transform: new AffineValues() },
+  { cause: 'value-scale-mismatch', transform: new ValueBeside() },
+  { cause: 'advantage-group-demeaned', transform: new TeamMean('less') },
+  { cause: 'credit-formula-differs', transform: new TeamMean('instead') },
   { cause: 'advantage-group-demeaned', transform: new GroupMean('action') },
   { cause: 'advantage-group-demeaned', transform: new GroupMean('place') },
   { cause: 'advantage-group-demeaned', transform: new GroupMean('group') },

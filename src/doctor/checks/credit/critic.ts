@@ -15,9 +15,11 @@ import { Cover, type Trial, trialOf } from '../../pairing/cover.ts';
 import { Lag, lags, nearLags } from '../../transforms/credit/lag.ts';
 import { OtherAgent } from '../../transforms/credit/other-agent.ts';
 import { Permutation } from '../../transforms/credit/permutation.ts';
+import { TeamMean } from '../../transforms/credit/team-mean.ts';
 import { Affine } from '../../transforms/rows/affine.ts';
 import { InPlaceOf, inPlaceColumns } from '../../transforms/rows/in-place-of.ts';
 import { merge } from '../gradient/wiring.ts';
+import { CriticUnits, type Line } from './critic-units.ts';
 
 export const critic: Check = {
   id: 'critic',
@@ -35,6 +37,7 @@ const hypotheses = [
   ...lags.map((lag) => new Lag(lag, 'episode')),
   ...nearLags.map((lag) => new Lag(lag, 'stream')),
   new OtherAgent(),
+  new TeamMean('instead'),
   // Last, because some row of a large batch is always near.
   new Permutation(),
 ].map((transform) => ({ cause: 'critic-context-misaligned', transform }));
@@ -46,7 +49,7 @@ interface Side {
   onset: number;
   agents: Set<number>;
   /** Slope and intercept by policy, update by update, and the rows of those in other units. */
-  slopes: Map<number, { slope: number; shift: number; rows: number }[]>;
+  slopes: Map<number, Line[]>;
   proofs: Map<number, ProofStore>;
   /** Rows that lie on no line. */
   off: ProofStore;
@@ -75,6 +78,7 @@ class CriticPass implements Pass {
   /** Whether the policy replayed its rows, so that the parameters were those of sampling. */
   private replayed = 0;
   private moved = 0;
+  private readonly units = new CriticUnits();
 
   constructor(private readonly run: Run) {}
 
@@ -87,6 +91,7 @@ class CriticPass implements Pass {
     for (const row of first)
       if (Math.abs(fresh[row] - old[sample[row]]) <= limits.logp.value) this.replayed++;
       else this.moved++;
+    this.units.see(iteration);
     this.compare(iteration, this.value, replays.column('value'), samples.column('value'), first);
     this.compare(iteration, this.target, replays.column('return'), samples.column('return'), iteration.pass(0));
   }
@@ -117,7 +122,7 @@ class CriticPass implements Pass {
         const key = policy ? policy[list[0]] : 0;
         const shift = (line.intercept + (line.slope - 1) * line.meanX) / Math.max(line.spreadY, limits.vanishing.value);
         const found = into.slopes.get(key) ?? [];
-        found.push({ slope: line.slope, shift, rows: list.length });
+        found.push({ iteration: iteration.number, slope: line.slope, shift, rows: list.length });
         into.slopes.set(key, found);
         if (inOtherUnits(line.slope, shift)) {
           const proof = into.proofs.get(key) ?? new ProofStore();
@@ -268,6 +273,7 @@ class CriticPass implements Pass {
       break;
     }
     if (findings.length === 0) findings.push(...this.scaled());
+    if (findings.length === 0) findings.push(...this.units.findings(this.run, this.value.slopes, this.target.slopes));
     const { wrong, looked, onset, agents } = this.target;
     // Targets that follow nothing known are no reason to accuse, and none to call the run healthy.
     if (findings.length === 0 && wrong >= Math.max(fewestRows, limits.most.value * looked))
@@ -283,13 +289,12 @@ class CriticPass implements Pass {
 
   /** One side in other units than the other, update after update: a normaliser's own drift comes to rest, a missing one does not. */
   private scaled(): Finding[] {
-    type Entry = { slope: number; shift: number; rows: number };
-    const steady = (entries: Entry[] | undefined) =>
+    const steady = (entries: Line[] | undefined) =>
       (entries ?? []).slice(Math.min(limits.drift.value, (entries ?? []).length >> 1));
-    const off = (entries: Entry[]) =>
+    const off = (entries: Line[]) =>
       entries.length >= 2 && entries.every(({ slope, shift }) => inOtherUnits(slope, shift));
     // A side that was not recorded may be in the same other units.
-    const on = (entries: Entry[]) =>
+    const on = (entries: Line[]) =>
       entries.length >= 2 &&
       entries.every(
         ({ slope, shift }) => Math.abs(slope - 1) < limits.sameUnits.value && Math.abs(shift) < limits.sameUnits.value,

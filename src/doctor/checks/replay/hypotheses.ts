@@ -8,6 +8,7 @@ import { ListOf } from '../../transforms/replay/list-of.ts';
 import { Mask } from '../../transforms/replay/mask.ts';
 import { OldLogp } from '../../transforms/replay/old-logp.ts';
 import { Order } from '../../transforms/replay/order.ts';
+import { OtherAction } from '../../transforms/replay/other-action.ts';
 import { OwnList } from '../../transforms/replay/own-list.ts';
 import { Prefix } from '../../transforms/replay/prefix.ts';
 import type { ReplayTransform } from '../../transforms/replay/replay-rows.ts';
@@ -37,6 +38,7 @@ export const singles: readonly ReplayHypothesis[] = [
     })),
   ),
   { cause: 'inputs-differ', transform: new InputOf('any') },
+  { cause: 'inputs-differ', transform: new OtherAction() },
   { cause: 'num-actions-defaulted', transform: new FirstK(unfitted) },
   { cause: 'num-actions-defaulted', transform: new Clamped(unfitted) },
   { cause: 'subset-not-replayed', transform: new Order('ascending') },

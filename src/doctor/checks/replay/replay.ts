@@ -10,9 +10,11 @@ import { limits } from '../../limits.ts';
 import { Cover, type Trial } from '../../pairing/cover.ts';
 import { resolution, Scores } from '../../pairing/scoring.ts';
 import { Composed } from '../../transforms/composed.ts';
+import { OldLogp } from '../../transforms/replay/old-logp.ts';
 import { type ReplayRow, ReplayRows } from '../../transforms/replay/replay-rows.ts';
 import { fitTemperature, Temperature } from '../../transforms/replay/temperature.ts';
 import { ByList } from './by-list.ts';
+import { DrawnBy } from './drawn-by.ts';
 import { besideTemperature, hypotheses, type ReplayHypothesis, singles } from './hypotheses.ts';
 import { OtherLogits } from './other-logits.ts';
 import { blank, tryOne } from './trial.ts';
@@ -29,6 +31,10 @@ export const replay: Check = {
   causes: [...new Set(hypotheses.map(({ cause }) => cause)), 'recurrent-state-not-replayed'],
   start: (run) => new ReplayPass(run),
 };
+
+const unknownNumber = hypotheses.findIndex(
+  ({ transform }) => transform instanceof OldLogp && transform.is === 'other-number',
+);
 
 class ReplayPass implements Pass {
   private looked = 0;
@@ -47,6 +53,7 @@ class ReplayPass implements Pass {
   private readonly cover = new Cover(hypotheses);
   private readonly others: OtherLogits;
   private readonly byList = new ByList();
+  private readonly drawn = new DrawnBy();
   private againDiffers = 0;
   private againLooked = 0;
 
@@ -160,6 +167,7 @@ class ReplayPass implements Pass {
       : null;
     this.cover.add(iteration.number, blamed, trials);
     tried.forEach((row, i) => {
+      if (trials[unknownNumber]?.match[i] === 2) this.drawn.add(row.fresh - row.used);
       if (trials.some((trial) => trial?.match[i] === 2) || !Number.isFinite(row.fresh - row.used)) return;
       this.others.add(rows.at(row), agent[row.sample]);
       const open = this.unexplained;
@@ -225,7 +233,7 @@ class ReplayPass implements Pass {
           `Before the first step ${percent(share)} of the rows have another log-probability in the update than when they were sampled; ${fit} of those agree with`,
         evidence,
       });
-      findings.push(...foundBy(explained, wording));
+      findings.push(...foundBy(explained, wording).map((finding) => this.drawn.named(finding)));
     }
     if (findings.length === 0 || open > limits.most.value * this.cover.rows) {
       const noise = this.noise(share, evidence);

@@ -112,14 +112,19 @@ class StalePass implements Pass {
     const place = new Int32Array(samples!.rows);
     const counts = new Int32Array(this.run.agentCount);
     for (let i = 0; used && i < place.length; i++) place[i] = counts[agent[i]]++;
+    let odd = 0;
+    const met: { from: number; policy: number | undefined }[] = [];
     for (let i = 0; i < replays!.rows; i++) {
       const s = sample[i];
       if (source && source[i] < number) this.note(number, source[i], policy?.[i]);
       else if (used && before?.[i] === 1 && s < place.length && Math.abs(used[i] - stored[s]) > logpTolerance) {
         const found = this.found(used[i], s, agent[s], place[s]);
-        if (found) this.note(number, found.number, policy?.[i]);
+        odd++;
+        if (found) met.push({ from: found.number, policy: policy?.[i] });
       }
     }
+    // Log-probabilities of few kinds meet by chance: most of those that disagree must be an earlier iteration's.
+    if (met.length >= limits.most.value * odd) for (const { from, policy } of met) this.note(number, from, policy);
   }
 
   /** The earlier iteration that stored this log-probability at the same place, of all rows or of the agent's. */

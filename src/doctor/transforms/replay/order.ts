@@ -26,7 +26,7 @@ export class Order implements ReplayTransform {
 
   match(rows: ReplayRows): Match {
     if (rows.hasLists && !rows.sameList) return this.sameOrder(rows) ? 2 : 0;
-    if (!rows.canScore || rows.own.count < 2) return 0;
+    if (!rows.canScore || rows.own.count < 2 || rows.inOwnOrder) return 0;
     // The entropy of a list does not depend on its order.
     const { entropy, fresh } = rows.row;
     if (Number.isFinite(entropy) && Math.abs(entropy - rows.own.entropy) > limits.sameEntropy.value) return 0;

@@ -125,6 +125,12 @@ export class ReplayRows {
     return found.logp(Math.min(action, found.count - 1));
   }
 
+  /** The update's logits are the row's own in their own order, and yet its log-probability is another: it scored another action. */
+  get inOwnOrder(): boolean {
+    const { recordedScore, ownLogp, row } = this;
+    return this.canScore && this.agrees(recordedScore, ownLogp) && !this.agrees(recordedScore, row.fresh);
+  }
+
   /** What a row of a table gives to a place of its list, under the cursor's own mask and temperature. */
   scoreWith(scores: Scores, row: number, place: number): number {
     const { sample } = this.row;

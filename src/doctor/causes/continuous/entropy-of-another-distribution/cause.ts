@@ -1,4 +1,4 @@
-/** The entropy in the loss is that of another Gaussian than the actions are drawn from. */
+/** The entropy in the loss is that of another distribution than the actions are drawn from. */
 import type { CauseEntry } from '../../cause.ts';
 
 export const entropyOfAnotherDistribution: CauseEntry = {
@@ -6,21 +6,22 @@ export const entropyOfAnotherDistribution: CauseEntry = {
   group: 'C',
   place: 305,
   explains: ['metric-misreported'],
-  decidedBy: ['replays.entropy', 'replays.log_std', 'samples.log_std'],
-  meaning: 'The entropy in the loss is exactly that of another Gaussian than the actions are drawn from.',
+  decidedBy: ['replays.entropy', 'replays.log_std', 'samples.log_std', 'replays.logits'],
+  meaning:
+    'The entropy in the loss is exactly that of another distribution than the actions are drawn from: another Gaussian, or logits without their mask.',
   toldApart:
-    'It is given to rounding by a deviation taken for its logarithm or square, a deviation of 1, or one dimension. Sums, means over dimensions and minus the log-probability are healthy.',
+    'It is given to rounding by a deviation taken for its logarithm or square, a deviation of 1, or one dimension, or by the logits of a row without its mask. Sums, means over dimensions and minus the log-probability are healthy.',
   symptoms: [
     'the entropy bonus pushes deviations too hard, or not at all',
     'the logged entropy is off what log_std gives',
   ],
-  proof: 'The entropy of the other Gaussian gives every row to rounding.',
+  proof: 'The entropy of the other distribution gives every row to rounding.',
   remedy: 'Take the entropy from the distribution that scores the action: dist.entropy().sum(-1).',
   pytorch:
     'dist = Normal(mean, log_std.exp())\nentropy = dist.entropy().sum(-1)            # of the very distribution that log_prob came from',
-  trueline: '// discrete actions only',
+  trueline: 'distribution.entropy   // of the masked candidates of the row',
   chinese: {
-    meaning: '损失中的熵恰好属于另一个高斯分布，而不是动作所用的分布。',
+    meaning: '损失中的熵恰好属于另一个分布（另一个高斯分布，或未加掩码的 logits），而不是动作所用的分布。',
     remedy: '用给动作打分的那个分布求熵：dist.entropy().sum(-1)。',
   },
 };

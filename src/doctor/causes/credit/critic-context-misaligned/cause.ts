@@ -5,6 +5,8 @@ export const criticContextMisaligned: CauseEntry = {
   id: 'critic-context-misaligned',
   group: 'B',
   place: 240,
+  // Values of another state than the row's give credit that fits no row.
+  explains: ['credit-formula-differs'],
   decidedBy: ['replays.value'],
   meaning: "The critic's input or target belongs to another agent or step.",
   toldApart:

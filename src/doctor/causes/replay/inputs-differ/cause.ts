@@ -9,7 +9,7 @@ export const inputsDiffer: CauseEntry = {
   explains: ['non-finite', 'critic-context-misaligned', 'old-logp-wrong'],
   decidedBy: ['samples.logits', 'replays.logits', 'replays.again_logp'],
   meaning:
-    "The update gives the policy another input than acting did: raw for normalised, a step late, another row's, or with other statistics.",
+    "The update gives the policy another input than acting did: raw for normalised, a step late, another row's, or with other statistics; or it scores another row's action.",
   toldApart:
     "The update's logits are those of another row when sampled; or they differ from the row's own from the first iteration on, while list, mask, temperature and a second pass agree.",
   symptoms: ['ratios far from 1 before the first step', 'KL and clip fraction jump in the first minibatch'],
@@ -19,7 +19,8 @@ export const inputsDiffer: CauseEntry = {
     'obs_n = normalise(obs)            # once\naction, logp = policy(obs_n)\nbuffer.obs[t] = obs_n             # not obs, and not the next one',
   trueline: 'batch.obs   // written once when acting, and read by the update',
   chinese: {
-    meaning: '更新时给策略的输入与行动时不同：未归一化、晚一步、另一行的观测，或使用了别的统计量。',
+    meaning:
+      '更新时给策略的输入与行动时不同：未归一化、晚一步、另一行的观测，或使用了别的统计量；或者给另一行的动作打分。',
     remedy: '保存策略行动时看到的那个张量，更新时逐行使用同一个张量。',
   },
 };
