@@ -43,6 +43,24 @@ describe('a training run', () => {
     },
   );
 
+  it('tells how episodes went before anything is learnt from them', async () => {
+    const told: [string, unknown][] = [];
+    let before: unknown;
+    const trainer = made(small, {
+      onPlayed: ({ iteration, steps, returns }) => {
+        told.push(['played', { iteration, steps, returns }]);
+        before = parameters(trainer);
+      },
+    });
+    const fresh = parameters(trainer);
+    const { iteration, steps, returns } = await trainer.iterate();
+    told.push(['learnt', { iteration, steps, returns }]);
+    expect(told.map(([what]) => what)).toEqual(['played', 'learnt']);
+    expect(told[0][1]).toEqual(told[1][1]);
+    expect(before).toEqual(fresh);
+    expect(parameters(trainer)).not.toEqual(fresh);
+  });
+
   it('refuses a checkpoint of other settings and names the first that differs', async () => {
     const { trainer } = await run(small, 1);
     const other = made({ ...small, ppo: { ...small.ppo, clip: 0.1 } });

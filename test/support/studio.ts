@@ -34,13 +34,17 @@ export async function record(folder: string, settings: object, fault?: string): 
 }
 
 /** A run of many iterations that was written as a trainer does, with one spike that no thinning may lose. */
-export async function longRun(folder: string, iterations: number): Promise<void> {
+export async function longRun(
+  folder: string,
+  iterations: number,
+  readings: readonly string[] = ['k3', 'entropy'],
+): Promise<void> {
   const writer = await createRecording(folder, { format: 'trueline/1', name: 'long', ended: 'finished' });
   const portion = 200;
   for (let first = 0; first < iterations; first += portion) {
     const count = Math.min(portion, iterations - first);
     const at = Int32Array.from({ length: count }, (_, i) => first + i);
-    for (const reading of ['k3', 'entropy'])
+    for (const reading of readings)
       await writer.append('scalars', {
         iteration: at,
         step: Float64Array.from(at, (i) => 64 * i),
