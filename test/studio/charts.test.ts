@@ -152,5 +152,16 @@ describe.skipIf(!findChromium())('charts', () => {
     expect(page.url()).toContain('columns=');
   });
 
+  it('of a training come before its form on a narrow screen', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open('#/train?game=echo');
+    await page.click('button.primary');
+    await graph().waitFor();
+    await page.evaluate(() => scrollTo(0, 0));
+    expect((await graph().boundingBox())!.y).toBeLessThan(844);
+    await page.click('button:text-is("Stop")');
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
   it('never threw', () => expect(complaints).toEqual([]));
 });

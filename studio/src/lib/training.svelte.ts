@@ -10,6 +10,8 @@ import { OpenRun, openRuns } from './open-run.svelte.ts';
 /** Milliseconds between two looks of the doctor, and between two drawings of the curves. */
 const look = 1500;
 const draw = 200;
+/** Milliseconds within which the files of one writing follow each other. */
+const whole = 300;
 
 class PageTraining {
   running = $state(false);
@@ -68,7 +70,8 @@ class PageTraining {
     this.run = run;
     this.parts = [...this.parts, run];
     const begun = performance.now();
-    let [looked, drawn] = [0, 0];
+    let [looked, drawn] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    let looking: ReturnType<typeof setTimeout> | undefined;
     let ended: Promise<unknown> = Promise.resolve();
     // Whoever reads what is written begins when there is something to see: until then the trainer has the machine for itself.
     let reported = () => {};
@@ -83,11 +86,16 @@ class PageTraining {
           if (news.kind === 'file') {
             const { path, bytes } = news;
             ended = first.then(() => run.addFile(path, new Blob([bytes])));
-            // The doctor looks again as the run grows, and never waits in line behind itself.
-            if (path !== 'manifest.json' && performance.now() - looked > look) {
-              looked = performance.now();
-              void ended.then(() => run.diagnose(false));
-            }
+            // The doctor looks again as the run grows, when all tables of what was written are there: from some of them it would take the run for a log.
+            if (path !== 'manifest.json' && !looking)
+              looking = setTimeout(
+                () => {
+                  looking = undefined;
+                  looked = performance.now();
+                  void ended.then(() => (this.running ? run.diagnose(false) : undefined));
+                },
+                Math.max(whole, looked + look - performance.now()),
+              );
           } else if (news.kind === 'report') {
             this.firstReport ||= performance.now() - begun;
             this.iteration = news.told.iteration;
@@ -109,6 +117,7 @@ class PageTraining {
       this.threads = result.threads;
       this.checkpoint = result.checkpoint;
       this.curves = this.reader?.list() ?? [];
+      clearTimeout(looking);
       await ended;
       await run.refresh();
       await run.diagnose();
@@ -116,6 +125,7 @@ class PageTraining {
       this.error = (error as Error).message;
     } finally {
       reported();
+      clearTimeout(looking);
       this.running = false;
     }
   }

@@ -56,6 +56,9 @@ const first = [
   'grad_norm',
 ];
 
+/** `layer 2` before `layer 10`. */
+const inOrder = new Intl.Collator('en', { numeric: true });
+
 export function charts(runs: readonly ChartRun[], options: ChartOptions): Chart[] {
   const names = new Map<string, { kind: Curve['kind']; name: string }>();
   for (const run of runs) for (const { kind, name } of run.curves) names.set(`${kind} ${name}`, { kind, name });
@@ -66,7 +69,7 @@ export function charts(runs: readonly ChartRun[], options: ChartOptions): Chart[
       // A step's own figure is of use where no reading of that name is recorded.
       .filter(([, { kind, name }]) => kind !== 'step' || !read.has(name))
       .filter(([, { name }]) => name.toLowerCase().includes(wanted))
-      .sort(([, a], [, b]) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1))
+      .sort(([, a], [, b]) => rank(a.name) - rank(b.name) || inOrder.compare(a.name, b.name))
       .map(([key, { kind, name }]) => {
         const known = readings.find((entry) => entry.name === name);
         const told = describeReading(name, words.language) ?? known ?? moduleReading(name);
