@@ -106,8 +106,11 @@ async function open(
   withInputs: boolean,
   judge: RowJudge | undefined,
 ): Promise<{ parts: AsyncGenerator<Part>; last: number }> {
-  const { ascending, last } = await survey(recording, table, judge);
-  if (ascending) return { parts: parts(recording, table, judge), last };
+  const { ascending, last } = await survey(recording, table);
+  const keys = (tableSpec(table)?.columns ?? []).filter(({ key }) => key).map(({ name }) => name);
+  if (ascending) return { parts: parts(recording, table, judge, keys), last };
+  if (judge) for await (const chunk of recording.chunks(table, keys)) judge.seeFile(table, chunk.file, chunk);
+  judge?.judgeFiles(table);
   // The whole table is held in memory then, without its widest columns where they can be spared.
   const columns = (tableSpec(table)?.columns ?? [])
     .map(({ name }) => name)
@@ -115,17 +118,11 @@ async function open(
   return { parts: sortedParts(recording, table, columns), last };
 }
 
-async function survey(
-  recording: Recording,
-  table: StreamedTable,
-  judge: RowJudge | undefined,
-): Promise<{ ascending: boolean; last: number }> {
-  const keys = (tableSpec(table)?.columns ?? []).filter(({ key }) => key).map(({ name }) => name);
+async function survey(recording: Recording, table: StreamedTable): Promise<{ ascending: boolean; last: number }> {
   let latest = -1;
   let last = -1;
   let ascending = true;
-  for await (const chunk of recording.chunks(table, judge ? keys : ['iteration'])) {
-    judge?.seeFile(table, chunk.file, chunk);
+  for await (const chunk of recording.chunks(table, ['iteration'])) {
     const values = (chunk.columns.get('iteration') as NumberColumn | undefined)?.values;
     for (let i = 0; values && i < values.length; i++) {
       const value = Number(values[i]);
@@ -134,11 +131,15 @@ async function survey(
       latest = value;
     }
   }
-  judge?.judgeFiles(table);
   return { ascending, last };
 }
 
-async function* parts(recording: Recording, table: StreamedTable, judge: RowJudge | undefined): AsyncGenerator<Part> {
+async function* parts(
+  recording: Recording,
+  table: StreamedTable,
+  judge: RowJudge | undefined,
+  keys: readonly string[],
+): AsyncGenerator<Part> {
   let pending: Chunk[] = [];
   let current = -1;
   const flush = (): Part => {
@@ -148,6 +149,7 @@ async function* parts(recording: Recording, table: StreamedTable, judge: RowJudg
   };
   for await (const chunk of recording.chunks(table)) {
     if (chunk.rows === 0) continue;
+    judge?.seeFile(table, chunk.file, chunk, keys);
     const values = (chunk.columns.get('iteration') as NumberColumn).values;
     let from = 0;
     for (let i = 0; i <= chunk.rows; i++) {
@@ -163,6 +165,7 @@ async function* parts(recording: Recording, table: StreamedTable, judge: RowJudg
     }
   }
   if (pending.length > 0) yield flush();
+  judge?.judgeFiles(table);
   judge?.whole.add(table);
 }
 

@@ -30,6 +30,7 @@ export class RowJudge {
   readonly shown = new Set<string>();
   readonly whole = new Set<string>();
   private readonly samples = new Map<number, number>();
+  private copies = 0;
   /** Per table, what a file holds by its fingerprint. */
   private readonly files = new Map<string, Map<string, { rows: number; prints: string[] }>>();
 
@@ -100,8 +101,8 @@ export class RowJudge {
     }
   }
 
-  /** A file's rows, all of its chunks in turn, with the columns that tell its rows apart. */
-  seeFile(table: string, file: string, chunk: Chunk): void {
+  /** A file's rows, all of its chunks in turn; of all columns, or of those that tell its rows apart. */
+  seeFile(table: string, file: string, chunk: Chunk, columns?: readonly string[]): void {
     if (chunk.rows === 0) return;
     const files = this.files.get(table) ?? new Map<string, { rows: number; prints: string[] }>();
     this.files.set(table, files);
@@ -109,6 +110,7 @@ export class RowJudge {
     files.set(file, own);
     own.rows += chunk.rows;
     for (const [name, column] of chunk.columns) {
+      if (columns && !columns.includes(name)) continue;
       if (column.kind === 'text') {
         own.prints.push(`${name}:${codec().crc32(new TextEncoder().encode(column.values.join('\n')))}`);
         continue;
@@ -126,7 +128,7 @@ export class RowJudge {
       const first = seen.get(print);
       if (first === undefined) seen.set(print, file);
       else
-        this.tell(
+        this.tellFirst(
           new BadInput(
             told(
               `holds the same ${rows} rows as ${first}; remove the copy`,
@@ -141,6 +143,11 @@ export class RowJudge {
 
   tell(problem: BadInput, limit = most): void {
     if (this.problems.length < limit) this.problems.push(problem.message);
+  }
+
+  /** What makes other problems comes before them, whenever it is found. */
+  private tellFirst(problem: BadInput): void {
+    if (this.copies < most) this.problems.splice(this.copies++, 0, problem.message);
   }
 
   private count(chunk: Chunk): void {
