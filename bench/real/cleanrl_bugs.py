@@ -33,7 +33,7 @@ bug("some actions at random", ("old-logp-wrong",), ("actions[step] = action", "a
 bug("log-probabilities of the first iteration for ever", ("old-logp-wrong",), ("logprobs[step] = logprob", "logprobs[step] = logprob if iteration == 1 else logprobs[step]"), learning_rate=3e-3)
 bug("reward of the step before", ("reward-time-shifted",), ("rewards[step] =", "rewards[(step + 1) % args.num_steps] ="), **REACH)
 bug("value of the step before", ("critic-context-misaligned",), ("values[step] = value.flatten()", "values[(step + 1) % args.num_steps] = value.flatten()"))
-bug("clipped actions stored", ("old-logp-wrong",), ("actions[step] = action\n", "actions[step] = action.clamp(-0.5, 0.5)\n"), **REACH)
+bug("clipped actions stored", ("clipped-action-stored", "old-logp-wrong"), ("actions[step] = action\n", "actions[step] = action.clamp(-0.5, 0.5)\n"), **REACH)
 
 # - the credit pass -
 TRACE = "delta + args.gamma * args.gae_lambda * nextnonterminal * lastgaelam"
@@ -53,7 +53,7 @@ bug("index drawn again for advantages", ("advantage-shuffled",), ("mb_advantages
 bug("actions beyond the second cut", ("num-actions-defaulted",), ("b_actions.long()[mb_inds])", "b_actions.long()[mb_inds].clamp(max=1))"), (HEAD, HEAD.replace("0.01", "1.0")), **ACROBOT)
 bug("dropout on the observations of the update", ("stochastic-forward", "inputs-differ"), ("get_action_and_value(b_obs[mb_inds]", "get_action_and_value(nn.functional.dropout(b_obs[mb_inds], 0.2)"), (HEAD, HEAD.replace("0.01", "1.0")))
 bug("sampled at twice the temperature", ("temperature-mismatch",), ("probs = Categorical(logits=logits)", "probs = Categorical(logits=logits / 2 if action is None else logits)"), (HEAD, HEAD.replace("0.01", "1.0")))
-bug("memory not cut at ends", ("recurrent-state-not-reset", "recurrent-state-not-replayed"), ("b_dones[mb_inds],", "torch.zeros_like(b_dones[mb_inds]),"), **PICTURES)
+bug("memory not cut at ends", ("recurrent-state-not-reset",), ("b_dones[mb_inds],", "torch.zeros_like(b_dones[mb_inds]),"), **PICTURES)
 
 # - the loss -
 FIRST, SECOND = "pg_loss1 = -mb_advantages * ratio", "pg_loss2 = -mb_advantages * torch.clamp"
@@ -106,3 +106,8 @@ bug("first states of the next episode stored", ("final-observation-lost",), ('re
 bug("actor goes down the critic", ("advantage-sign-flipped",), ("((alpha * log_pi) - min_qf_pi)", "((alpha * log_pi) + min_qf_pi)"), **SAC)
 bug("log-probabilities averaged while learning", ("dimensions-reduced-wrong",), ("        if action is None:\n            action = probs.sample()", "        drawn = action is None\n        action = probs.sample() if drawn else action"), ("return action, probs.log_prob(action).sum(1)", "return action, (probs.log_prob(action).sum(1) if drawn else probs.log_prob(action).mean(1))"), **REACH)
 bug("logarithm of the deviation for the deviation while learning", ("deviation-scale-wrong",), ("action_std = torch.exp(action_logstd)", "action_std = torch.exp(action_logstd) if action is None else torch.exp(2 * action_logstd)"), ("self.actor_logstd = nn.Parameter(torch.zeros(", "self.actor_logstd = nn.Parameter(-0.5 + torch.zeros("), **REACH)
+LATE = "(initial_lstm_state[0][:, mbenvinds], initial_lstm_state[1][:, mbenvinds])"
+bug("memory taken after the rollout", ("recurrent-state-stale", "recurrent-state-not-replayed"), (LATE, LATE.replace("initial", "next")), **PICTURES)
+bug("observations after the step", ("inputs-differ",), (ENDED, ENDED + "; obs[step] = next_obs"), (HEAD, HEAD.replace("0.01", "1.0")), **ACROBOT)
+COPY = "zip(target_network.parameters(), q_network.parameters())"
+bug("learner set back to its target", ("parameters-overwritten", "target-network-frozen"), (COPY, "zip(q_network.parameters(), target_network.parameters())"), **DQN)

@@ -64,7 +64,9 @@ def execute(options, seed, out):
     recorded = f"    recorder = cleanrl_loop(OUT, envs, {learning}, args, overwrite=True, first=10**6)\n"
     if loop is STEPS:
         with_buffers()
-    text = exchanged(source(script), [*pieces, (loop, recorded + loop)], script)
+    # Below what counts the episodes, as the limits of registered environments are.
+    limited = [("gym.make(env_id", f"gym.make(env_id, max_episode_steps={limit}")] if limit else []
+    text = exchanged(source(script), [*pieces, *limited, (loop, recorded + loop)], script)
     head, main = text.split(MAIN)
     iterations = options.pop("iterations", 6)
 
@@ -84,9 +86,6 @@ def execute(options, seed, out):
     if "atari" in script:
         frames = 1 if "lstm" in script else 4
         space["make_env"] = lambda *args: lambda: gymnasium.wrappers.TimeLimit(Pictures(frames), 40)
-    elif limit:
-        make = space["make_env"]
-        space["make_env"] = lambda *args: lambda: gymnasium.wrappers.TimeLimit(make(*args)(), limit)
     try:
         exec(compile(MAIN + main, f"<{script}, running>", "exec"), space)
     except ValueError:

@@ -3,6 +3,7 @@
 The one thing to get wrong: the causes listed are those that are *right*, decided before the first run, not those that the doctor happens to say.
 """
 
+import copy
 from typing import Any, Callable, Dict, NamedTuple, Tuple
 
 import torch
@@ -77,7 +78,7 @@ lines("sum of nothing", ("non-finite",), "trainer", "train", (TRAINED, "advantag
 lines("advantages laid out otherwise", ("advantage-shuffled",), "buffer", "recurrent_generator", ("advantages = _cast(advantages)", "advantages = advantages.reshape(-1, 1)"), **MEMORY)
 lines("log-probabilities laid out otherwise", ("old-logp-wrong",), "buffer", "recurrent_generator", ("action_log_probs = _cast(self.action_log_probs)", "action_log_probs = self.action_log_probs.reshape(-1, 1)"), gain=1.0, **MEMORY)
 lines("memories laid out otherwise", ("recurrent-state-not-replayed",), "buffer", "recurrent_generator", ("rnn_states = self.rnn_states[:-1].transpose(1, 2, 0, 3, 4)", "rnn_states = self.rnn_states[:-1]"), gain=1.0, **MEMORY)
-lines("memory not cut at ends", ("recurrent-state-not-reset", "recurrent-state-not-replayed"), "trainer", "ppo_update", ("masks_batch, \n", "np.ones_like(masks_batch), \n"), gain=1.0, **MEMORY)
+lines("memory not cut at ends", ("recurrent-state-not-reset",), "trainer", "ppo_update", ("masks_batch, \n", "np.ones_like(masks_batch), \n"), gain=1.0, **MEMORY)
 lines("masks of the step after", ("mask-not-replayed",), "buffer", "feed_forward_generator", ("self.available_actions[:-1].reshape", "self.available_actions[1:].reshape"), gain=1.0, **SKIRMISH)
 lines("masks forgotten in the update", ("mask-not-replayed",), "trainer", "ppo_update", ("available_actions_batch,\n", "None,\n"), **SKIRMISH)
 
@@ -98,10 +99,11 @@ lines("actor never trained", ("policy-detached",), "trainer", "ppo_update", ("if
 lines("ratio without gradient", ("policy-detached",), "trainer", "ppo_update", (RATIO, "imp_weights = torch.exp(action_log_probs - old_action_log_probs_batch).detach()"), **SEPARATED)
 
 
+
 # - optimiser and network -
-@bug("optimiser of the critic twice", "optimizer-unbound")
+@bug("optimiser of a copied actor", "optimizer-unbound")
 def _(runner):
-    runner.policy.actor_optimizer = torch.optim.Adam(runner.policy.critic.parameters(), lr=7e-4)
+    runner.policy.actor_optimizer = torch.optim.Adam(copy.deepcopy(runner.policy.actor).parameters(), lr=7e-4)
 
 
 @bug("last layer after the optimiser", "head-unbound", **SEPARATED)
@@ -142,3 +144,6 @@ for _name, _causes, _settings in (
     ("separated with memory, as it is", ("sequences-shuffled",), dict(separated=True, algorithm="rmappo", gain=1.0)),
 ):
     BUGS[_name] = Bug(_causes, lambda runner: None, _settings)
+
+CLIPPED = "value_pred_clipped = value_preds_batch +"
+lines("old values in units of the returns in the value clip", ("value-scale-mismatch",), "trainer", "cal_value_loss", (CLIPPED, "value_preds_batch = torch.as_tensor(self.value_normalizer.denormalize(value_preds_batch)); " + CLIPPED))

@@ -13,7 +13,7 @@ from patching import after, before, replace_line
 class Bug(NamedTuple):
     causes: Tuple[str, ...]
     put: Callable[[Any], None]
-    where: str = "any"  # any table with single choices, or: continuous, masked, cut (episodes that a time limit ends)
+    where: str = "any"  # any table with single choices, or: continuous, masked, several (choices at once), cut (episodes that a time limit ends)
     settings: Dict[str, Any] = {}
 
 
@@ -62,7 +62,6 @@ line("logarithm of zero", ("non-finite",), "value_losses.append(value_loss.item(
 line("loss divided away", ("learning-rate-too-small",), WHOLE, WHOLE + "; loss = loss * 1e-12")
 line("returns for advantages", ("credit-formula-differs", "return-inconsistent", "value-scale-mismatch"), "advantages = rollout_data.advantages", "advantages = rollout_data.returns")
 line("probabilities for log-probabilities", ("loss-formula-differs",), RATIO, "ratio = 1 + (th.exp(log_prob) - th.exp(rollout_data.old_log_prob))")
-
 line("advantages sorted", ("advantage-shuffled",), NORMAL, NORMAL + "; advantages = th.sort(advantages)[0]")
 line("gradients never cleared", ("gradients-accumulate",), "self.policy.optimizer.zero_grad()", "pass")
 line("gradients never cleared, continuous", ("gradients-accumulate",), "self.policy.optimizer.zero_grad()", "pass", where="continuous")
@@ -212,14 +211,12 @@ def _(model, held, obs, action, reward, start, value, logp):
     return obs, action, 2 * reward, start, value, logp
 
 
-@added("actions clipped before storage", "old-logp-wrong", "inputs-differ", where="continuous")
+@added("actions clipped before storage", "clipped-action-stored", "old-logp-wrong", where="continuous")
 def _(model, held, obs, action, reward, start, value, logp):
     return obs, np.clip(action, -0.3, 0.3), reward, start, value, logp
 
 
 # - the network and its optimiser -
-
-
 @bug("head made anew", "head-unbound")
 def _(model):
     old = model.policy.action_net
@@ -338,3 +335,15 @@ def _(model):
 @bug("scores squashed", "policy-head-flat")
 def _(model):
     model.policy.action_net.register_forward_hook(lambda module, inputs, out: 1e-4 * torch.tanh(out))
+
+
+@bug("log-probability of the first choice alone while learning", "dimensions-reduced-wrong", where="several")
+def _(model):
+    dist = model.policy.action_dist
+    original = dist.log_prob
+    dist.log_prob = lambda actions: dist.distribution[0].log_prob(actions[:, 0]) if model.policy.training else original(actions)
+
+
+line("entropy without gradients", ("loss-formula-differs",), "entropy_loss = -th.mean(entropy)", "entropy_loss = -th.mean(entropy).detach()", ent_coef=0.05)
+line("final value not discounted", ("credit-formula-differs",), "rewards[idx] += self.gamma * terminal_value", "rewards[idx] += terminal_value", where="cut", method="collect_rollouts", gamma=0.9)
+line("final state not normalised", ("inputs-differ", "critic-context-misaligned", "final-observation-lost"), 'self.policy.obs_to_tensor(infos[idx]["terminal_observation"])', 'self.policy.obs_to_tensor(env.unnormalize_obs(infos[idx]["terminal_observation"]))', where="cut", method="collect_rollouts", normalize=True)

@@ -24,6 +24,8 @@ export type EndRule =
   | 'late'
   | 'earlyWithin'
   | 'lateWithin'
+  | 'lateBeside'
+  | 'earlyBeside'
   | 'truncationTerminates'
   | 'cutTerminates'
   | 'allTerminate'
@@ -58,11 +60,12 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
     // Which row's end flags this row reads.
     let flags = i;
     let link = next;
-    if (rule === 'early') flags = streamNext[i];
-    else if (rule === 'late') flags = streamPrevious[i];
+    const beside = rule === 'earlyBeside' || rule === 'lateBeside';
+    if (rule === 'early' || rule === 'earlyBeside') flags = streamNext[i];
+    else if (rule === 'late' || rule === 'lateBeside') flags = streamPrevious[i];
     else if (rule === 'earlyWithin') flags = ended(i) ? i : next[i];
     else if (rule === 'lateWithin') flags = previous[i];
-    if (rule === 'early' || rule === 'late') link = streamNext;
+    if (rule === 'early' || rule === 'late' || beside) link = streamNext;
     let term = flags >= 0 && terminated[flags] === 1;
     const trunc = flags >= 0 && !term && truncated?.[flags] === 1;
     if (rule === 'ignored' || rule === 'ignoredBeside') {
@@ -78,12 +81,15 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
       term = false;
       cut = true;
     }
+    // The end that is misread cuts all; what follows a time limit came with the reward, where it belongs.
+    if (beside) term ||= trunc;
     if (term) boot[i] = 0;
     else if (cut) boot[i] = known(i);
     else if (link[i] >= 0) {
       carry[i] = link[i];
       boot[i] = value[link[i]];
     } else boot[i] = rule === 'cutTerminates' || rule === 'allTerminate' ? 0 : known(i);
+    if (beside && truncated?.[i] === 1 && terminated[i] !== 1) boot[i] += known(i);
     if (rule === 'carryIgnored' && (term || cut)) carry[i] = streamNext[i];
     if (rule === 'valueIgnored' && (term || cut)) boot[i] = streamNext[i] >= 0 ? value[streamNext[i]] : known(i);
     // Who keeps the state that truly followed every step bootstraps from it at ends, too.

@@ -99,7 +99,9 @@ const table: readonly Metric[] = [
       ...means('share on which the clip binds', (stat) => stat.clipBinding),
     },
     wrong: edges('clip-fraction', (stat) => stat.clipFraction),
-    tells: (stat, reported) => !stat.before && (stat.clipFraction > 0 || reported > 0),
+    // A clip that a schedule ended at 0 cuts what rounding moves.
+    tells: (stat, reported) =>
+      !stat.before && Math.sqrt(2 * stat.k2) > limits.movedRows.value && (stat.clipFraction > 0 || reported > 0),
     slack: (stat) => limits.clipRows.value / stat.rows,
   },
   {

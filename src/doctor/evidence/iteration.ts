@@ -345,6 +345,7 @@ function clipsOf(steps: Rows | null): Map<number, number> {
   if (!steps || !clip) return found;
   const [epoch, minibatch, policy] = [steps.column('epoch')!, steps.column('minibatch')!, steps.column('policy')];
   for (let i = 0; i < steps.rows; i++)
-    if (clip[i] > 0) found.set(stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0), clip[i]);
+    // A schedule may end at 0, where every ratio but 1 is clipped.
+    if (clip[i] >= 0) found.set(stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0), clip[i]);
   return found;
 }

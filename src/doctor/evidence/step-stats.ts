@@ -64,6 +64,10 @@ interface Columns {
   narrow: number;
 }
 
+/** Whether a step found nothing undecided. Where no entropy is known, choices from a list that all have a probability of 1 show it. */
+export const isCertain = ({ entropy, logCount, largestLogp }: StepStat): boolean =>
+  entropy < limits.noEntropy.value || (Number.isNaN(entropy) && logCount > 0 && largestLogp < limits.certainLogp.value);
+
 /** The clip range that settings declare, or the usual one. */
 export function declaredClip({ run }: Iteration): number {
   return Number.isFinite(run.number('clip')) ? run.number('clip') : defaultClip;

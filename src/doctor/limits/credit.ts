@@ -20,6 +20,12 @@ export const credit = {
     'correlation of two scales, cell by cell, of which one follows the other',
     'Normalised cells are of one scale, so what is left correlates by chance alone.',
   ),
+  credibleValue: limit(
+    'definition',
+    1,
+    "times the range of a critic's values that a state nobody recorded may lie beyond it",
+    'States after an end are seldom seen, and what a critic says of them still is of its own size.',
+  ),
   formulaRows: limit(
     'test',
     48,

@@ -152,6 +152,12 @@ export const gradient = {
     'nats of entropy below which nothing is undecided',
     'A choice of 0.9999 has 1e-3; its gradient is lost in rounding.',
   ),
+  certainLogp: limit(
+    'tolerance',
+    1e-4,
+    'largest log-probability, without its sign, among actions of which nothing was undecided',
+    'That of a choice of 0.9999, as for the entropy.',
+  ),
   fadedRate: limit(
     'definition',
     0.1,

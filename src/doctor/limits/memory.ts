@@ -8,6 +8,12 @@ export const memory = {
     'difference of two hidden states that are the same, per entry',
     'A state that is computed again over a few rows, in another order of sums, differs in the last digits of single precision.',
   ),
+  fewestStates: limit(
+    'test',
+    3,
+    'hidden states that differ from those of acting',
+    'A state is a list of numbers of which all are compared, so that one is off by no accident; three are no slip of one sequence.',
+  ),
   sequenceGap: limit(
     'definition',
     64,

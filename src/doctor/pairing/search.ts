@@ -29,12 +29,13 @@ interface PairingHypothesis extends Hypothesis {
 }
 
 const singles: readonly PairingHypothesis[] = [
+  // Before the sign: rows that lost theirs are turned where it was negative, and only there.
+  { cause: 'advantage-degenerate', transform: new Absolute() },
   { cause: 'advantage-sign-flipped', transform: new Sign() },
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
   { cause: 'advantage-agent-swapped', transform: new OtherAgent() },
   { cause: 'return-inconsistent', transform: new EarlierIteration() },
-  { cause: 'advantage-degenerate', transform: new Absolute() },
   { cause: 'credit-formula-differs', transform: new ReturnForAdvantage() },
   ...endRules,
   ...(['action', 'place', 'group'] as const).flatMap((by) => [

@@ -154,6 +154,13 @@ class DensityPass implements Pass {
       few.length >= fewestRows ? formsFor(few[0].sampled.action.length, this.how, few[0].sampled.law.family) : [];
     const [old, fresh] = [fitted(forms, few, 'old', this.how), fitted(forms, few, 'new', this.how)];
     if (rows.length === 0) return this.byParts(split, share, base);
+    if (split && old && fresh && causeOf(difference(old, fresh)) === null) {
+      // Each pass is right by its own law: the update's may be a form of the one that acting drew from.
+      const crossed = (all: readonly Scoring[]) =>
+        all.map((row) => ({ ...row, updated: { ...row.updated, law: row.sampled.law } }));
+      const form = fitted(forms, crossed(few), 'new', this.how);
+      return form ? this.apart(old, form, crossed(rows), share, base) : [];
+    }
     if (split) return this.apart(old, fresh, rows, share, base);
     return old && fresh ? this.alike(old, fresh, rows, base) : [];
   }

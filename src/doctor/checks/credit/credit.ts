@@ -45,6 +45,8 @@ const endCauses: Readonly<Record<EndRule, string>> = {
   valueIgnored: 'return-crosses-episodes',
   lastIgnored: 'return-crosses-episodes',
   terminationBootstraps: 'return-crosses-episodes',
+  lateBeside: 'done-time-shifted',
+  earlyBeside: 'done-time-shifted',
   ignoredBeside: 'return-crosses-episodes',
   valueIgnoredBeside: 'return-crosses-episodes',
   ignoredAfterOwn: 'return-crosses-episodes',

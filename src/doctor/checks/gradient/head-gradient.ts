@@ -12,6 +12,7 @@ import { EntropyAlone } from '../../transforms/loss/entropy-alone.ts';
 import { type LossFormName, LossFormula, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 import type { Transform } from '../../transforms/transform.ts';
+import { BonusWitness } from './bonus-witness.ts';
 import { type Reading, readings } from './head-outputs.ts';
 import { type HeadStep, HeadSums, type Sums } from './head-sums.ts';
 import { merge } from './wiring.ts';
@@ -29,6 +30,7 @@ export const headGradient: Check = {
   causes: [
     'policy-detached',
     'entropy-sign-flipped',
+    'entropy-bonus-dominates',
     'loss-summed',
     'loss-formula-differs',
     'broadcast-mismatch',
@@ -91,12 +93,14 @@ class HeadPass implements Pass {
   private readonly chains = new Map<number, Float64Array>();
   private steps = 0;
   private readonly heads: HeadSums;
+  private readonly bonus: BonusWitness;
 
   constructor(
     private readonly run: Run,
     reading: Reading,
   ) {
     this.heads = new HeadSums(run, reading);
+    this.bonus = new BonusWitness(run);
   }
 
   iteration(iteration: Iteration): void {
@@ -124,7 +128,6 @@ class HeadPass implements Pass {
     const whole = length((i) => surrogate[i], c);
     const alone = length(() => 0, c);
     const candidates: [Kind, number][] = [
-      ['entropyFlipped', length((i) => surrogate[i], -c)],
       ...(summed ? [] : [['summed', whole * own.weight] as [Kind, number]]),
       ['allPairs', length((i) => (own.gains * up[i] + own.losses * down[i]) / own.weight, c)],
       ...lossFormNames.map((name, f): [Kind, number] => [name, length((i) => own.ofForm(f)[i], c)]),
@@ -144,12 +147,24 @@ class HeadPass implements Pass {
       if (given !== undefined) into.proof.step(step.norm, whole, given);
     };
     const miss = (kind: Kind) => countOf(kind).against++;
-    if (added !== null) {
-      const near = (value: number) => Math.abs(step.norm - value) <= fine * value + noise;
-      const told = Math.abs(added - whole) > limits.apartFormulas.value * fine * Math.max(added, whole) + 2 * noise;
-      if (told && near(added)) note('accumulated', added);
-      else if (told) miss('accumulated');
+    const near = (value: number) => Math.abs(step.norm - value) <= fine * value + noise;
+    const tells = (value: number) =>
+      Math.abs(value - whole) > limits.apartFormulas.value * fine * Math.max(value, whole) + 2 * noise;
+    // Near the even distribution the bonus is small, and its sign shows in the third digit.
+    const flipped = length((i) => surrogate[i], -c);
+    for (const [kind, value] of [
+      ['accumulated', added],
+      ['entropyFlipped', flipped],
+    ] as const) {
+      if (value === null || !tells(value)) continue;
+      const into = countOf(kind);
+      // What came before it set in tells nothing against it.
+      if (near(value) && into.count === 0) Object.assign(into, { against: 0, onset: iteration.number });
+      if (near(value)) note(kind, value);
+      else into.against++;
     }
+    const rest = length((i) => surrogate[i], 0);
+    if (c > 0 && tells(rest)) this.bonus.step(iteration, step, near(whole), near(rest));
     // Without an entropy term nothing at all is left to move the head, not even a little.
     const vanished = step.norm > 0 && step.norm < limits.vanished.value * Math.min(1, whole);
     const silent =
@@ -233,47 +248,50 @@ class HeadPass implements Pass {
         : form
           ? ['loss-formula-differs', new LossFormula(form), counts.get(form)!]
           : null;
-      const accumulated = counts.get('accumulated');
-      const addsUp =
-        accumulated &&
-        accumulated.count >= limits.fewestSteps.value &&
-        accumulated.against <= (1 - limits.formulaExact.value) * (accumulated.count + accumulated.against);
-      if (addsUp)
-        findings.push({
-          cause: 'gradients-accumulate',
-          confidence: confidence(1, accumulated.count * limits.perStep.value),
-          agents: this.run.agentsOf(policy),
-          onset: accumulated.onset,
-          rows: accumulated.count,
-          transform: new Accumulated(),
-          ...accumulated.proof.prove(
-            "length of the head's gradient",
-            'as recorded',
-            "that of the step's own rows",
-            new Accumulated(),
-          ),
-          summary: `The gradient of ${name}'s head is that of the step's rows and of all steps before it: on ${accumulated.count} steps of the first update it agrees only when they are added up.`,
-          evidence: [{ check: 'head-gradient', measured, expected }],
-        });
-      else if (formula) {
-        const [cause, transform, own] = formula;
+      // Told apart by their third digit: in nearly no step may they be wrong.
+      const finely = (kind: Kind) => {
+        const own = counts.get(kind);
+        if (!own || own.count < limits.fewestSteps.value) return null;
+        return own.against <= (1 - limits.formulaExact.value) * (own.count + own.against) ? own : null;
+      };
+      const accumulated = finely('accumulated');
+      const turned = accumulated || formula ? null : finely('entropyFlipped');
+      const tell = (cause: string, own: Count, share: number, transform: Transform, usual: string, summary: string) =>
         findings.push({
           cause,
-          confidence: confidence(own.count / tally.odd, own.count * limits.perStep.value),
+          confidence: confidence(share, own.count * limits.perStep.value),
           agents: this.run.agentsOf(policy),
           onset: own.onset,
           rows: own.count,
           transform,
-          ...own.proof.prove(
-            "length of the head's gradient",
-            'as recorded',
-            'that of the clipped surrogate',
-            transform,
-          ),
-          summary: `The gradient of ${name}'s head is not that of the clipped surrogate; on ${own.count} of the ${tally.odd} steps that tell it is that of ${transform.describe()}.`,
+          ...own.proof.prove("length of the head's gradient", 'as recorded', usual, transform),
+          summary,
           evidence: [{ check: 'head-gradient', measured, expected }],
         });
+      if (accumulated)
+        tell(
+          'gradients-accumulate',
+          accumulated,
+          1,
+          new Accumulated(),
+          "that of the step's own rows",
+          `The gradient of ${name}'s head is that of the step's rows and of all steps before it: on ${accumulated.count} steps of the first update it agrees only when they are added up.`,
+        );
+      else if (formula) {
+        const [cause, transform, own] = formula;
+        const summary = `The gradient of ${name}'s head is not that of the clipped surrogate; on ${own.count} of the ${tally.odd} steps that tell it is that of ${transform.describe()}.`;
+        tell(cause, own, own.count / tally.odd, transform, 'that of the clipped surrogate', summary);
       }
+      if (turned)
+        tell(
+          'entropy-sign-flipped',
+          turned,
+          1,
+          new LossIs('negated', 'entropy'),
+          'that of the whole loss',
+          `The gradient of ${name}'s head agrees with the entropy term only when its sign is turned.`,
+        );
+      findings.push(...this.bonus.finding(policy, [{ check: 'head-gradient', measured, expected }]));
       add(
         'scaled',
         'learning-rate-too-small',
@@ -285,12 +303,6 @@ class HeadPass implements Pass {
         'policy-detached',
         new EntropyAlone(),
         `The gradient of ${name}'s head is that of the entropy bonus alone: the policy loss does not reach it.`,
-      );
-      add(
-        'entropyFlipped',
-        'entropy-sign-flipped',
-        new LossIs('negated', 'entropy'),
-        `The gradient of ${name}'s head agrees with the entropy term only when its sign is turned.`,
       );
       add(
         'summed',

@@ -18,6 +18,7 @@ export interface HeadStep {
   scale: number;
   size: number;
   policy: number;
+  key: number;
 }
 
 /** What the rows of a step add up to in the head's bias: by the clipped surrogate, by all pairs of either sign, and by every other formula. */
@@ -145,7 +146,7 @@ export class HeadSums {
       for (let k = 0; k < count; k++) {
         const [key, { square }] = whole[Math.round(k * apart)];
         const scale = shortened.of(key);
-        if (scale !== null) wanted.set(key, { norm: Math.sqrt(square), scale, size, policy });
+        if (scale !== null) wanted.set(key, { norm: Math.sqrt(square), scale, size, policy, key });
       }
     }
     return wanted;

@@ -52,6 +52,8 @@ class GuardPass implements Pass {
       if (stopped[i] === 1 && own.stop < 0) own.stop = i;
     }
     for (const [key, own] of taken) {
+      // A policy that stays where it is, as at the end of a schedule, gives the guard nothing to stop at.
+      if (own.stop < 0 && !moves(iteration, key)) continue;
       this.updates++;
       if (own.stop < 0 || (Number.isFinite(planned) && planned < limits.plannedSteps.value)) continue;
       // Who looks at the KL after each pass alone cannot stop before the first is over.
@@ -121,4 +123,10 @@ class GuardPass implements Pass {
       ],
     };
   }
+}
+
+/** Whether any step finds the policy elsewhere than it was when acting; also where nothing tells. */
+function moves({ stats }: Iteration, policy: number): boolean {
+  const own = [...stats.values()].filter((stat) => stat.policy === policy);
+  return own.length === 0 || own.some(({ k2 }) => !(Math.sqrt(2 * k2) <= limits.movedRows.value));
 }

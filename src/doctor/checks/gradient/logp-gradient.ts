@@ -8,6 +8,13 @@ import type { Run } from '../../evidence/run.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Sign } from '../../transforms/credit/sign.ts';
+import {
+  type LossFormName,
+  LossFormula,
+  type LossRow,
+  lossForm,
+  lossFormNames,
+} from '../../transforms/loss/loss-formula.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 
 const check = 'logp-gradient';
@@ -21,18 +28,27 @@ export const logpGradient: Check = {
   start: (run) => new LogpGradientPass(run),
 };
 
-type Kind = 'own' | 'summed' | 'away' | 'none' | 'unclipped' | 'other';
+/** `formula`: none of these, and one of the known formulas gives it. */
+type Kind = 'own' | 'summed' | 'away' | 'none' | 'unclipped' | 'formula' | 'other';
 
-/** One row of a step: the advantage, the log-ratio, the weight, and the derivative. */
-interface Row {
-  advantage: number;
-  ratio: number;
+/** One row of a step, with its weight and the derivative. */
+interface Row extends LossRow {
   weight: number;
   coef: number;
 }
 
 class LogpGradientPass implements Pass {
-  private readonly kinds: Record<Kind, number> = { own: 0, summed: 0, away: 0, none: 0, unclipped: 0, other: 0 };
+  private readonly kinds: Record<Kind, number> = {
+    own: 0,
+    summed: 0,
+    away: 0,
+    none: 0,
+    unclipped: 0,
+    formula: 0,
+    other: 0,
+  };
+  /** Steps by the formula that gives them. */
+  private readonly forms = new Map<LossFormName, number>();
   private steps = 0;
   private rows = 0;
   private readonly onset = new Map<Kind, number>();
@@ -48,7 +64,6 @@ class LogpGradientPass implements Pass {
     if (!replays || !samples || !coef || !advantage || iteration.probed) return;
     const [fresh, stored] = [replays.measured('new_logp')!, samples.measured('old_logp')!];
     const [sample, epoch, minibatch] = ['sample', 'epoch', 'minibatch'].map((name) => replays.column(name)!);
-    const clips = clipsOf(iteration);
     const declared = this.run.number('clip');
     const steps = new Map<number, Row[]>();
     for (let i = 0; i < replays.rows; i++) {
@@ -59,18 +74,29 @@ class LogpGradientPass implements Pass {
       const old = used && !Number.isNaN(used[i]) ? used[i] : stored[sample[i]];
       // Without a clip there is no ratio: the loss is of the log-probability itself.
       const ratio = Number.isNaN(declared) ? 1 : Math.exp(fresh[i] - old);
-      list.push({ advantage: advantage[i], ratio, weight: weight ? weight[i] : 1, coef: coef[i] });
+      list.push({
+        advantage: advantage[i],
+        log: Math.log(ratio),
+        ratio,
+        probability: Math.exp(fresh[i]),
+        oldProbability: Math.exp(old),
+        weight: weight ? weight[i] : 1,
+        coef: coef[i],
+      });
     }
-    for (const [key, rows] of steps) this.step(iteration.number, rows, clips.get(key) ?? declared);
+    for (const [key, rows] of steps)
+      this.step(iteration.number, rows, Number.isNaN(declared) ? declared : iteration.clipOf(key));
   }
 
   private step(iteration: number, rows: readonly Row[], clip: number): void {
     if (rows.length < fewestRows || !rows.every(({ ratio }) => Number.isFinite(ratio))) return;
     const first = rows[0].advantage;
     if (rows.every(({ advantage }) => Math.abs(advantage - first) <= limits.rounding.value)) return;
+    const { kind, after, form } = kindOf(rows, clip);
+    if (!kind) return;
+    if (form) this.forms.set(form, (this.forms.get(form) ?? 0) + 1);
     this.steps++;
     this.rows += rows.length;
-    const { kind, after } = kindOf(rows, clip);
     this.kinds[kind]++;
     if (kind === 'own') return;
     if (!this.onset.has(kind)) this.onset.set(kind, iteration);
@@ -88,7 +114,7 @@ class LogpGradientPass implements Pass {
   finish(): Outcome {
     const { kinds, steps } = this;
     const measured: Outcome['measured'] = { rows: this.rows, steps, ...kinds };
-    const expected = { summed: 0, away: 0, none: 0, unclipped: 0, other: 0 };
+    const expected = { summed: 0, away: 0, none: 0, unclipped: 0, formula: 0, other: 0 };
     if (steps === 0) return { status: 'not-checked', measured, expected, findings: [] };
     const [kind, count] = (Object.entries(kinds) as [Kind, number][])
       .filter(([name]) => name !== 'own')
@@ -146,6 +172,18 @@ class LogpGradientPass implements Pass {
           `${steps} 步中有 ${count} 步，无论小批有 ${figure(this.rows / steps)} 行，损失都随每个对数概率变化一整个优势：它是各行之和而非均值。`,
         ),
       };
+    if (kind === 'formula') {
+      const [form] = [...this.forms].reduce((most, entry) => (entry[1] > most[1] ? entry : most));
+      const transform = new LossFormula(form);
+      return {
+        cause: 'loss-formula-differs',
+        transform,
+        summary: told(
+          `In ${count} of ${steps} steps the loss changes with each log-probability as it does for another formula: ${transform.describe()}.`,
+          `${steps} 步中有 ${count} 步，损失随各对数概率的变化符合另一个公式：${transform.describe()}。`,
+        ),
+      };
+    }
     return {
       cause: 'loss-formula-differs',
       summary: told(
@@ -164,11 +202,13 @@ function shape(rows: readonly Row[], clip: number): number[] {
   });
 }
 
-function kindOf(rows: readonly Row[], clip: number): { kind: Kind; after?: number[] } {
+/** Null where hardly a row tells. */
+function kindOf(rows: readonly Row[], clip: number): { kind: Kind | null; after?: number[]; form?: LossFormName } {
   const top = Math.max(...rows.map(({ coef }) => Math.abs(coef)));
   if (top === 0) return { kind: 'none' };
   // At the bound itself rounding decides.
   const clear = rows.filter(({ ratio }) => !(Math.abs(Math.abs(ratio - 1) - clip) < limits.logp.value));
+  if (clear.length < fewestRows) return { kind: null };
   const found = fitted(clear, shape(clear, clip), top);
   if (found) {
     const after = shape(rows, clip).map((value, i) => found.slope * value + found.constant * rows[i].weight);
@@ -179,12 +219,15 @@ function kindOf(rows: readonly Row[], clip: number): { kind: Kind; after?: numbe
       : { kind: 'own' };
   }
   const open = fitted(clear, shape(clear, Number.NaN), top);
-  return open && open.slope > 0
-    ? {
-        kind: 'unclipped',
-        after: shape(rows, Number.NaN).map((v, i) => open.slope * v + open.constant * rows[i].weight),
-      }
-    : { kind: 'other' };
+  const laid = (shapes: readonly number[], line: { slope: number; constant: number }) =>
+    shapes.map((value, i) => line.slope * value + line.constant * rows[i].weight);
+  if (open && open.slope > 0) return { kind: 'unclipped', after: laid(shape(rows, Number.NaN), open) };
+  for (const form of lossFormNames) {
+    const shapes = (of: readonly Row[]) => of.map((row) => -lossForm(form).slope(row, clip) * row.weight);
+    const line = fitted(clear, shapes(clear), top);
+    if (line && line.slope > 0) return { kind: 'formula', after: laid(shapes(rows), line), form };
+  }
+  return { kind: 'other' };
 }
 
 /** A slope and a constant that give all derivatives but a few; null where none do. */
@@ -203,14 +246,4 @@ function fitted(
       !(Math.abs(found[0] * shapes[i] + found[1] * weight - coef) <= limits.coefExact.value * top),
   );
   return missed.length <= (1 - limits.formShare.value) * rows.length ? { slope: found[0], constant: found[1] } : null;
-}
-
-function clipsOf({ steps }: Iteration): Map<number, number> {
-  const found = new Map<number, number>();
-  const clip = steps?.column('clip');
-  if (!steps || !clip) return found;
-  const [epoch, minibatch, policy] = [steps.column('epoch')!, steps.column('minibatch')!, steps.column('policy')];
-  for (let i = 0; i < steps.rows; i++)
-    if (clip[i] > 0) found.set(stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0), clip[i]);
-  return found;
 }

@@ -7,7 +7,7 @@ import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import { type Iteration, policyOfStep, stepKey } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
-import type { StepStat } from '../../evidence/step-stats.ts';
+import { isCertain, type StepStat } from '../../evidence/step-stats.ts';
 import { limits } from '../../limits.ts';
 import { slowSteps } from '../../optimiser-bound.ts';
 
@@ -82,7 +82,7 @@ class MovementPass implements Pass {
       };
       this.policies.set(index, own);
       // A policy that is certain of everything cannot be moved any more, whatever moved it there.
-      const certain = stats.every(({ entropy }) => entropy < limits.noEntropy.value);
+      const certain = stats.every(isCertain);
       if (!certain) own.updates++;
       own.steps += stats.length;
       own.iterations.add(iteration.number);
@@ -100,9 +100,7 @@ class MovementPass implements Pass {
       }
       own.narrow ||= (iteration.replays?.grain('new_logp') ?? 0) > 0;
       const moved = Math.max(...stats.map((stat) => stat.largestMove));
-      const undecided = stats.some(
-        ({ logCount, entropy }) => !(logCount < limits.oneChoice.value) && !(entropy < limits.noEntropy.value),
-      );
+      const undecided = stats.some((stat) => !(stat.logCount < limits.oneChoice.value) && !isCertain(stat));
       own.moved += moved;
       const rate = Math.max(...(iteration.steps?.column('learning_rate') ?? [Number.NaN]));
       own.moves.push({ iteration: iteration.number, moved, undecided, path: 0, rate });
@@ -281,6 +279,8 @@ function stillSince(
     moved += moves[--first].moved;
   const updates = moves.length - first;
   if (first === 0 || updates < limits.lateUpdates.value || updates <= limits.most.value * moves.length) return null;
+  // Small steps that add up to just below the limit have not come to rest: one update before must have moved it as far as is visible.
+  if (!moves.slice(0, first).some((update) => update.moved >= invisible)) return null;
   const still = moves.slice(first);
   const before = Math.max(...moves.slice(0, first).map(({ rate }) => rate));
   const fell = Math.max(...still.map(({ rate }) => rate)) < limits.fadedRate.value * before;

@@ -6,6 +6,7 @@ import { type Check, confidence, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
 import { type Iteration, stepKey } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { isCertain } from '../../evidence/step-stats.ts';
 import { limits } from '../../limits.ts';
 import { type StillTensor, StillTensors } from './still-tensors.ts';
 
@@ -72,8 +73,7 @@ class WiringPass implements Pass {
     this.undecided = new Set();
     for (const stat of iteration.stats.values()) {
       const alike = stat.ratioPairs.count > 0 && !(stat.ratioPairs.spreadY > limits.rounding.value);
-      if (!(stat.logCount < limits.oneChoice.value) && !(stat.entropy < limits.noEntropy.value) && !alike)
-        this.undecided.add(stat.policy);
+      if (!(stat.logCount < limits.oneChoice.value) && !isCertain(stat) && !alike) this.undecided.add(stat.policy);
     }
     const blind = iteration.stats.size === 0;
     const gradient = tensors?.column('grad_norm');

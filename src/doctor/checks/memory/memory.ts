@@ -240,7 +240,8 @@ class MemoryPass implements Pass {
           this.proofs.order,
         ),
       );
-    else if (off && mostly(first)) findings.push(this.otherFirst(finding));
+    else if (off && first.wrong >= limits.fewestStates.value && first.wrong >= limits.most.value * first.looked)
+      findings.push(this.otherFirst(finding));
     else if (off && !reset && mostly(inside))
       findings.push(
         finding(
@@ -294,7 +295,7 @@ class MemoryPass implements Pass {
       ['earlier-iteration', this.is.earlier, 'earlier'],
     ] as const;
     const [is, rows, key] = kinds.reduce((best, kind) => (kind[1] > best[1] ? kind : best));
-    if (rows >= Math.max(fewestRows, limits.most.value * first.wrong))
+    if (rows >= Math.max(limits.fewestStates.value, limits.most.value * first.wrong))
       return finding(
         'recurrent-state-stale',
         rows,

@@ -2,6 +2,7 @@
 
 import { told } from '../../../language/language.ts';
 import type { EndRule } from '../../../math/advantages.ts';
+import { limits } from '../../limits.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
 const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
@@ -17,6 +18,14 @@ const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
   earlyWithin: ['ends one step early within (episode, agent)', '结束标志在同一回合和智能体内早一步'],
   late: ['ends one step late', '结束标志晚一步'],
   early: ['ends one step early', '结束标志早一步'],
+  lateBeside: [
+    'ends one step late, beside the value that follows a time limit',
+    '结束标志晚一步，同时仍加上时间上限之后的价值',
+  ],
+  earlyBeside: [
+    'ends one step early, beside the value that follows a time limit',
+    '结束标志早一步，同时仍加上时间上限之后的价值',
+  ],
   ignoredBeside: [
     'ends ignored, beside the value that follows a time limit',
     '忽略结束标志，同时仍加上时间上限之后的价值',
@@ -42,17 +51,51 @@ export class Ends implements CreditTransform {
 
   constructor(readonly rule: EndRule) {}
 
-  apply({ iteration, rule }: CreditRows): Float64Array | null {
+  apply(rows: CreditRows): Float64Array | null {
+    const { iteration, rule } = rows;
     if (!rule || !iteration.credit) return null;
     const credit = iteration.advantages(this.rule, rule);
     // A bootstrap that was not recorded is taken from the credit itself, which then proves nothing.
     const { boot } = iteration.flow(this.rule)!;
+    if (!this.credible(rows, rule.gamma)) return null;
     if (credit && rule.gamma !== 0)
       for (let i = 0; i < boot.length; i++) if (Number.isNaN(boot[i])) credit[i] = Number.NaN;
     return credit;
   }
 
+  /** Whether what moved ends must have bootstrapped looks like a value, and not like the recorded end; else anything that is wrong at some ends would look like a moved one. */
+  private credible({ iteration, slack }: CreditRows, gamma: number): boolean {
+    const { reward, value, terminated, truncated, chains } = iteration.credit!;
+    const { boot } = iteration.flow(this.rule)!;
+    const recorded = iteration.samples?.column('advantage');
+    const usual = iteration.flow('asRecorded')!.boot;
+    if (!recorded) return true;
+    const { least, greatest } = range(value);
+    const beyond = limits.credibleValue.value * (greatest - least);
+    let [odd, all] = [0, 0];
+    for (let i = 0; i < boot.length; i++) {
+      if (!Number.isNaN(boot[i]) || Number.isNaN(usual[i])) continue;
+      const implied = (recorded[i] - reward[i] + value[i]) / gamma;
+      all++;
+      const asRecorded = gamma * Math.abs(implied - usual[i]) <= slack;
+      // An inner row that is taken for an end bootstraps nothing, or the value of the row after it.
+      const inner = terminated[i] !== 1 && truncated?.[i] !== 1;
+      const atEnd = gamma * Math.min(Math.abs(implied), Math.abs(implied - value[chains.next[i]])) <= slack;
+      if (inner ? !atEnd : asRecorded || implied < least - beyond || implied > greatest + beyond) odd++;
+    }
+    return odd <= limits.most.value * all;
+  }
+
   describe(): string {
     return told(...texts[this.rule]);
   }
+}
+
+function range(values: ArrayLike<number>): { least: number; greatest: number } {
+  let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < values.length; i++) {
+    if (values[i] < least) least = values[i];
+    if (values[i] > greatest) greatest = values[i];
+  }
+  return { least, greatest };
 }

@@ -128,6 +128,16 @@ export const lossForms = {
     value: ({ ratio, advantage: a }, c) => Math.min(a / ratio, clamp(1 / ratio, 1 - c, 1 + c) * a),
     slope: ({ ratio, advantage: a }, c) => smaller(1 / ratio, 1 - c, 1 + c, a, -1 / ratio),
   },
+  'log-quotient': {
+    en: 'new over old log-probability in place of the ratio, which is the exponential of their difference',
+    zh: '用新旧对数概率之商代替比率，比率应是其差的指数',
+    value: ({ probability: p, oldProbability: q, advantage: a }, c) => {
+      const x = Math.log(p) / Math.log(q);
+      return Math.min(x * a, clamp(x, 1 - c, 1 + c) * a);
+    },
+    slope: ({ probability: p, oldProbability: q, advantage: a }, c) =>
+      smaller(Math.log(p) / Math.log(q), 1 - c, 1 + c, a, 1 / Math.log(q)),
+  },
   absolute: {
     en: "the absolute value of each row's term",
     zh: '每行项的绝对值',
