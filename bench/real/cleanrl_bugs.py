@@ -100,7 +100,7 @@ bug("predictions as a column", ("broadcast-mismatch",), ("gather(1, data.actions
 bug("copy that is never due", ("target-network-frozen",), ("if global_step % args.target_network_frequency == 0:", "if global_step % args.target_network_frequency == 1 and global_step % 2 == 0:"), **DQN)
 bug("time limits as ends in the buffer", ("truncation-treated-as-termination",), ("rb.add(obs, real_next_obs, actions, rewards, terminations, infos)", "rb.add(obs, real_next_obs, actions, rewards, np.logical_or(terminations, truncations), infos)"), **DQN, limit=20)
 bug("entropy with the wrong sign in targets", ("entropy-temperature-sign",), ("qf2_next_target) - alpha", "qf2_next_target) + alpha"), **SAC)
-bug("bootstraps over ends, soft", ("target-crosses-end",), ("(1 - data.dones.flatten()) * args.gamma", "args.gamma"), **SAC)
+bug("bootstraps over ends, soft", ("target-crosses-end",), ("(1 - data.dones.flatten()) * args.gamma", "args.gamma"), ("gym.make(env_id", "gym.make(env_id, near=1.0"), **SAC)
 bug("second target critic forgotten", ("target-network-frozen",), ("for param, target_param in zip(qf2.parameters(), qf2_target.parameters()):", "for param, target_param in []:"), **SAC)
 bug("first states of the next episode stored", ("final-observation-lost",), ('real_next_obs[idx] = infos["final_observation"][idx]', "pass"), **dict(SAC, limit=15))
 bug("actor goes down the critic", ("advantage-sign-flipped",), ("((alpha * log_pi) - min_qf_pi)", "((alpha * log_pi) + min_qf_pi)"), **SAC)

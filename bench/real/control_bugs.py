@@ -228,7 +228,7 @@ def _(model):
 line("critics' gradients never cleared", "TD3", ("gradients-accumulate",), "self.critic.optimizer.zero_grad()", "pass")
 line("reward left out of targets", "TD3", ("credit-formula-differs",), "target_q_values = replay_data.rewards + (1", "target_q_values = 0 * replay_data.rewards + (1")
 line("next actions of the states now", "SAC", ("critic-context-misaligned", "inputs-differ", "credit-formula-differs"), "self.actor.action_log_prob(replay_data.next_observations)", "self.actor.action_log_prob(replay_data.observations)")
-line("best choice of the state now", "DQN", ("critic-context-misaligned", "credit-formula-differs"), "next_q_values, _ = next_q_values.max(dim=1)", "next_q_values = next_q_values.gather(1, self.q_net(replay_data.observations).argmax(1, keepdim=True)).squeeze(1)")
+line("best choice of the state now", "DQN", ("critic-context-misaligned", "credit-formula-differs"), "next_q_values, _ = next_q_values.max(dim=1)", "next_q_values = next_q_values.gather(1, self.q_net(replay_data.observations).argmax(1, keepdim=True)).squeeze(1)", table="Acrobot-v1", limit=80, learning_rate=3e-3)
 line("advantages that carry gradients", "A2C", ("loss-formula-differs",), "advantages = rollout_data.advantages", "advantages = rollout_data.returns - values")
 
 

@@ -11,6 +11,9 @@ class Reach(gymnasium.Env):
     observation_space = spaces.Box(-np.inf, np.inf, (6,), np.float32)
     action_space = spaces.Box(-1, 1, (3,), np.float32)
 
+    def __init__(self, near=0.3):
+        self.near = near
+
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.place, self.goal = self.np_random.uniform(-1, 1, (2, 3))
@@ -19,7 +22,7 @@ class Reach(gymnasium.Env):
     def step(self, action):
         self.place = self.place + 0.1 * np.clip(action, -1, 1)
         far = float(np.linalg.norm(self.place - self.goal))
-        return np.concatenate([self.place, self.goal]).astype(np.float32), -far, far < 0.3, False, {}
+        return np.concatenate([self.place, self.goal]).astype(np.float32), -far, far < self.near, False, {}
 
 
 class Pictures(gymnasium.Env):
