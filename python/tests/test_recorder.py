@@ -1,5 +1,6 @@
 """What the recorder writes, compared with independent computations; `python3 -m unittest discover python/tests`."""
 
+import json
 import os
 import pathlib
 import sys
@@ -145,6 +146,16 @@ class Rows(Case):
         recorder.samples(old_logp=np.zeros(2), terminated=np.array([False, True]), reward=np.ones(2))
         recorder.close()
         self.assertEqual((table(self.path, "samples")["t"], table(self.path, "episodes")["return"]), ([0, 1], [2.0]))
+
+    def test_says_which_tensors_are_frozen(self):
+        actor = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 2))
+        actor[0].requires_grad_(False)
+        recorder = self.recorder()
+        recorder.watch(actor=actor, optimizer=torch.optim.SGD(actor.parameters(), lr=0.1))
+        recorder.samples(old_logp=np.zeros(4), terminated=np.ones(4))
+        recorder.close()
+        told = json.loads((pathlib.Path(self.path) / "manifest.json").read_text())["tensors"]
+        self.assertEqual([tensor.get("frozen", False) for tensor in told], [True, True, False, False])
 
     def test_turns_negative_log_probabilities(self):
         recorder = self.recorder()

@@ -129,7 +129,12 @@ export function inspectionText(inspection: Inspection, paint: Style): string {
   lines.push('');
   if (inspection.unanswered.length === 0)
     lines.push(
-      paint.green(told('Nothing is missing: every check has its columns.', '什么也不缺：每项检查都有所需的列。')),
+      paint.green(
+        told(
+          'Nothing essential is missing. `trueline diagnose` names the columns that its finer checks would need.',
+          '没有缺少必需的列。`trueline diagnose` 会指出更细的检查还需要哪些列。',
+        ),
+      ),
     );
   else {
     lines.push(paint.bold(told('What this recording cannot answer yet', '这份记录还不能回答什么')));

@@ -10,6 +10,7 @@ const conventions = {
   'n-step-credit': 'Nothing is to be changed; `settings.n_steps` says it beforehand.',
   'time-limit-ends':
     'Where episodes end by the time limit often, bootstrap the value of the state that followed: only a termination is worth 0.',
+  'time-limit-before': 'Where the last step changes much, bootstrap from the value of the state that followed it.',
   'rewards-treated': 'Nothing is to be changed; read learning curves in the rewards that the environment paid.',
   'bootstrap-in-reward':
     'Nothing is to be changed; recording `env_reward` beside such rewards shows what the environment paid.',

@@ -151,7 +151,6 @@ describe('a team of agents', () => {
     const dull = await changed(cut('critic'));
     expect(dull.verdict).toBe('unexplained');
     expect(dull.unexplained[0].summary).toContain('critic');
-    // What is frozen on purpose is left alone.
     const frozen = await changed((made) => {
       cut('critic')(made);
       for (const tensor of made.manifest.tensors!) if (tensor.role === 'critic') tensor.frozen = true;
@@ -166,7 +165,6 @@ describe('a team of agents', () => {
     const found = await changed((made) => {
       const { samples, replays } = made.tables;
       const places = placesOf(made.tables);
-      // Credit of a spread and mean that tell.
       const own = (row: number) => 20 * numbers(samples, 'advantage')[row] + 1;
       samples.advantage = numbers(samples, 'advantage').map((_, row) => own(row));
       for (const name of ['reward', 'value', 'next_value', 'return']) delete samples[name];
@@ -335,5 +333,17 @@ describe('a team of agents', () => {
       });
     }, 'healthy/echo-2');
     expect(first(found)).toEqual(['faulty', 'entropy-of-another-distribution']);
+  });
+
+  it('whose time limits bootstrap from the state before the last action hears of it', async () => {
+    const found = await changed((made) => {
+      const { samples } = made.tables;
+      const [value, truncated] = ['value', 'truncated'].map((name) => numbers(samples, name));
+      samples.next_value = numbers(samples, 'next_value').map((next, row) =>
+        truncated[row] === 1 ? value[row] : next,
+      );
+      credited(made);
+    });
+    expect([found.causes, ids(found.remarks)]).toEqual([[], expect.arrayContaining(['time-limit-before'])]);
   });
 });

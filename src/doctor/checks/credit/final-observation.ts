@@ -1,6 +1,7 @@
 /** What does a time limit bootstrap from? Environments that reset by themselves hand out the first observation of the next episode where the last one of the old is needed; the value of that next row is then found in the credit of the row that was cut off. */
 import { told } from '../../../language/language.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
+import { conventionRemark } from '../../conventions.ts';
 import { type Finding, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
@@ -26,6 +27,8 @@ export const finalObservation: Check = {
 class FinalPass implements Pass {
   private looked = 0;
   private lost = 0;
+  /** Time limits that bootstrap from the state in which the last action was taken. */
+  private before = 0;
   private onset = Number.POSITIVE_INFINITY;
   private readonly agents = new Set<number>();
   private readonly proof = new ProofStore('step');
@@ -56,8 +59,10 @@ class FinalPass implements Pass {
       // Equal values say nothing.
       if (Math.abs(value[after] - value[row]) < limits.noticedShare.value * spread) continue;
       this.looked++;
-      const same = (a: number) =>
-        Math.abs(a - value[after]) <= limits.sameBootstrap.value * (spread + Math.abs(value[after]));
+      const near = (a: number, b: number) =>
+        Math.abs(a - b) <= limits.sameBootstrap.value * (spread + Math.abs(value[after]));
+      const same = (a: number) => near(a, value[after]);
+      if (near(used, value[row])) this.before++;
       if (!same(used)) continue;
       this.lost++;
       this.agents.add(agent[row]);
@@ -65,6 +70,12 @@ class FinalPass implements Pass {
       const noted = next?.[row] ?? Number.NaN;
       this.proof.step(used, Number.isNaN(noted) || same(noted) ? value[row] : noted, value[after]);
     }
+  }
+
+  private remarks(): Pick<Outcome, 'remarks'> {
+    if (this.before < fewestRows || this.before < limits.nearlyAll.value * this.looked) return {};
+    const summary = `${this.before} time limits bootstrap from the value of the state before the last action, not of the one after it.`;
+    return { remarks: [conventionRemark('time-limit-before', summary)] };
   }
 
   finish(): Outcome {
@@ -79,7 +90,7 @@ class FinalPass implements Pass {
         note: told('no time limit has a row of the next episode after it', '没有时间上限之后紧跟下一回合的行'),
       };
     if (this.lost < fewestRows || this.lost < limits.formShare.value * this.looked)
-      return { status: 'pass', measured, expected, findings: [] };
+      return { status: 'pass', measured, expected, findings: [], ...this.remarks() };
     const transform = new InputOf(1, 'stream');
     const finding: Finding = {
       cause: 'final-observation-lost',
