@@ -2,8 +2,9 @@
 import { told } from '../../language/language.ts';
 import { confidence } from '../check.ts';
 import { type Finding, figure } from '../diagnosis.ts';
-import { type Iteration, stepKey } from '../evidence/iteration.ts';
+import type { Iteration } from '../evidence/iteration.ts';
 import type { Run } from '../evidence/run.ts';
+import { stepKey } from '../evidence/steps/step-key.ts';
 import { limits } from '../limits.ts';
 
 interface Tally {

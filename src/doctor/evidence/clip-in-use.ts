@@ -1,8 +1,9 @@
 /** The clip range that an update really used, where a schedule moves it away from the declared one: whichever single range gives the reported losses and clip fractions of nearly all its steps. One reading alone fits some range by chance, so several must agree. */
 import { limits } from '../limits.ts';
 import { forms, givesAll, lossRows, type WeighedRow } from '../transforms/loss/loss-rows.ts';
-import { type Iteration, stepKey } from './iteration.ts';
-import { declaredClip, type StepStat, type StepStats } from './step-stats.ts';
+import type { Iteration } from './iteration.ts';
+import { stepKey } from './steps/step-key.ts';
+import { declaredClip, type StepStat, type StepStats } from './steps/step-stats.ts';
 
 interface Interval {
   from: number;

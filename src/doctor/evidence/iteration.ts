@@ -1,4 +1,5 @@
 /** One iteration as the checks see it: its rows, and what is computed from them once for all checks. `before` marks replays that precede every optimiser step of their policy. */
+
 import {
   advantages,
   type CreditFigures,
@@ -14,7 +15,8 @@ import { unfolded } from './folded-rewards.ts';
 import { markedBy, type Numbers, type Rows } from './rows.ts';
 import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';
-import { declaredClip, type StepStat, type StepStats, stepStats } from './step-stats.ts';
+import { policyOfStep, stepKey, stride } from './steps/step-key.ts';
+import { declaredClip, type StepStat, type StepStats, stepStats } from './steps/step-stats.ts';
 import type { Slice } from './stream.ts';
 
 export class Iteration {
@@ -326,17 +328,6 @@ export class Iteration {
     }
     return used;
   }
-}
-
-const stride = 1048576;
-
-/** One number for an optimiser step within an iteration. */
-export function stepKey(epoch: number, minibatch: number, policy: number): number {
-  return (policy * 4096 + epoch) * stride + minibatch;
-}
-
-export function policyOfStep(key: number): number {
-  return Math.floor(key / stride / 4096);
 }
 
 function clipsOf(steps: Rows | null): Map<number, number> {

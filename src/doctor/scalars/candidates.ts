@@ -166,11 +166,7 @@ function exclusions(view: View, seen: ReadonlySet<string>): RuledOut[] {
   const finite = owner.all().filter(({ metric }) => nonFinite.reads.includes(metric));
   if (!seen.has('non-finite') && finite.length > 0) {
     const names = finite.map(({ name }) => name);
-    const some =
-      names.length > 4
-        ? [...names.slice(0, 3), told(`${names.length - 3} more`, `另外 ${names.length - 3} 列`)]
-        : names;
-    rule(told(`all numbers of ${some.join(', ')} are finite`, `${some.join('、')} 的每个数都是有限的`), 'non-finite');
+    rule(told(`all numbers of ${names.join(', ')} are finite`, `${names.join('、')} 的每个数都是有限的`), 'non-finite');
   }
   if (kl && clip && trusted && clip.median > logLimits.someClip.value)
     rule(told('KL and clip fraction agree with each other', 'KL 与裁剪比例相互一致'), 'kl-estimator-cancels');

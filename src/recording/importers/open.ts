@@ -13,7 +13,8 @@ import { readMlflowMetric, readMlflowParam } from './formats/mlflow.ts';
 import { readEvents } from './formats/tensorboard.ts';
 import { readWandb } from './formats/wandb.ts';
 import { Log, SeveralRuns } from './log.ts';
-import { knownSettings, parseMaps, type Recognised, recognise } from './recognise.ts';
+import { type Recognised, recognise } from './recognise.ts';
+import { knownSettings, parseMaps } from './said.ts';
 
 export interface LogOptions {
   /** Bytes that packed files may expand to. */

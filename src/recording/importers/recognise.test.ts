@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { metrics } from './names.ts';
-import { joinedName, knownSettings, parseMaps, recognise } from './recognise.ts';
+import { joinedName, recognise } from './recognise.ts';
+import { knownSettings, parseMaps } from './said.ts';
 
 const one = (name: string, values: number[] = [], beside: string[] = []) => {
   const [row] = recognise([name, ...beside], () => values);

@@ -1,6 +1,7 @@
 /** Figures over the run, gathered while the doctor reads it: KL estimators, entropy, gradients and changes by role, and reported metrics beside recomputed ones. Everything is recomputed from rows. */
-import { type Iteration, stepKey } from '../../doctor/evidence/iteration.ts';
-import { reportedSteps } from '../../doctor/evidence/reported-steps.ts';
+import type { Iteration } from '../../doctor/evidence/iteration.ts';
+import { reportedSteps } from '../../doctor/evidence/steps/reported-steps.ts';
+import { stepKey } from '../../doctor/evidence/steps/step-key.ts';
 import { PairStore } from './picture.ts';
 
 /** One policy's figures in one iteration; means over its steps, weighted by rows where they are means over rows. */

@@ -4,8 +4,8 @@ import { budgets } from '../../budgets.ts';
 import { confidence } from '../../check.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import { reportedSteps } from '../../evidence/reported-steps.ts';
 import type { Run } from '../../evidence/run.ts';
+import { reportedSteps } from '../../evidence/steps/reported-steps.ts';
 import { limits } from '../../limits.ts';
 
 /** How the update's numbers follow those of the samples, in one iteration. */

@@ -4,8 +4,9 @@ import { told } from '../../../language/language.ts';
 import { spread } from '../../../math/statistics.ts';
 import { confidence } from '../../check.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
-import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { stepKey } from '../../evidence/steps/step-key.ts';
 import { limits } from '../../limits.ts';
 import type { HeadStep } from './head-sums.ts';
 

@@ -1,6 +1,7 @@
 /** By what clipping shortened the gradients of a step. A limit that nobody declared shows in the lengths themselves; where only the shortened ones are known, a clipped step tells nothing. */
-import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { stepKey } from '../../evidence/steps/step-key.ts';
 import { limits } from '../../limits.ts';
 
 export class ClipScales {

@@ -3,9 +3,10 @@
 import { budgets } from '../../budgets.ts';
 import { confidence } from '../../check.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
-import { type Iteration, stepKey } from '../../evidence/iteration.ts';
-import type { ReportedStep } from '../../evidence/reported-steps.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import type { ReportedStep } from '../../evidence/steps/reported-steps.ts';
+import { stepKey } from '../../evidence/steps/step-key.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossFormula, lossForm } from '../../transforms/loss/loss-formula.ts';

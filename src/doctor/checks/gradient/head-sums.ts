@@ -1,8 +1,9 @@
 /** What the rows of some steps make of the head's bias, by the clipped surrogate and by every other formula. A head whose outputs are not those of the rows is left out. */
 
 import { budgets } from '../../budgets.ts';
-import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { stepKey } from '../../evidence/steps/step-key.ts';
 import { type LossRow, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
 import { ClipScales } from './clip-scales.ts';
 import { type Outputs, outputsOf, type Reading, type Witness } from './head-outputs.ts';

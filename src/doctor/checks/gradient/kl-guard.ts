@@ -3,8 +3,9 @@
 import { told } from '../../../language/language.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
-import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { stepKey } from '../../evidence/steps/step-key.ts';
 import { limits } from '../../limits.ts';
 
 export const klGuard: Check = {

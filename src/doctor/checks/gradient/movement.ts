@@ -4,10 +4,11 @@ import { told } from '../../../language/language.ts';
 import { correlationZ, mean } from '../../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
-import { type Iteration, policyOfStep, stepKey } from '../../evidence/iteration.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
-import { isCertain, type StepStat } from '../../evidence/step-stats.ts';
+import { policyOfStep, stepKey } from '../../evidence/steps/step-key.ts';
+import { isCertain, type StepStat } from '../../evidence/steps/step-stats.ts';
 import { limits } from '../../limits.ts';
 import { slowSteps } from '../../optimiser-bound.ts';
 

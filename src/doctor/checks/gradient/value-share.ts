@@ -3,8 +3,9 @@
 import { median } from '../../../math/statistics.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
-import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { stepKey } from '../../evidence/steps/step-key.ts';
 import { limits } from '../../limits.ts';
 import { merge } from './wiring.ts';
 

@@ -4,9 +4,10 @@ import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
-import { type Iteration, stepKey } from '../../evidence/iteration.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
-import { isCertain } from '../../evidence/step-stats.ts';
+import { stepKey } from '../../evidence/steps/step-key.ts';
+import { isCertain } from '../../evidence/steps/step-stats.ts';
 import { limits } from '../../limits.ts';
 import { type StillTensor, StillTensors } from './still-tensors.ts';
 

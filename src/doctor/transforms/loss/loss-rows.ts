@@ -1,7 +1,7 @@
 /** The rows of steps as a policy loss sees them, and what the formulas that programs use make of them. */
 
 import type { Iteration } from '../../evidence/iteration.ts';
-import { replayedRows } from '../../evidence/step-stats.ts';
+import { replayedRows } from '../../evidence/steps/step-stats.ts';
 import { type LossFormName, type LossRow, lossForm, lossFormNames } from './loss-formula.ts';
 
 export interface WeighedRow extends LossRow {

@@ -1,5 +1,6 @@
 /** The steps that a program reported, each beside the figures that its rows give. */
-import { type Iteration, stepKey } from './iteration.ts';
+import type { Iteration } from '../iteration.ts';
+import { stepKey } from './step-key.ts';
 import type { StepStat } from './step-stats.ts';
 
 /** A step of the `steps` table beside its recomputed figures. */

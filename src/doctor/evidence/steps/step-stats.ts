@@ -1,8 +1,9 @@
 /** Figures of every optimiser step recomputed from its rows: losses, KL estimators, clip fraction. Rows of weight 0 did not enter the loss and are left out. */
-import type { Pairs } from '../../math/statistics.ts';
-import { limits } from '../limits.ts';
-import { type Iteration, stepKey } from './iteration.ts';
-import type { Numbers } from './rows.ts';
+import type { Pairs } from '../../../math/statistics.ts';
+import { limits } from '../../limits.ts';
+import type { Iteration } from '../iteration.ts';
+import type { Numbers } from '../rows.ts';
+import { stepKey } from './step-key.ts';
 import { narrowness, Sums } from './step-sums.ts';
 
 export interface StepStat {

@@ -1,6 +1,6 @@
 /** What the rows of a step add up to, and how exactly their columns were kept. */
-import { Pairs } from '../../math/statistics.ts';
-import type { Iteration } from './iteration.ts';
+import { Pairs } from '../../../math/statistics.ts';
+import type { Iteration } from '../iteration.ts';
 
 /** Sums over the rows of a step, each times its weight. */
 export class Sums {
