@@ -182,6 +182,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     const groups = page.locator('label:has-text("Group by") select');
     await groups.selectOption('verdict');
     await page.waitForSelector('tr.group:has-text("verdict=faulty")');
+    expect(await page.locator('tr.group').count()).toBeGreaterThan(1);
     await groups.selectOption('');
     await page.check('input[aria-label="Select long"]');
     await page.click('button:text-is("To the bin")');
