@@ -68,6 +68,8 @@ export default defineConfig({
           // What is built runs as it is.
           server: { deps: { external: [built] } },
           testTimeout: 600_000,
+          // A page on a busy machine may take its time; what never comes still fails.
+          expect: { poll: { timeout: 30_000 } },
         },
       },
     ],

@@ -123,8 +123,16 @@ describe.skipIf(!findChromium())('charts', () => {
     expect(await page.locator('.u-over').count()).toBeLessThan(charts);
     await page.locator('.plot').last().scrollIntoViewIfNeeded();
     await page.locator('.plot').last().locator('.u-over').waitFor();
+    await page.evaluate(() => scrollTo(0, 0));
+    // Charts on the way are drawn as they come near; the last of them is drawn when a look later there are no more.
+    let drawn = -1;
+    const settled = async () => {
+      const before = drawn;
+      drawn = await page.locator('.uplot').count();
+      return drawn === before;
+    };
+    await expect.poll(settled, { interval: 500 }).toBe(true);
     await page.evaluate(() => {
-      scrollTo(0, 0);
       for (const plot of document.querySelectorAll<HTMLElement>('.uplot')) plot.dataset.before = 'yes';
     });
     const response = await page.request.post(`${server.address}api/note`, {
