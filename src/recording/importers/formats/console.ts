@@ -199,9 +199,12 @@ export async function readConsole(source: ByteSource, log: Log, budget: Budget):
 
 const listOfNumbers = /([A-Za-z\u3400-\u9fff][\w/ .-]{0,60}?)\s*[:=]\s*\[([-+\d.eE,\s]{3,2000})\]/g;
 
+const listAhead = /[:=]\s*\[/;
+
 /** A list behind a name is a figure of several agents: R=[1.0, 0.8], as Python and numpy print it. */
 function withoutLists(line: string): string {
-  if (!line.includes('[')) return line;
+  // Most brackets are no lists, and seeing that is far quicker than looking for the name before one.
+  if (!listAhead.test(line)) return line;
   return line.replace(listOfNumbers, (whole, name: string, list: string) => {
     const numbers = list.trim().split(/[\s,]+/);
     return numbers.length < 2 || numbers.some((one) => toNumber(one) === undefined)
