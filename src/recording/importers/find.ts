@@ -61,8 +61,9 @@ const single = (name: string, kind: Kind, files: string[]): LogSource => ({
 export async function findLogs(store: Store): Promise<LogSource[]> {
   const all = await store.list();
   // What lies in a recording is its own.
-  const recordings = all.filter((path) => /\/manifest\.json$/.test(path)).map((path) => `${folderOf(path)}/`);
-  const paths = all.filter((path) => !recordings.some((folder) => path.startsWith(folder)));
+  const recordings = new Set(all.filter((path) => /\/manifest\.json$/.test(path)).map(folderOf));
+  const recorded = (path: string): boolean => path !== '' && (recordings.has(path) || recorded(folderOf(path)));
+  const paths = all.filter((path) => !recorded(folderOf(path)));
   if (paths.length === 1 && !paths[0].includes('/')) return [single('', await kindOf(store, paths[0]), paths)];
   const taken = new Set<string>();
   const logs = [...mlflowRuns(paths), ...eventRuns(paths)];

@@ -27,6 +27,8 @@ export class BonusWitness {
   private readonly coefficient: number;
   private credit = Number.NaN;
   private latest = -1;
+  /** Rows of the latest iteration's steps. */
+  private rows = new Map<number, number>();
 
   constructor(private readonly run: Run) {
     this.coefficient = run.number('entropy_coefficient');
@@ -37,6 +39,7 @@ export class BonusWitness {
     if (iteration.number !== this.latest) {
       this.latest = iteration.number;
       this.credit = spread(iteration.replays!.column('advantage')!).std;
+      this.rows = rowsByStep(iteration);
     }
     const own = this.policies.get(policy) ?? {
       told: 0,
@@ -61,16 +64,13 @@ export class BonusWitness {
   private inLoss({ steps, stats }: Iteration, key: number): boolean {
     const [whole, policyLoss, valueLoss] = ['loss', 'policy_loss', 'value_loss'].map((name) => steps?.column(name));
     if (!steps || !whole || !policyLoss || !valueLoss) return false;
-    const [epoch, minibatch, policy] = ['epoch', 'minibatch', 'policy'].map((name) => steps.column(name));
-    for (let i = 0; i < steps.rows; i++) {
-      if (stepKey(epoch![i], minibatch![i], policy ? policy[i] : 0) !== key) continue;
-      const value = this.run.number('value_coefficient') * valueLoss[i];
-      const bonus = this.coefficient * (steps.column('entropy')?.[i] ?? stats.get(key)?.entropy ?? Number.NaN);
-      const noise = limits.lossNoise.value * (Math.abs(policyLoss[i]) + Math.abs(value) + Math.abs(whole[i]));
-      const off = Math.abs(policyLoss[i] + value - whole[i] - bonus);
-      return off <= limits.partsExact.value * Math.abs(bonus) + noise && Math.abs(bonus) > 2 * noise;
-    }
-    return false;
+    const row = this.rows.get(key);
+    if (row === undefined) return false;
+    const value = this.run.number('value_coefficient') * valueLoss[row];
+    const bonus = this.coefficient * (steps.column('entropy')?.[row] ?? stats.get(key)?.entropy ?? Number.NaN);
+    const noise = limits.lossNoise.value * (Math.abs(policyLoss[row]) + Math.abs(value) + Math.abs(whole[row]));
+    const off = Math.abs(policyLoss[row] + value - whole[row] - bonus);
+    return off <= limits.partsExact.value * Math.abs(bonus) + noise && Math.abs(bonus) > 2 * noise;
   }
 
   finding(policy: number, evidence: Finding['evidence']): Finding[] {
@@ -93,11 +93,7 @@ export class BonusWitness {
       ];
     if (!own || own.heavy < limits.fewestSteps.value || own.heavy < limits.heldShare.value * own.told) return [];
     const shares = [...own.shares.values()].filter(Number.isFinite);
-    const late = shares.slice(-Math.max(1, shares.length >> 1));
-    const held =
-      late.every((share) => share > limits.entropyHeld.value) ||
-      !(shares.at(-1)! < shares[0] - limits.entropyFell.value);
-    if (shares.length === 0 || !held) return [];
+    if (shares.length === 0 || !staysSpread(shares)) return [];
     return [
       {
         cause: 'entropy-bonus-dominates',
@@ -110,6 +106,24 @@ export class BonusWitness {
       },
     ];
   }
+}
+
+/** Whether choices stay spread out, by the entropy's share of log K from update to update: near its largest in the later half, or no lower in the end than at first. */
+export function staysSpread(shares: readonly number[]): boolean {
+  const late = shares.slice(-Math.max(1, shares.length >> 1));
+  return (
+    late.every((share) => share > limits.entropyHeld.value) || !(shares.at(-1)! < shares[0] - limits.entropyFell.value)
+  );
+}
+
+/** The row of every reported step, the first where one is there twice. */
+function rowsByStep({ steps }: Iteration): Map<number, number> {
+  const rows = new Map<number, number>();
+  if (!steps) return rows;
+  const [epoch, minibatch, policy] = ['epoch', 'minibatch', 'policy'].map((name) => steps.column(name));
+  for (let row = steps.rows - 1; row >= 0; row--)
+    rows.set(stepKey(epoch![row], minibatch![row], policy ? policy[row] : 0), row);
+  return rows;
 }
 
 function shareOf({ samples, replays, stats }: Iteration, policy: number): number {

@@ -14,6 +14,7 @@ import type { StepStat } from '../../evidence/steps/step-stats.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
+import { staysSpread } from './bonus-witness.ts';
 
 export const wholeLoss: Check = {
   id: 'whole-loss',
@@ -29,14 +30,15 @@ export const wholeLoss: Check = {
 
 /** From here on a spread of 1 in the advantages cannot hold a logit more than 2 away from the others. */
 const dominating = limits.entropyDominates.value;
-/** Entropy relative to log K that counts as "held there". */
-const heldAt = limits.entropyHeld.value;
 
-interface Found {
+interface Update {
   iteration: number;
   policy: number;
-  coefficient: number;
   steps: number;
+}
+
+interface Found extends Update {
+  coefficient: number;
   /** How far off the coefficient can be by the rounding of the losses: where returns are large, the whole loss hides it. */
   noise: number;
   /** What the value loss is multiplied by. */
@@ -48,7 +50,7 @@ interface Found {
 class WholeLossPass implements Pass {
   private readonly found: Found[] = [];
   /** Updates whose whole loss is that of a sum over the rows, while its parts are told as means. */
-  private readonly sums: { iteration: number; policy: number; steps: number }[] = [];
+  private readonly sums: Update[] = [];
   private readonly summed = new ProofStore();
   private readonly entropyShare = new Map<number, number[]>();
   private credit = new Map<number, number>();
@@ -171,6 +173,17 @@ class WholeLossPass implements Pass {
     return null;
   }
 
+  /** Whose the updates are that show something, since when, and how sure their steps make it. */
+  private across(updates: readonly Update[], surest = 1): Pick<Finding, 'confidence' | 'agents' | 'onset' | 'rows'> {
+    const steps = updates.reduce((sum, update) => sum + update.steps, 0);
+    return {
+      confidence: Math.min(surest, confidence(1, steps)),
+      agents: [...new Set(updates.flatMap(({ policy }) => this.run.agentsOf(policy)))],
+      onset: Math.min(...updates.map(({ iteration }) => iteration)),
+      rows: updates.length,
+    };
+  }
+
   /** Updates in which the value loss is subtracted: the critic is driven away from its targets. */
   private turned(evidence: Finding['evidence']): Finding[] {
     const turned = this.found.filter(({ weight }) => weight < 0);
@@ -185,13 +198,7 @@ class WholeLossPass implements Pass {
     return [
       {
         cause: 'loss-formula-differs',
-        confidence: confidence(
-          1,
-          turned.reduce((sum, { steps }) => sum + steps, 0),
-        ),
-        agents: [...new Set(turned.flatMap(({ policy }) => this.run.agentsOf(policy)))],
-        onset: Math.min(...turned.map(({ iteration }) => iteration)),
-        rows: turned.length,
+        ...this.across(turned),
         transform,
         ...proof.prove('whole loss', 'as reported', 'with the value loss added', transform),
         told: true,
@@ -226,13 +233,7 @@ class WholeLossPass implements Pass {
       const transform = new LossIs('sum', 'whole');
       findings.push({
         cause: 'loss-summed',
-        confidence: confidence(
-          1,
-          this.sums.reduce((sum, { steps }) => sum + steps, 0),
-        ),
-        agents: [...new Set(this.sums.flatMap(({ policy }) => this.run.agentsOf(policy)))],
-        onset: this.sums[0].iteration,
-        rows: this.sums.length,
+        ...this.across(this.sums),
         reading: 'policy_loss',
         transform,
         ...this.summed.prove('whole loss', 'as reported', 'policy + value - entropy, as reported', transform),
@@ -253,13 +254,7 @@ class WholeLossPass implements Pass {
     if (flipped.length > 0 && flipped.length >= limits.flippedShare.value * this.found.length)
       findings.push({
         cause: 'entropy-sign-flipped',
-        confidence: confidence(
-          1,
-          flipped.reduce((sum, { steps }) => sum + steps, 0),
-        ),
-        agents: [...new Set(flipped.flatMap(({ policy }) => this.run.agentsOf(policy)))],
-        onset: Math.min(...flipped.map(({ iteration }) => iteration)),
-        rows: flipped.length,
+        ...this.across(flipped),
         transform,
         ...proof.prove('whole loss', 'as reported', 'with the entropy bonus subtracted', transform),
         summary: `The whole loss is policy + value plus ${figure(-flipped[0].coefficient)} x entropy: entropy is minimised.`,
@@ -270,25 +265,12 @@ class WholeLossPass implements Pass {
     );
     const held = heavy.filter(({ policy }) => {
       const shares = this.entropyShare.get(policy);
-      return (
-        !shares ||
-        shares.slice(-Math.max(1, shares.length >> 1)).every((share) => share > heldAt) ||
-        !(shares.at(-1)! < shares[0] - limits.entropyFell.value)
-      );
+      return !shares || staysSpread(shares);
     });
     if (held.length > 0 && held.length >= limits.heldShare.value * this.found.length)
       findings.push({
         cause: 'entropy-bonus-dominates',
-        confidence: Math.min(
-          limits.byFit.value,
-          confidence(
-            1,
-            held.reduce((sum, { steps }) => sum + steps, 0),
-          ),
-        ),
-        agents: [...new Set(held.flatMap(({ policy }) => this.run.agentsOf(policy)))],
-        onset: Math.min(...held.map(({ iteration }) => iteration)),
-        rows: held.length,
+        ...this.across(held, limits.byFit.value),
         summary: `Entropy is multiplied by ${figure(held[0].coefficient)} in the loss, which outweighs advantages of spread ${figure(this.credit.get(held[0].iteration) ?? Number.NaN)}; choices stay spread out.`,
         evidence,
       });

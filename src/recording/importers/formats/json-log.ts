@@ -188,9 +188,8 @@ function readObject(object: Row, prefix: string, log: Log, depth = 0): void {
     for (const [key, row] of entries) addRow(wrapped(row as Row, prefix), log, Number(key));
     return;
   }
-  const columns = entries.flatMap(([key, value]) =>
-    isColumn(value) ? [[key, value] as const] : tableColumns(key, value),
-  );
+  const byEntry = entries.map(([key, value]) => (isColumn(value) ? [[key, value] as const] : tableColumns(key, value)));
+  const columns = byEntry.flat();
   const step = stepColumn(columns.map(([key]) => key));
   columns.forEach(([key, values], at) => {
     if (at === step) return;
@@ -200,8 +199,8 @@ function readObject(object: Row, prefix: string, log: Log, depth = 0): void {
         log.add(prefix + key, number, (step < 0 ? undefined : toNumber(columns[step][1][i])) ?? i + 1);
     });
   });
-  for (const [key, value] of entries) {
-    if (isColumn(value) || tableColumns(key, value).length > 0) continue;
+  for (const [at, [key, value]] of entries.entries()) {
+    if (byEntry[at].length > 0) continue;
     if (Array.isArray(value)) {
       const own =
         /^(log_history|history|data|logs?|records|updates|iterations|steps|epochs|episodes|metrics|results)$/i.test(
