@@ -151,7 +151,8 @@ function longRun(
   rmSync(long, { recursive: true });
   const what = `trueline diagnose on ${written.rows} rows`;
   return [
-    figure(`${what}, peak memory`, peak / 2 ** 20, 'MiB', { most: most.MiB }, `exit status ${status}`),
+    figure(`${what}, exit status`, status, '', { most: 0 }),
+    figure(`${what}, peak memory`, peak / 2 ** 20, 'MiB', { most: most.MiB }),
     figure(
       `${what}, by the clock`,
       seconds,

@@ -30,11 +30,14 @@ export interface WritableStore extends Store {
 /** No honest recording expands more than this; a small one may, because it is small. */
 const mostRatio = 100;
 const mostSmall = 2 ** 28;
-const mostEver = 8 * 2 ** 30;
+const mostAtOnce = 8 * 2 ** 30;
+/** What lies on the disk anyhow may expand as arrays of numbers do, however much it is: tables are read a chunk at a time. */
+const mildRatio = 10;
 
 /**
  * What the files of one recording may expand to in memory, all together; a file counts once however often it is read. Without a limit that was
- * asked for, it is a hundred times what the files themselves hold: more than that is a bomb.
+ * asked for, it is a hundred times what the files themselves hold, up to 8 GiB, and ten times
+ * beyond: more than that is a bomb.
  */
 export class Budget {
   private readonly claims = new Map<string, number>();
@@ -44,7 +47,8 @@ export class Budget {
   constructor(readonly asked?: number) {}
 
   get limit(): number {
-    return this.asked ?? Math.min(mostEver, Math.max(mostSmall, mostRatio * this.stored));
+    if (this.asked !== undefined) return this.asked;
+    return Math.max(mostSmall, Math.min(mostAtOnce, mostRatio * this.stored), mildRatio * this.stored);
   }
 
   /** `source` is counted when it is first seen. */

@@ -60,6 +60,15 @@ it('npz: zeros that were packed a thousandfold, alone and inside a zip', async (
   await expect(zipStore(bytesSource('big.zip', npz), new Budget())).rejects.toThrow(/--max-size/);
 }, 60_000);
 
+it('is no bomb that lies on the disk at a tenth of its size, however large', () => {
+  const budget = new Budget();
+  const chunk = { size: 2 ** 30 };
+  for (let i = 0; i < 40; i++) budget.claim(`samples/${i}.npz`, 9 * chunk.size, chunk);
+  expect(() => budget.claim('samples/40.npz', 60 * chunk.size, chunk)).toThrow(
+    /samples\/40.npz: expands to more than 410 GiB/,
+  );
+});
+
 it('a limit that was asked for is the one that holds', async () => {
   const npz = await zipped({ 'a.npy': npy('|u1', '(1000000,)', new Uint8Array(1_000_000)) });
   await expect(zipStore(bytesSource('x.zip', npz), new Budget(500_000))).rejects.toThrow(/limit for one recording/);
