@@ -19,8 +19,10 @@ export function oddForm(
   for (const level of levels) {
     const found = { variance: 0, parentheses: 0 };
     const cells = cellsOf(rows, level, fewestRows).lists;
-    for (const cell of cells) {
-      const form = formOf(used, own, cell);
+    // Hardly a run has such a form, and its first cells show that it has not.
+    const others = (1 - limits.nearlyAll.value) * cells.length;
+    for (let i = 0; i < cells.length && i - Math.max(found.variance, found.parentheses) <= others; i++) {
+      const form = formOf(used, own, cells[i]);
       if (form) found[form]++;
     }
     for (const form of ['variance', 'parentheses'] as const)
