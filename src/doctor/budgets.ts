@@ -52,6 +52,10 @@ export const budgets = {
   precisionNumbers: 200,
   /** Rows that an unrecorded temperature of both passes is fitted to. */
   temperatureRows: 64,
+  /** Rows of an iteration, and log-probabilities of a policy, that show whether actions were drawn as they were scored, and bins by probability in which they are shown. */
+  drawnRows: 2048,
+  drawnNumbers: 200_000,
+  drawnBins: 12,
   /** Logarithms of temperatures: how far, in which steps, and how often the best is halved towards. */
   temperatures: { reach: 4, step: 0.1, halvings: 45 },
   /** Discounts and lambdas that are tried where the declared ones do not fit, the usual ones first, and how the best is refined. */
@@ -62,6 +66,9 @@ export const budgets = {
   refinement: { first: 0.05, last: 1e-6, moves: 8 },
   /** Weights of the value loss that are tried beside the declared one. */
   valueWeights: [0.5, 1, 0.25],
+  /** Ranges that a value may be clipped to, and widths of Huber's loss, that are tried beside the declared ones. */
+  valueClips: [0.2, 0.1, 0.3, 0.4, 0.5, 1, 10],
+  huberWidths: [1, 10],
   /** Snapshots of a policy before the present one that are run. */
   snapshots: 3,
   /** Figures, and sentences, of a finding that are told. */

@@ -95,3 +95,9 @@ export class Pairs {
 export function correlationZ(correlation: number, count: number): number {
   return count > 3 ? Math.atanh(Math.max(-0.999999, Math.min(0.999999, correlation))) * Math.sqrt(count - 3) : 0;
 }
+
+/** By Bernstein's inequality, the logarithm of the odds against a sum of independent numbers, or of steps of a martingale, of mean 0 being so far off; `greatest` is the largest of them. */
+export function oddsAgainst({ sum, variance, greatest }: { sum: number; variance: number; greatest: number }): number {
+  const off = Math.abs(sum);
+  return off === 0 ? 0 : (off * off) / (2 * (variance + (off * greatest) / 3));
+}

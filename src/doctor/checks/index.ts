@@ -19,12 +19,14 @@ import { loss } from './gradient/loss.ts';
 import { movement } from './gradient/movement.ts';
 import { network } from './gradient/network.ts';
 import { parameters } from './gradient/parameters.ts';
+import { valueLoss } from './gradient/value-loss.ts';
 import { valueShare } from './gradient/value-share.ts';
 import { wholeLoss } from './gradient/whole-loss.ts';
 import { wiring } from './gradient/wiring.ts';
 import { memoryChecks } from './memory/index.ts';
 import { metrics } from './metrics.ts';
 import { planningChecks } from './planning/index.ts';
+import { drawn } from './replay/drawn.ts';
 import { inputs } from './replay/inputs.ts';
 import { oldLogpRecomputed } from './replay/old-logp-recomputed.ts';
 import { ownership } from './replay/ownership.ts';
@@ -37,6 +39,7 @@ import { tokenChecks } from './tokens/index.ts';
 export const checks: readonly Check[] = [
   finite,
   replay,
+  drawn,
   ...continuousChecks,
   ...memoryChecks,
   ...planningChecks,
@@ -61,6 +64,7 @@ export const checks: readonly Check[] = [
   movement,
   klGuard,
   loss,
+  valueLoss,
   wholeLoss,
   valueShare,
   inputs,

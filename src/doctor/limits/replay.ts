@@ -122,4 +122,22 @@ export const replay = {
     'standard errors by which the mean log-ratio tells which of two policies drew the actions',
     'Together with a mean ratio of 1, which numbers that belong to no policy do not have, one in a thousand is rare enough.',
   ),
+  drawnOdds: limit(
+    'test',
+    20,
+    'logarithm of the odds against chance from which actions were not drawn as they were scored',
+    "Bernstein's inequality holds for every distribution and every dependence of rows on one another: a false alarm in 5e8 recordings.",
+  ),
+  drawnFits: limit(
+    'test',
+    8,
+    'the same odds below which another temperature gives the choices',
+    'A right temperature gives odds above it in one of three thousand recordings; actions that were not drawn by any are far off.',
+  ),
+  drawnLeast: limit(
+    'definition',
+    -5,
+    'log-probability below which choices count alike',
+    'What comes up once in 150 times says little, and without a bound a single one could decide.',
+  ),
 } as const satisfies Record<string, Limit>;

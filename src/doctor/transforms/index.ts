@@ -26,6 +26,7 @@ import { EntropyAlone } from './loss/entropy-alone.ts';
 import { LossFormula } from './loss/loss-formula.ts';
 import { LossIs } from './loss/loss-is.ts';
 import { MetricForm } from './loss/metric-form.ts';
+import { ValueFormula } from './loss/value-formula.ts';
 import { StateOf } from './memory/state-of.ts';
 import { PlannedWith } from './planning/planned-with.ts';
 import { Clamped } from './replay/clamped.ts';
@@ -111,6 +112,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   temperature: Temperature,
   'token-shift': TokenShift,
   'value-beside': ValueBeside,
+  'value-formula': ValueFormula,
 };
 
 /** The transform that a value is; null where this version does not know its id. */

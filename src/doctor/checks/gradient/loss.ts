@@ -6,7 +6,7 @@ import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
-import { reportedSteps } from '../../evidence/steps/reported-steps.ts';
+import { reportedSteps, unmasked } from '../../evidence/steps/reported-steps.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
 import type { StepStat } from '../../evidence/steps/step-stats.ts';
 import { ProofStore } from '../../found.ts';
@@ -19,7 +19,7 @@ export const loss: Check = {
   id: 'loss',
   group: 'gradient',
   question: ['Is the policy loss what its rows give?', '策略损失与其数据行算出的一致吗？'],
-  needs: [['steps.policy_loss', 'steps.loss'], ['replays.new_logp'], ['replays.advantage']],
+  needs: [['steps.policy_loss'], ['replays.new_logp'], ['replays.advantage']],
   causes: [
     'loss-summed',
     'broadcast-mismatch',
@@ -30,8 +30,6 @@ export const loss: Check = {
   ],
   start: (run) => new LossPass(run),
 };
-
-const pairsOfValues = new LossIs('all-pairs', 'value');
 
 type Formula = 'mean' | 'unclipped' | 'plain' | 'sum' | 'outer' | 'negated' | 'unmasked' | 'other';
 const causes: Partial<Record<Formula, [string, LossIs]>> = {
@@ -68,15 +66,6 @@ class LossPass implements Pass {
   /** By policy, whether losses before the first step are given to rounding. */
   private readonly exact = new Map<number, boolean>();
   private readonly witness: FormulaWitness;
-  private readonly values = {
-    mean: 0,
-    outer: 0,
-    onset: Number.POSITIVE_INFINITY,
-    rows: 0,
-    policies: new Set<number>(),
-    proof: new ProofStore(),
-  };
-
   constructor(private readonly run: Run) {
     this.witness = new FormulaWitness(run);
   }
@@ -129,7 +118,6 @@ class LossPass implements Pass {
       own.expected = stat.loss;
       own.proof.step(reported[row], stat.loss, given(formula, stat, unmasked(iteration, stat)));
     }
-    this.valueLosses(iteration, steps);
   }
 
   /** Before the first step every ratio is 1 and all formulas agree, so what is reported there shows how many of its digits are kept. */
@@ -198,45 +186,6 @@ class LossPass implements Pass {
     return given.some((value) => fits(value, noise * (summed ? Math.sqrt(stat.rows) : 1))) ? 'plain' : null;
   }
 
-  /** The critic's loss may be in other units, the same for all steps of an update; only the formula that keeps the quotient constant is the one in use. */
-  private valueLosses(iteration: Iteration, steps: ReturnType<typeof reportedSteps>): void {
-    const reported = iteration.steps?.column('value_loss');
-    if (!reported) return;
-    for (const policy of new Set(steps.map(({ stat }) => stat.policy))) {
-      const own = steps.filter(
-        ({ row, stat }) =>
-          stat.policy === policy && reported[row] > 0 && stat.valueLoss > 0 && stat.rows >= limits.fewestSteps.value,
-      );
-      if (own.length < limits.fewestSteps.value) continue;
-      const quotient = (pick: (stat: StepStat) => number) => {
-        const all = own.map(({ row, stat }) => reported[row] / pick(stat));
-        const mean = all.reduce((sum, value) => sum + value, 0) / all.length;
-        return { pick, mean, varies: Math.max(...all.map((value) => Math.abs(value / mean - 1))) };
-      };
-      const all = (stat: StepStat) => unmasked(iteration, stat) ?? stat;
-      const steadiest = (picks: readonly ((stat: StepStat) => number)[]) =>
-        picks.map(quotient).reduce((a, b) => (b.varies < a.varies ? b : a));
-      // Means or sums, of the rows that the policy's loss counts or of all.
-      const rows = steadiest([
-        (stat) => stat.valueLoss,
-        (stat) => all(stat).valueLoss,
-        (stat) => stat.valueLoss * stat.weight,
-        (stat) => all(stat).valueLoss * all(stat).weight,
-      ]);
-      const outer = steadiest([(stat) => stat.outerValueLoss, (stat) => all(stat).outerValueLoss]);
-      const { valueFormula, formulaApart, valueRounding } = limits;
-      const least = Math.max(outer.varies, valueRounding.value * valueFormula.value);
-      if (outer.varies < valueFormula.value && rows.varies > formulaApart.value * least) {
-        this.values.outer++;
-        this.values.onset = Math.min(this.values.onset, iteration.number);
-        this.values.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);
-        this.values.policies.add(policy);
-        for (const { row, stat } of own)
-          this.values.proof.step(reported[row], rows.mean * rows.pick(stat), outer.mean * outer.pick(stat));
-      } else this.values.mean++;
-    }
-  }
-
   finish(): Outcome {
     const measured: Outcome['measured'] = { steps: this.steps };
     const expected = { mean: this.steps };
@@ -251,19 +200,7 @@ class LossPass implements Pass {
       findings.splice(0, findings.length, ...findings.filter(({ cause }) => cause !== 'metric-misreported'));
       findings.push(...formulas);
     }
-    if (this.values.outer > 0 && this.values.outer >= this.values.mean * limits.broadcastShare.value)
-      findings.push({
-        cause: 'broadcast-mismatch',
-        confidence: confidence(1, this.values.outer * limits.perUpdate.value),
-        agents: [...this.values.policies].flatMap((policy) => this.run.agentsOf(policy)),
-        onset: this.values.onset,
-        rows: this.values.rows,
-        transform: pairsOfValues,
-        ...this.values.proof.prove('value loss', 'as reported', 'mean over the rows', pairsOfValues),
-        summary: 'The value loss follows the mean over all pairs of a value and a return, not over rows.',
-        evidence,
-      });
-    if (this.steps === 0 && this.values.mean + this.values.outer === 0)
+    if (this.steps === 0)
       return {
         status: 'not-checked',
         measured,
@@ -326,9 +263,4 @@ class LossPass implements Pass {
       });
     return findings;
   }
-}
-
-/** The figures of a step over all of its rows, where some have no weight. */
-function unmasked(iteration: Iteration, stat: StepStat): StepStat | undefined {
-  return iteration.unweighed?.get(stepKey(stat.epoch, stat.minibatch, stat.policy));
 }

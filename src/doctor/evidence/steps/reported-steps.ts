@@ -24,3 +24,8 @@ export function reportedSteps(iteration: Iteration): ReportedStep[] {
   }
   return found;
 }
+
+/** The figures of a step over all of its rows, where some have no weight. */
+export function unmasked(iteration: Iteration, { epoch, minibatch, policy }: StepStat): StepStat | undefined {
+  return iteration.unweighed?.get(stepKey(epoch, minibatch, policy));
+}

@@ -1,0 +1,345 @@
+/** The value loss as it was reported against what values, returns and old values give by the formulas that programs use: the one that keeps the quotient of the two constant over the steps of an update is the one in use. */
+import { told } from '../../../language/language.ts';
+import { Pairs } from '../../../math/statistics.ts';
+import { budgets } from '../../budgets.ts';
+import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
+import type { Finding, Outcome } from '../../diagnosis.ts';
+import { onOneLine } from '../../evidence/critic-line.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { type ReportedStep, reportedSteps, unmasked } from '../../evidence/steps/reported-steps.ts';
+import { stepKey } from '../../evidence/steps/step-key.ts';
+import type { StepStat } from '../../evidence/steps/step-stats.ts';
+import { ProofStore } from '../../found.ts';
+import { limits } from '../../limits.ts';
+import { LossIs } from '../../transforms/loss/loss-is.ts';
+import {
+  type Penalty,
+  type ValueFormName,
+  ValueFormula,
+  valueForm,
+  valueForms,
+} from '../../transforms/loss/value-formula.ts';
+import type { Transform } from '../../transforms/transform.ts';
+import { merge } from './wiring.ts';
+
+export const valueLoss: Check = {
+  id: 'value-loss',
+  group: 'gradient',
+  question: ['Is the value loss what its rows give?', '价值损失与其数据行算出的一致吗？'],
+  needs: [['steps.value_loss'], ['replays.value'], ['replays.return']],
+  causes: ['broadcast-mismatch', 'loss-formula-differs', 'value-scale-mismatch'],
+  start: (run) => new ValueLossPass(run),
+};
+
+const pairsOfValues = new LossIs('all-pairs', 'value');
+/** In which units the old value is that a clip starts from: the critic's when it acted, those of the targets now, or the rewards'. */
+const units = ['critic', 'targets', 'rewards'] as const;
+const { valueFormula, formulaApart, valueRounding, formulaExact } = limits;
+
+interface Formula {
+  form: ValueFormName;
+  clip: number;
+  old: (typeof units)[number];
+  penalty: Penalty;
+  /** Over the rows that count, or all; their mean, or their sum. */
+  all: boolean;
+  summed: boolean;
+}
+
+/** A step's rows: values, targets and old values in each of the units. */
+interface Rows {
+  told: number;
+  value: number[];
+  target: number[];
+  weight: number[];
+  old: Record<(typeof units)[number], number[]>;
+}
+
+interface Fit {
+  mean: number;
+  varies: number;
+}
+
+interface Wrong {
+  cause: string;
+  transform: Transform;
+  updates: number;
+  steps: number;
+  rows: number;
+  onset: number;
+  policies: Set<number>;
+  proof: ProofStore;
+}
+
+class ValueLossPass implements Pass {
+  /** Updates that a right formula gives, and those that none does. */
+  private right = 0;
+  private other = 0;
+  private steps = 0;
+  private readonly wrong = new Map<string, Wrong>();
+  /** What gave an update before, which is tried first. */
+  private kept: Formula[] = [];
+  private readonly penalties: Penalty[];
+
+  constructor(private readonly run: Run) {
+    const huber =
+      (delta: number): Penalty =>
+      (error) =>
+        Math.abs(error) <= delta ? (error * error) / 2 : delta * (Math.abs(error) - delta / 2);
+    const widths = [run.number('huber_delta'), ...budgets.huberWidths].filter((delta) => delta > 0);
+    this.penalties = [(error) => error * error, ...[...new Set(widths)].map(huber), Math.abs];
+  }
+
+  iteration(iteration: Iteration): void {
+    const reported = iteration.steps?.column('value_loss');
+    if (!reported || iteration.probed) return;
+    const steps = reportedSteps(iteration);
+    for (const policy of new Set(steps.map(({ stat }) => stat.policy))) {
+      const own = steps.filter(
+        ({ row, stat }) =>
+          stat.policy === policy && reported[row] > 0 && stat.valueLoss > 0 && stat.rows >= limits.fewestSteps.value,
+      );
+      if (own.length < limits.fewestSteps.value) continue;
+      this.steps += own.length;
+      this.update(iteration, policy, own, reported);
+    }
+  }
+
+  private update(iteration: Iteration, policy: number, own: ReportedStep[], reported: ArrayLike<number>): void {
+    const quotient = (pick: (stat: StepStat) => number) => ({
+      ...fitOf(own.map(({ row, stat }) => reported[row] / pick(stat))),
+      pick,
+    });
+    const all = (stat: StepStat) => unmasked(iteration, stat) ?? stat;
+    const steadiest = (picks: readonly ((stat: StepStat) => number)[]) =>
+      picks.map(quotient).reduce((a, b) => (b.varies < a.varies ? b : a));
+    // Means or sums, of the rows that the policy's loss counts or of all.
+    const rows = steadiest([
+      (stat) => stat.valueLoss,
+      (stat) => all(stat).valueLoss,
+      (stat) => stat.valueLoss * stat.weight,
+      (stat) => all(stat).valueLoss * all(stat).weight,
+    ]);
+    const outer = steadiest([(stat) => stat.outerValueLoss, (stat) => all(stat).outerValueLoss]);
+    const exact = valueRounding.value * valueFormula.value;
+    if (outer.varies < valueFormula.value && rows.varies > formulaApart.value * Math.max(outer.varies, exact)) {
+      const wrong = this.note('broadcast-mismatch', pairsOfValues, iteration, policy, own);
+      for (const { row, stat } of own)
+        wrong.proof.step(reported[row], rows.mean * rows.pick(stat), outer.mean * outer.pick(stat));
+      return;
+    }
+    if (rows.varies <= exact) {
+      this.right++;
+      return;
+    }
+    const known = this.rowsOf(iteration, policy, own, reported);
+    const found = known && this.search(known, iteration.clipOf(keyOf(own[0].stat)));
+    if (!known || !found) {
+      if (rows.varies < valueFormula.value) this.right++;
+      else this.other++;
+      return;
+    }
+    if (isRight(found)) {
+      this.right++;
+      return;
+    }
+    const formed = valueForm(found.form).right === true;
+    const transform = new ValueFormula(
+      found.form,
+      found.old === 'rewards' ? 'units-of-rewards' : 'own-units',
+      found.clip,
+    );
+    const wrong = this.note(
+      formed ? 'value-scale-mismatch' : 'loss-formula-differs',
+      transform,
+      iteration,
+      policy,
+      own,
+    );
+    const meant: Formula = { ...found, form: formed ? found.form : 'larger', old: 'targets' };
+    for (const step of known) wrong.proof.step(step.told, given(meant, step), given(found, step));
+  }
+
+  private note(
+    cause: string,
+    transform: Transform,
+    iteration: Iteration,
+    policy: number,
+    own: readonly ReportedStep[],
+  ): Wrong {
+    const key = JSON.stringify(transform);
+    const wrong = this.wrong.get(key) ?? {
+      cause,
+      transform,
+      updates: 0,
+      steps: 0,
+      rows: 0,
+      onset: Number.POSITIVE_INFINITY,
+      policies: new Set<number>(),
+      proof: new ProofStore(),
+    };
+    this.wrong.set(key, wrong);
+    wrong.updates++;
+    wrong.steps += own.length;
+    wrong.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);
+    wrong.onset = Math.min(wrong.onset, iteration.number);
+    wrong.policies.add(policy);
+    return wrong;
+  }
+
+  /** The formula that gives every step to rounding, a right one if there is one; null where none does. */
+  private search(steps: readonly Rows[], inUse: number): Formula | null {
+    const fits = (formula: Formula) => {
+      const quotients: number[] = [];
+      for (const step of steps) {
+        quotients.push(step.told / given(formula, step));
+        // Most formulas are out at the second step.
+        if (!(fitOf(quotients).varies < valueFormula.value)) return false;
+      }
+      const { mean, varies } = fitOf(quotients);
+      if (isRight(formula)) return true;
+      // What accuses must be exact, and its factor one that programs multiply by.
+      const weight = this.run.number('value_coefficient');
+      const factors = [1, 1 / 2, 2].flatMap((factor) => [factor, factor * weight]);
+      return (
+        varies <= valueRounding.value * valueFormula.value &&
+        factors.some((factor) => Math.abs(mean / factor - 1) <= valueFormula.value)
+      );
+    };
+    const again = this.kept.filter(fits);
+    const found = again.some(isRight) ? again : [...again, ...this.formulas(inUse).filter(fits)];
+    this.kept = [...new Set([...found, ...this.kept])].slice(0, budgets.toldFigures);
+    return found.find(isRight) ?? found[0] ?? null;
+  }
+
+  private formulas(inUse: number): Formula[] {
+    const clips = new Set([this.run.number('value_clip'), inUse, ...budgets.valueClips].filter((clip) => clip > 0));
+    const names = Object.keys(valueForms) as ValueFormName[];
+    return names.flatMap((form) =>
+      (form === 'plain' ? [0] : [...clips]).flatMap((clip) =>
+        units.flatMap((old) =>
+          this.penalties.flatMap((penalty) =>
+            [false, true].flatMap((all) => [false, true].map((summed) => ({ form, clip, old, penalty, all, summed }))),
+          ),
+        ),
+      ),
+    );
+  }
+
+  /** The rows of some steps with their old values; null where the critic's units when it acted are not known. */
+  private rowsOf(
+    iteration: Iteration,
+    policy: number,
+    own: readonly ReportedStep[],
+    reported: ArrayLike<number>,
+  ): Rows[] | null {
+    const { samples, replays, first } = iteration;
+    const [value, target, weight] = [replays!.column('value'), replays!.column('return'), replays!.column('weight')];
+    const [stored, returns] = [samples?.column('value'), samples?.column('return')];
+    if (!value || !target || !stored) return null;
+    const [sample, of] = [replays!.column('sample')!, replays!.column('policy')];
+    const lineOf = (rows: Int32Array, x: ArrayLike<number>, y: ArrayLike<number>) => {
+      const line = new Pairs();
+      for (const row of rows)
+        if ((!of || of[row] === policy) && Number.isFinite(x[sample[row]] + y[row])) line.add(x[sample[row]], y[row]);
+      return line.count >= fewestRows && onOneLine(line) === 'right' ? line : null;
+    };
+    const critic = lineOf(first, stored, value);
+    if (!critic) return null;
+    const targets = (returns && lineOf(iteration.pass(0), returns, target)) ?? critic;
+    const few = own.filter((_, i) => i % Math.ceil(own.length / budgets.formulaSteps) === 0);
+    const found = new Map(
+      few.map(({ row, stat }): [number, Rows] => [
+        keyOf(stat),
+        { told: reported[row], value: [], target: [], weight: [], old: { critic: [], targets: [], rewards: [] } },
+      ]),
+    );
+    const [epoch, minibatch] = [replays!.column('epoch')!, replays!.column('minibatch')!];
+    for (let i = 0; i < replays!.rows; i++) {
+      const step = found.get(stepKey(epoch[i], minibatch[i], of ? of[i] : 0));
+      if (!step) continue;
+      const old = iteration.own[i] === 1 ? stored[sample[i]] : Number.NaN;
+      step.value.push(value[i]);
+      step.target.push(target[i]);
+      step.weight.push(weight && !Number.isNaN(weight[i]) ? weight[i] : 1);
+      step.old.rewards.push(old);
+      step.old.critic.push(critic.slope * old + critic.intercept);
+      step.old.targets.push(targets.slope * old + targets.intercept);
+    }
+    return [...found.values()];
+  }
+
+  finish(): Outcome {
+    const found = [...this.wrong.values()].sort((a, b) => b.updates - a.updates);
+    const wrong = found.reduce((sum, { updates }) => sum + updates, 0);
+    const measured = { steps: this.steps, updates: this.right + this.other + wrong, other: this.other, wrong };
+    const expected = { wrong: 0 };
+    const evidence = [{ check: 'value-loss', measured, expected }];
+    const findings = found
+      .filter(
+        ({ transform, updates, steps }) =>
+          updates >= limits.broadcastShare.value * (measured.updates - updates) &&
+          (transform === pairsOfValues ||
+            (steps >= 2 * limits.fewestSteps.value && updates >= formulaExact.value * (wrong + this.other))),
+      )
+      .map(
+        ({ cause, transform, updates, rows, onset, policies, proof }): Finding => ({
+          cause,
+          confidence: confidence(1, updates * limits.perUpdate.value),
+          agents: [...policies].flatMap((policy) => this.run.agentsOf(policy)),
+          onset,
+          rows,
+          transform,
+          ...proof.prove(
+            'value loss',
+            'as reported',
+            transform === pairsOfValues ? 'mean over the rows' : 'as it is meant',
+            transform,
+          ),
+          told: true,
+          summary: told(
+            `In ${updates} updates the value loss is made of: ${transform.describe()}.`,
+            `在 ${updates} 次更新中，价值损失由此算出：${transform.describe()}。`,
+          ),
+          evidence,
+        }),
+      );
+    const unknown = this.other > this.right + wrong;
+    if (findings.length === 0 && (measured.updates === 0 || unknown))
+      return {
+        status: 'not-checked',
+        measured,
+        expected,
+        findings,
+        note: unknown
+          ? told('the value loss follows none of the formulas that are known', '价值损失不符合任何已知的公式')
+          : told('no update has steps enough to tell formulas apart', '没有哪次更新的步数足以区分公式'),
+      };
+    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
+  }
+}
+
+const isRight = ({ form, old }: Formula) => valueForm(form).right === true && (form === 'plain' || old !== 'rewards');
+
+const keyOf = ({ epoch, minibatch, policy }: StepStat) => stepKey(epoch, minibatch, policy);
+
+function fitOf(quotients: readonly number[]): Fit {
+  const mean = quotients.reduce((sum, value) => sum + value, 0) / quotients.length;
+  let varies = 0;
+  for (const value of quotients) varies = Math.max(varies, Math.abs(value / mean - 1));
+  return { mean, varies: Number.isFinite(mean) ? varies : Number.POSITIVE_INFINITY };
+}
+
+function given({ form, clip, old, penalty, all, summed }: Formula, rows: Rows): number {
+  const { cost } = valueForm(form);
+  const around = rows.old[old];
+  let [sum, total] = [0, 0];
+  for (let i = 0; i < rows.value.length; i++) {
+    const weight = all ? 1 : rows.weight[i];
+    if (weight === 0) continue;
+    sum += weight * cost(rows.value[i], rows.target[i], around[i], clip, penalty);
+    total += weight;
+  }
+  return summed ? sum : sum / total;
+}

@@ -1,0 +1,219 @@
+/** Whether the actions were drawn from the distribution that scored them. Log-probabilities may agree in acting and update and yet belong to another distribution than the one that chose: then choices are likelier, or less likely, than chance allows. */
+import { told } from '../../../language/language.ts';
+import { oddsAgainst } from '../../../math/statistics.ts';
+import { budgets } from '../../budgets.ts';
+import { type Check, confidence, type Pass } from '../../check.ts';
+import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import type { Iteration } from '../../evidence/iteration.ts';
+import type { Run } from '../../evidence/run.ts';
+import { scoresOf } from '../../evidence/temperature.ts';
+import { ProofStore } from '../../found.ts';
+import { limits } from '../../limits.ts';
+import { Distribution } from '../../pairing/scoring.ts';
+import { updateScores } from '../../pairing/update-scores.ts';
+import { Temperature } from '../../transforms/replay/temperature.ts';
+import { merge } from '../gradient/wiring.ts';
+
+const check = 'drawn';
+
+export const drawn: Check = {
+  id: check,
+  group: 'replay',
+  question: ['Were the actions drawn from the distribution that scored them?', '动作是从给它们打分的分布中抽取的吗？'],
+  needs: [['samples.logits', 'replays.logits'], ['samples.action'], ['samples.old_logp']],
+  causes: ['temperature-mismatch', 'old-logp-wrong', 'stale-samples', 'mask-not-replayed', 'inputs-differ'],
+  start: (run) => new DrawnPass(run),
+};
+
+/** Log-probabilities of a row's choices, and which was taken. */
+interface Choice {
+  iteration: number;
+  logp: Float64Array;
+  action: number;
+}
+
+/** How far choices are from what chance gives: the sum of what they exceed their mean by, its variance, and the greatest part of one row. */
+interface Excess {
+  sum: number;
+  variance: number;
+  greatest: number;
+}
+
+class DrawnPass implements Pass {
+  private readonly policies = new Map<number, { choices: Choice[]; stride: number; seen: number; numbers: number }>();
+
+  constructor(private readonly run: Run) {}
+
+  iteration(iteration: Iteration): void {
+    const { samples } = iteration;
+    const [action, old] = [samples?.column('action'), samples?.measured('old_logp')];
+    // Whoever plans chooses otherwise than the policy would.
+    if (!samples || !action || !old || iteration.probed || samples.list('search_values')) return;
+    const lists = listsOf(iteration);
+    if (!lists) return;
+    const { scores, rows, sampleOf } = lists;
+    const [agent, imagined] = [samples.column('agent')!, samples.column('imagined')];
+    const distribution = new Distribution();
+    const every = Math.max(1, Math.ceil(rows / budgets.drawnRows));
+    for (let k = 0; k < rows; k += every) {
+      const { row, sample } = sampleOf(k);
+      if (iteration.leftOut?.[sample] === 1 || imagined?.[sample] === 1 || scores.count(row) < 2) continue;
+      const policy = Math.max(0, this.run.policyOf(agent[sample]));
+      const own = this.policies.get(policy) ?? { choices: [], stride: 1, seen: 0, numbers: 0 };
+      this.policies.set(policy, own);
+      if (own.seen++ % own.stride !== 0) continue;
+      distribution.of(scores, row, scores.temperatureOf(row), true);
+      // What was scored otherwise is the replay's to explain.
+      if (!(Math.abs(distribution.logp(action[sample]) - old[sample]) <= limits.logp.value)) continue;
+      const logp = Float64Array.from({ length: distribution.count }, (_, i) => distribution.logp(i));
+      own.choices.push({ iteration: iteration.number, logp, action: action[sample] });
+      own.numbers += logp.length;
+      if (own.numbers < budgets.drawnNumbers) continue;
+      // Full: every second row goes, and of those to come as many.
+      own.choices = own.choices.filter((_, i) => i % 2 === 0);
+      own.numbers = own.choices.reduce((sum, choice) => sum + choice.logp.length, 0);
+      own.stride *= 2;
+    }
+  }
+
+  finish(): Outcome {
+    const measured: Outcome['measured'] = { rows: 0 };
+    const expected = { odds: `at most e^${limits.drawnOdds.value} to 1 against chance` };
+    const findings: Finding[] = [];
+    const open = { rows: 0, share: 1, onset: 0, agents: [] as number[] };
+    const judge = (agents: number[], name: string, choices: Choice[]) => {
+      const odds = oddsAgainst(excess(choices, 1));
+      measured[`${name}.log_odds`] = figure(odds);
+      if (choices.length < limits.decidingRows.value || odds < limits.drawnOdds.value) return;
+      const power = fitted(choices);
+      measured[`${name}.temperature`] = figure(1 / power);
+      // The best and the worst choice alone are other questions than all of them: only a temperature answers every one.
+      const answers = (score: Score) => oddsAgainst(excess(choices, power, score)) < limits.drawnFits.value;
+      if (Number.isFinite(power) && answers(favourite) && answers(last))
+        findings.push(finding(agents, choices, power, { check, measured, expected }));
+      else {
+        open.rows += choices.length;
+        open.agents.push(...agents);
+      }
+    };
+    for (const [policy, { choices }] of this.policies) {
+      measured.rows = Number(measured.rows) + choices.length;
+      judge(this.run.agentsOf(policy), this.run.policies[policy] ?? `policy ${policy}`, choices);
+    }
+    // One program draws for all: what is too rare in each of them may be enough in all.
+    if (this.policies.size > 1 && findings.length + open.rows === 0)
+      judge(
+        [],
+        'all',
+        [...this.policies.values()].flatMap(({ choices }) => choices),
+      );
+    if (Number(measured.rows) < limits.decidingRows.value)
+      return { status: 'not-checked', measured, expected, findings, note: told('too few rows tell', '能说明的行太少') };
+    const status = findings.length > 0 ? 'fail' : open.rows > 0 ? 'warn' : 'pass';
+    return { status, measured, expected, findings: merge(findings), ...(open.rows > 0 ? { open } : {}) };
+  }
+}
+
+function finding(agents: number[], choices: Choice[], power: number, evidence: Finding['evidence'][number]): Finding {
+  const transform = new Temperature('sampling', Number(figure(1 / power)));
+  const proof = new ProofStore();
+  for (const { chosen, scored, drawn } of byProbability(choices, power)) proof.step(chosen, scored, drawn);
+  return {
+    cause: 'temperature-mismatch',
+    confidence: confidence(1, choices.length),
+    agents,
+    onset: choices[0].iteration,
+    rows: choices.length,
+    transform,
+    ...proof.prove('share of choices', 'as chosen', 'as scored', transform),
+    told: true,
+    summary: told(
+      `The actions were drawn at a temperature of ${figure(1 / power)} times the one that scored them: over ${choices.length} choices likely ones were taken ${power > 1 ? 'more' : 'less'} often than their log-probabilities say, and one temperature makes them agree.`,
+      `抽取动作的温度是打分温度的 ${figure(1 / power)} 倍：在 ${choices.length} 次选择中，可能性大的动作被选中的次数比其对数概率所说的${power > 1 ? '多' : '少'}，而一个温度就能使两者一致。`,
+    ),
+    evidence: [evidence],
+  };
+}
+
+/** The lists of acting, or those of the update before its first step, which are the same. */
+function listsOf(iteration: Iteration) {
+  const { samples, replays, first } = iteration;
+  const acting = scoresOf(iteration, 'samples');
+  if (acting.logits) return { scores: acting, rows: samples!.rows, sampleOf: (k: number) => ({ row: k, sample: k }) };
+  const scores = replays && updateScores(iteration);
+  if (!scores?.logits) return null;
+  const sample = replays!.column('sample')!;
+  return { scores, rows: first.length, sampleOf: (k: number) => ({ row: first[k], sample: sample[first[k]] }) };
+}
+
+/** What a choice counts, by its log-probability beside the greatest and the smallest of its row. */
+type Score = (logp: number, best: number, worst: number) => number;
+
+/** Log-probability as far down as it is counted: one choice that hardly ever comes up must not decide. */
+const counted = (logp: number) => Math.max(logp, limits.drawnLeast.value);
+const favourite: Score = (logp, best) => (logp === best ? 1 : 0);
+const last: Score = (logp, _, worst) => (logp === worst ? 1 : 0);
+
+/** What the choices exceed their mean by, under each row's distribution raised to a power. */
+function excess(choices: readonly Choice[], power: number, score: Score = counted): Excess {
+  const found = { sum: 0, variance: 0, greatest: 0 };
+  for (const { logp, action } of choices) {
+    let [total, mean, square] = [0, 0, 0];
+    let [best, worst] = [Number.NEGATIVE_INFINITY, 0];
+    for (const one of logp) {
+      if (one > best) best = one;
+      if (one < worst && one > Number.NEGATIVE_INFINITY) worst = one;
+    }
+    for (const one of logp) {
+      const weight = Math.exp(power * one);
+      if (weight === 0) continue;
+      const value = score(one, best, worst);
+      total += weight;
+      mean += weight * value;
+      square += weight * value * value;
+    }
+    mean /= total;
+    const off = score(logp[action], best, worst) - mean;
+    found.sum += off;
+    found.variance += Math.max(0, square / total - mean * mean);
+    found.greatest = Math.max(found.greatest, Math.abs(off));
+  }
+  return found;
+}
+
+/** The power of their distributions that gives the choices as often as they were taken; NaN where none does. */
+function fitted(choices: readonly Choice[]): number {
+  const { reach, halvings } = budgets.temperatures;
+  let [low, high]: [number, number] = [-reach, reach];
+  const at = (log: number) => excess(choices, Math.exp(log)).sum;
+  if (!(at(low) > 0 && at(high) < 0)) return Number.NaN;
+  for (let k = 0; k < halvings; k++) {
+    const middle = (low + high) / 2;
+    if (at(middle) > 0) low = middle;
+    else high = middle;
+  }
+  return Math.exp((low + high) / 2);
+}
+
+/** How often choices of like probability were taken, beside what they were scored with and what the power makes of it. */
+function byProbability(choices: readonly Choice[], power: number) {
+  const bins = Array.from({ length: budgets.drawnBins }, () => ({ chosen: 0, scored: 0, drawn: 0, count: 0 }));
+  for (const { logp, action } of choices) {
+    let total = 0;
+    for (const one of logp) total += Math.exp(power * one);
+    logp.forEach((one, i) => {
+      const bin = bins[Math.min(bins.length - 1, Math.floor(Math.exp(one) * bins.length))];
+      bin.count++;
+      bin.scored += Math.exp(one);
+      bin.drawn += Math.exp(power * one) / total;
+      if (i === action) bin.chosen++;
+    });
+  }
+  return bins
+    .filter(({ count }) => count >= limits.fewestRows.value)
+    .map(({ chosen, scored, drawn, count }) => ({
+      chosen: chosen / count,
+      scored: scored / count,
+      drawn: drawn / count,
+    }));
+}

@@ -1,0 +1,68 @@
+/** Formulas of the value loss, put into a healthy recording. */
+import { describe, expect, it } from 'vitest';
+import { numbers, record, stored } from '../../../test/support/tables.ts';
+import { diagnose } from '../diagnose.ts';
+import { stepKey } from '../evidence/steps/step-key.ts';
+import { type ValueFormName, valueForm } from '../transforms/loss/value-formula.ts';
+
+const clip = 0.002;
+const square = (error: number) => error * error;
+
+/** A healthy recording whose critic works in other units than the rewards, with a value loss by some formula. */
+async function withLoss(form: ValueFormName, around: 'critic' | 'rewards', factor = 1) {
+  const made = await stored('healthy/echo-2');
+  const { samples, replays, steps } = made.tables;
+  const of = (table: typeof samples, name: string) => numbers(table, name);
+  const first = new Map<number, number>();
+  for (const [row, number] of of(samples, 'iteration').entries()) if (!first.has(number)) first.set(number, row);
+  const old = of(replays, 'sample').map(
+    (at, row) => of(samples, 'value')[first.get(of(replays, 'iteration')[row])! + at],
+  );
+  const scaled = (value: number) => 2 * value + 0.5;
+  replays.value = of(replays, 'value').map(scaled);
+  replays.return = of(replays, 'return').map(scaled);
+  const key = (table: typeof samples, row: number) => {
+    const [iteration, epoch, minibatch] = ['iteration', 'epoch', 'minibatch'].map((name) => of(table, name)[row]);
+    return `${iteration} ${stepKey(epoch, minibatch, table.policy ? of(table, 'policy')[row] : 0)}`;
+  };
+  const sums = new Map<string, { sum: number; rows: number }>();
+  old.forEach((stored, row) => {
+    const at = sums.get(key(replays, row)) ?? { sum: 0, rows: 0 };
+    const [value, target] = [of(replays, 'value')[row], of(replays, 'return')[row]];
+    at.sum += valueForm(form).cost(value, target, around === 'rewards' ? stored : scaled(stored), clip, square);
+    at.rows++;
+    sums.set(key(replays, row), at);
+  });
+  steps.value_loss = of(steps, 'epoch').map((_, row) => {
+    const { sum, rows } = sums.get(key(steps, row))!;
+    return (factor * sum) / rows;
+  });
+  delete steps.loss;
+  Object.assign(made.manifest.settings as object, { value_clip: clip });
+  return diagnose(await record(made), { only: ['value-loss'] });
+}
+
+describe('the value loss', () => {
+  it.each(['plain', 'larger', 'clipped'] as const)('is right as %s', async (form) => {
+    const { checks, causes } = await withLoss(form, 'critic', 0.5);
+    expect(checks[0]).toMatchObject({ id: 'value-loss', status: 'pass', measured: { other: 0, wrong: 0 } });
+    expect(causes).toEqual([]);
+  });
+
+  it.each([
+    ['smaller', 'critic', 'loss-formula-differs'],
+    ['difference-alone', 'critic', 'loss-formula-differs'],
+    ['larger', 'rewards', 'value-scale-mismatch'],
+  ] as const)('made of %s around the %s units is read off the rows', async (form, around, cause) => {
+    const { causes } = await withLoss(form, around);
+    expect(causes.map(({ id }) => id)).toEqual([cause]);
+    expect(causes[0].transform).toMatchObject({ id: 'value-formula', form, clip });
+    expect(causes[0].residual_after!).toBeLessThan(causes[0].residual_before! / 100);
+  });
+
+  it('that no formula gives is not covered, and accuses nobody', async () => {
+    const { checks, causes } = await withLoss('smaller', 'critic', 0.37);
+    expect(checks[0].status).toBe('not-checked');
+    expect(causes).toEqual([]);
+  });
+});
