@@ -125,8 +125,21 @@ export function unexplained(
     const open = outcome.open ?? (own ? null : openRows(outcome, doubted));
     if (!open || (open.rows < fewestRows && report.status === 'warn')) return [];
     if (!own && roots.some((root) => couldExplain(root, check))) return [];
-    return [describe(run, check, report, open, doubted)];
+    return [describe(run, { check, report }, causesOf(run, check, examined), open, doubted)];
   });
+}
+
+/** Columns that only choices from a list have. */
+const ofLists = /\.(action|logits|legal|subset|num_actions|temperature)$/;
+
+const continuous = (run: Run) => run.seen.has('samples.action_values') && !run.seen.has('samples.action');
+
+/** Causes of what a check found. Of continuous actions, those of densities that its group asks for come first, and what only lists have is none. */
+function causesOf(run: Run, check: Check, examined: readonly Examined[]): readonly string[] {
+  if (!continuous(run)) return check.causes;
+  const beside = examined.filter(({ check: { of, group } }) => of === 'continuous' && group === check.group);
+  const all = [...beside.flatMap((other) => other.check.causes), ...check.causes];
+  return [...new Set(all)].filter((id) => !causeById(id)?.choices);
 }
 
 /** Where a check does not tell what it leaves open, its figures do. */
@@ -146,10 +159,19 @@ function couldExplain(root: CauseEntry, check: Check): boolean {
   return check.causes.some((cause) => cause === root.id || accountsFor(root, causeById(cause)!));
 }
 
-function describe(run: Run, check: Check, report: CheckReport, open: Open, doubted: readonly Finding[]): Unexplained {
-  const missing = (id: string) => (causeById(id)?.decidedBy ?? []).filter((column) => !run.seen.has(column));
+function describe(
+  run: Run,
+  { check, report }: Pick<Examined, 'check' | 'report'>,
+  causes: readonly string[],
+  open: Open,
+  doubted: readonly Finding[],
+): Unexplained {
+  const missing = (id: string) =>
+    (causeById(id)?.decidedBy ?? []).filter(
+      (column) => !run.seen.has(column) && !(continuous(run) && ofLists.test(column)),
+    );
   const likely = [...new Set(doubted.flatMap(({ cause, instead = [] }) => [cause, ...instead]))];
-  const rest = check.causes.filter((id) => !likely.includes(id));
+  const rest = causes.filter((id) => !likely.includes(id));
   const candidates = [
     ...likely,
     ...rest.filter((id) => missing(id).length > 0),

@@ -10,7 +10,8 @@ import { type ColumnData, RecordingWriter } from '../../src/recording/writer.ts'
 
 /** Numbers per row, or lists per row. */
 export type TestColumn = number[] | number[][];
-export type TestTables = Record<'samples' | 'replays' | 'steps' | 'tensors', Record<string, TestColumn>>;
+export type TestTables = Record<'samples' | 'replays' | 'steps' | 'tensors', Record<string, TestColumn>> &
+  Partial<Record<'targets', Record<string, TestColumn>>>;
 
 const recordings = resolve(import.meta.dirname, '../recordings');
 

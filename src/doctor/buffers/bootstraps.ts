@@ -3,7 +3,7 @@ import type { Lists } from '../evidence/rows.ts';
 
 export interface Bootstrap {
   readonly of: 'target' | 'online';
-  /** `double`: the target network's value of the choice that the online network likes best. */
+  /** `double`: the value of the choice that the other network likes best; healthy where the choice is the online one's. */
   readonly by: 'max' | 'min' | 'mean' | 'first' | 'double';
 }
 
@@ -17,7 +17,7 @@ export function healthyBootstraps(declared: string | null): Bootstrap[] {
 
 /** Those that are not, what is likeliest first. */
 export function otherBootstraps(declared: string | null): Bootstrap[] {
-  const online = ways.filter((by) => by !== 'double').map((by): Bootstrap => ({ of: 'online', by }));
+  const online = ways.map((by): Bootstrap => ({ of: 'online', by }));
   const rest = ways.filter((by) => declared !== null && by !== declared && by !== 'double');
   const first = online.filter(({ by }) => by === declared);
   return [
@@ -32,7 +32,7 @@ export function bootstrapOf({ of, by }: Bootstrap, target: Lists, online: Lists 
   if (!own) return Number.NaN;
   const [from, to] = [own.offsets[row], own.offsets[row + 1]];
   if (to <= from) return Number.NaN;
-  if (by === 'double') return online ? target.values[from + best(online, row)] : Number.NaN;
+  if (by === 'double') return online ? own.values[from + best(of === 'online' ? target : online, row)] : Number.NaN;
   let found = own.values[from];
   if (by === 'first') return found;
   for (let i = from + 1; i < to; i++) {

@@ -28,6 +28,8 @@ export interface CauseEntry {
   readonly explains?: readonly string[];
   /** Columns that speak for or against it where rows are unexplained. */
   readonly decidedBy?: readonly string[];
+  /** Only choices from a list can have it: it is no candidate where actions are continuous. */
+  readonly choices?: true;
   readonly meaning: string;
   /** What tells it from its neighbours. */
   readonly toldApart: string;

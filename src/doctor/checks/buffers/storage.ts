@@ -1,7 +1,10 @@
 /** Does the buffer hold what the environment gave? Rewards that are clipped, scaled or normalised on purpose are healthy; those of another step are not, and neither is a next observation that belongs to the next episode. */
 import { told } from '../../../language/language.ts';
+import { midRanks } from '../../../math/ranks/ranks.ts';
+import { Pairs } from '../../../math/statistics.ts';
+import { budgets } from '../../budgets.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
-import { type Finding, type Outcome, percent } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { proved } from '../../found.ts';
@@ -54,8 +57,20 @@ class StoragePass implements Pass {
     }
   }
 
+  /** From a stored step to the one after it: as its next observation is seen, or as many as the declared environments. */
+  private stride(): number {
+    const bySeen = new Map([...this.steps].map(([at, { seen }]) => [seen, at]));
+    const votes = new Map<number, number>();
+    for (const [at, { next, ended }] of this.steps) {
+      const found = ended === 'no' && Number.isFinite(next) ? bySeen.get(next) : undefined;
+      if (found !== undefined && found > at) votes.set(found - at, (votes.get(found - at) ?? 0) + 1);
+    }
+    const [best] = [...votes].sort((a, b) => b[1] - a[1]);
+    return best && best[1] >= fewestRows ? best[0] : Math.max(1, this.run.number('environments') || 1);
+  }
+
   finish(): Outcome {
-    const stride = Math.max(1, this.run.number('environments') || 1);
+    const stride = this.stride();
     const other = [...this.steps].filter(([, { paid, stored }]) => differs(paid, stored));
     const cut = [...this.steps]
       .filter(([, { ended }]) => ended === 'cut')
@@ -115,7 +130,18 @@ class StoragePass implements Pass {
       });
       break;
     }
-    return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings };
+    if (findings.length > 0) return { status: 'fail', measured, expected, findings };
+    // Clipped, scaled or normalised, stored rewards still follow those that were paid.
+    const known = [...this.steps.values()].filter(({ paid, stored }) => Number.isFinite(paid + stored));
+    const few = known.filter((_, i) => i % Math.ceil(known.length / budgets.fitRows) === 0);
+    const [paid, stored] = [midRanks(few.map((step) => step.paid)), midRanks(few.map((step) => step.stored))];
+    const line = new Pairs();
+    for (let i = 0; i < few.length; i++) line.add(paid[i], stored[i]);
+    if (other.length < limits.most.value * known.length || !(line.correlation ** 2 < limits.most.value))
+      return { status: 'pass', measured, expected, findings };
+    measured.rank_correlation = figure(line.correlation);
+    const open = { rows: other.length, share: other.length / known.length, onset: 0, agents: [] };
+    return { status: 'fail', measured, expected, findings, open };
   }
 }
 

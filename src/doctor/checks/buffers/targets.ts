@@ -93,7 +93,9 @@ class TargetsPass implements Pass {
   }
 
   finish(): Outcome {
-    const declared = this.run.text('bootstrap') ?? null;
+    // A network that values choices is asked for the best of them.
+    const declared =
+      this.run.text('bootstrap') ?? (/dqn|rainbow/i.test(this.run.manifest.algorithm ?? '') ? 'max' : null);
     const asked = this.rows.some(({ values }) => values !== null);
     const healthy: (Bootstrap | null)[] = asked ? healthyBootstraps(declared) : [null];
     // Of several healthy ways the program's own is the one that gives most targets.

@@ -183,7 +183,7 @@ class MovementPass implements Pass {
     }
     measured.rows = rows;
     for (const finding of findings) finding.evidence = [{ check: 'movement', measured, expected }];
-    if (!any)
+    if (!any && findings.length === 0)
       return {
         status: 'not-checked',
         measured,
@@ -220,25 +220,27 @@ class MovementPass implements Pass {
     const whole = own.moved * share;
     const path = own.path * share;
     const settled = own.steps * share > slowSteps((name) => this.run.optimizer(name));
-    if (own.measured && own.undecided && settled && (whole < invisible || (own.narrow && path < invisible))) {
+    // Where one step per batch shows no log-probability that moved, the parameters show whether any could.
+    const still = own.measured ? whole < invisible || (own.narrow && path < invisible) : path < invisible;
+    if (own.undecided && settled && still) {
       make(
         'learning-rate-too-small',
         // Only parameters that change show that everything is wired.
         Number.isNaN(path) ? limits.candidate.value : confidence(1, own.updates * limits.perUpdate.value),
         0,
-        whole < invisible
+        own.measured && whole < invisible
           ? `No action's probability moves by more than ${figure(whole)} in the whole run.`
           : `The actor's parameters move by ${figure(path)} of their length in the whole run.`,
       );
       findings.at(-1)!.instead = stillness;
     } else if (own.measured && !own.narrow) {
-      const still = stillSince(own.moves);
-      if (still) {
+      const rest = stillSince(own.moves);
+      if (rest) {
         make(
           'learning-rate-too-small',
-          still.wired ? confidence(1, still.updates * limits.perUpdate.value) : limits.candidate.value,
-          still.iteration,
-          `Since iteration ${still.iteration} no action's probability moves by more than ${figure(still.moved)} in all ${still.updates} updates together; before, it did.`,
+          rest.wired ? confidence(1, rest.updates * limits.perUpdate.value) : limits.candidate.value,
+          rest.iteration,
+          `Since iteration ${rest.iteration} no action's probability moves by more than ${figure(rest.moved)} in all ${rest.updates} updates together; before, it did.`,
         );
         findings.at(-1)!.instead = stillness;
       }

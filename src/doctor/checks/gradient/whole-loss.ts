@@ -7,10 +7,8 @@ import { absurdLogp, type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
-import type { Numbers } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { reportedSteps } from '../../evidence/steps/reported-steps.ts';
-import type { StepStat } from '../../evidence/steps/step-stats.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
@@ -43,8 +41,19 @@ interface Found extends Update {
   noise: number;
   /** What the value loss is multiplied by. */
   weight: number;
-  /** Where the sign is turned: the whole loss, its entropy and the rest of it, step by step. */
-  parts: { whole: number; entropy: number; value: number; rest: number }[];
+  /** Where a sign is turned: the steps that show it. */
+  parts: Step[];
+}
+
+/** The losses of a step as they were told. */
+interface Step {
+  iteration: number;
+  whole: number;
+  policy: number;
+  value: number;
+  /** The entropy as it enters the loss: a mean, or a sum where losses are declared to be sums. */
+  bonus: number;
+  rows: number;
 }
 
 class WholeLossPass implements Pass {
@@ -54,114 +63,91 @@ class WholeLossPass implements Pass {
   private readonly summed = new ProofStore();
   private readonly entropyShare = new Map<number, number[]>();
   private credit = new Map<number, number>();
+  /** By policy, steps of updates that have but one: a few of them together tell what one does not. */
+  private readonly single = new Map<number, Step[]>();
 
   constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
-    const { steps } = iteration;
-    const whole = steps?.column('loss');
-    const policyLoss = steps?.column('policy_loss');
-    const valueLoss = steps?.column('value_loss');
-    if (!steps || iteration.probed) return;
-    const byRow = new Map(reportedSteps(iteration).map(({ row, stat }) => [row, stat]));
-    // A program that does not report its entropy has the mean of what its rows recorded.
-    const entropy =
-      steps.column('entropy') ??
-      Float64Array.from({ length: steps.rows }, (_, i) => byRow.get(i)?.entropy ?? Number.NaN);
-    const policy = steps.column('policy');
-    const skipped = steps.column('skipped');
-    if (whole && policyLoss && valueLoss) {
-      const lists = new Map<number, number[]>();
-      for (let i = 0; i < steps.rows; i++) {
-        if (skipped?.[i] === 1 || !Number.isFinite(whole[i] + policyLoss[i] + valueLoss[i] + entropy[i])) continue;
-        // No policy has so many choices: it is no entropy, and multiplies nothing.
-        if (Math.abs(entropy[i]) > absurdLogp) continue;
-        const key = policy ? policy[i] : 0;
-        listOf(lists, key).push(i);
-      }
-      // A loss that is a sum over the rows has a bonus that is one, too, while entropy is told as a mean.
-      const summed = this.run.text('loss_reduction') === 'sum';
-      const bonus = Float64Array.from(
-        entropy,
-        (value, i) => value * (summed ? (byRow.get(i)?.weight ?? Number.NaN) : 1),
-      );
-      for (const [key, rows] of lists) {
-        const fit = this.coefficient(rows, whole, policyLoss, valueLoss, bonus);
-        if (!fit) {
-          if (!summed) this.asSum(iteration.number, key, rows, byRow, { whole, policyLoss, valueLoss, bonus });
-          continue;
-        }
-        const { coefficient, noise, weight } = fit;
-        const part = (i: number) => ({
-          whole: whole[i],
-          entropy: bonus[i],
-          value: valueLoss[i],
-          rest: policyLoss[i] + weight * valueLoss[i],
-        });
-        this.found.push({
-          iteration: iteration.number,
-          policy: key,
-          coefficient,
-          noise,
-          weight,
-          steps: rows.length,
-          parts: coefficient < 0 || weight < 0 ? rows.map(part) : [],
-        });
+    if (!iteration.steps || iteration.probed) return;
+    for (const [policy, own] of this.told(iteration)) {
+      if (own.length >= 2) this.judge(policy, own);
+      else {
+        const pooled = listOf(this.single, policy);
+        pooled.push(...own);
+        if (pooled.length >= limits.fewestSteps.value) this.judge(policy, pooled.splice(0));
       }
     }
-    for (const stat of iteration.stats.values()) {
-      if (!stat.before || !(stat.logCount > 0)) continue;
-      const list = this.entropyShare.get(stat.policy) ?? [];
-      list.push(stat.entropy / stat.logCount);
-      this.entropyShare.set(stat.policy, list);
-    }
+    for (const stat of iteration.stats.values())
+      if (stat.before && stat.logCount > 0) listOf(this.entropyShare, stat.policy).push(stat.entropy / stat.logCount);
     const used = iteration.replays?.column('advantage');
     if (used) this.credit.set(iteration.number, spread(used).std);
   }
 
+  /** Steps whose losses are all known, by policy. */
+  private told(iteration: Iteration): Map<number, Step[]> {
+    const steps = iteration.steps!;
+    const found = new Map<number, Step[]>();
+    const [whole, policyLoss, valueLoss] = (['loss', 'policy_loss', 'value_loss'] as const).map((name) =>
+      steps.column(name),
+    );
+    if (!whole || !policyLoss || !valueLoss) return found;
+    const stats = new Map(reportedSteps(iteration).map(({ row, stat }) => [row, stat]));
+    const [entropies, policies, skipped] = [steps.column('entropy'), steps.column('policy'), steps.column('skipped')];
+    // A loss that is a sum over the rows has a bonus that is one, too, while entropy is told as a mean.
+    const summed = this.run.text('loss_reduction') === 'sum';
+    for (let i = 0; i < steps.rows; i++) {
+      // A program that does not report its entropy has the mean of what its rows recorded.
+      const entropy = entropies ? entropies[i] : (stats.get(i)?.entropy ?? Number.NaN);
+      // No policy has so many choices: it is no entropy, and multiplies nothing.
+      if (skipped?.[i] === 1 || Math.abs(entropy) > absurdLogp) continue;
+      const [policy, value, rows] = [policyLoss[i], valueLoss[i], stats.get(i)?.weight ?? Number.NaN];
+      if (!Number.isFinite(whole[i] + policy + value + entropy)) continue;
+      const bonus = summed ? entropy * rows : entropy;
+      const step = { iteration: iteration.number, whole: whole[i], policy, value, bonus, rows };
+      listOf(found, policies ? policies[i] : 0).push(step);
+    }
+    return found;
+  }
+
+  private judge(policy: number, steps: Step[]): void {
+    const fit = this.coefficient(steps);
+    if (fit) {
+      const parts = fit.coefficient < 0 || fit.weight < 0 ? steps : [];
+      this.found.push({ iteration: steps[0].iteration, policy, steps: steps.length, ...fit, parts });
+    } else if (this.run.text('loss_reduction') !== 'sum') this.asSum(policy, steps);
+  }
+
   /** Whether the whole loss is its parts, which are means, times the rows of each step. */
-  private asSum(
-    iteration: number,
-    policy: number,
-    rows: number[],
-    stats: ReadonlyMap<number, StepStat>,
-    { whole, policyLoss, valueLoss, bonus }: Record<'whole' | 'policyLoss' | 'valueLoss' | 'bonus', Numbers>,
-  ): void {
-    const weight = (i: number) => stats.get(i)?.weight ?? Number.NaN;
-    const mean = Float64Array.from(whole, (value, i) => value / weight(i));
-    const known = rows.filter((i) => weight(i) > 1 && Number.isFinite(mean[i]));
-    const fit = known.length > 0 ? this.coefficient(known, mean, policyLoss, valueLoss, bonus) : null;
+  private asSum(policy: number, steps: readonly Step[]): void {
+    const known = steps.filter(({ whole, rows }) => rows > 1 && Number.isFinite(whole / rows));
+    const fit =
+      known.length > 0 ? this.coefficient(known.map((one) => ({ ...one, whole: one.whole / one.rows }))) : null;
     if (!fit) return;
-    this.sums.push({ iteration, policy, steps: known.length });
-    for (const i of known) {
-      const parts = policyLoss[i] + fit.weight * valueLoss[i] - fit.coefficient * bonus[i];
-      this.summed.step(whole[i], parts, weight(i) * parts);
+    this.sums.push({ iteration: steps[0].iteration, policy, steps: known.length });
+    for (const { whole, policy: own, value, bonus, rows } of known) {
+      const parts = own + fit.weight * value - fit.coefficient * bonus;
+      this.summed.step(whole, parts, rows * parts);
     }
   }
 
   /** What the value loss and the entropy are multiplied by, where the parts explain the whole exactly. */
-  private coefficient(
-    rows: number[],
-    whole: ArrayLike<number>,
-    policyLoss: ArrayLike<number>,
-    valueLoss: ArrayLike<number>,
-    entropy: ArrayLike<number>,
-  ): { coefficient: number; noise: number; weight: number } | null {
+  private coefficient(steps: readonly Step[]): Pick<Found, 'coefficient' | 'noise' | 'weight'> | null {
     const declared = this.run.number('value_coefficient');
     const usual = [declared, ...budgets.valueWeights];
     // A value loss is never below 0, so that a weight below 0 makes the critic worse.
-    const turned = rows.every((i) => valueLoss[i] >= 0) ? usual.map((weight) => -weight) : [];
+    const turned = steps.every(({ value }) => value >= 0) ? usual.map((weight) => -weight) : [];
     for (const weight of [...usual, ...turned]) {
       if (!Number.isFinite(weight)) continue;
-      const figures = rows
-        .map((i) => (policyLoss[i] + weight * valueLoss[i] - whole[i]) / entropy[i])
+      const figures = steps
+        .map(({ whole, policy, value, bonus }) => (policy + weight * value - whole) / bonus)
         .filter(Number.isFinite);
       if (figures.length === 0) continue;
       const { mean } = spread(figures);
-      const noise = rows.map(
-        (i) =>
-          (limits.lossNoise.value * (Math.abs(policyLoss[i]) + Math.abs(weight * valueLoss[i]) + Math.abs(whole[i]))) /
-          Math.max(limits.rounding.value, entropy[i]),
+      const noise = steps.map(
+        ({ whole, policy, value, bonus }) =>
+          (limits.lossNoise.value * (Math.abs(policy) + Math.abs(weight * value) + Math.abs(whole))) /
+          Math.max(limits.rounding.value, bonus),
       );
       const exact = figures.every(
         (value, i) => Math.abs(value - mean) <= limits.partsExact.value * Math.abs(mean) + noise[i],
@@ -191,9 +177,9 @@ class WholeLossPass implements Pass {
     const transform = new LossIs('negated', 'value');
     const proof = new ProofStore();
     for (const { coefficient, weight, parts } of turned)
-      for (const { whole, entropy, value, rest } of parts) {
-        const given = rest - coefficient * entropy;
-        proof.step(whole, given - 2 * weight * value, given);
+      for (const { whole, policy, value, bonus } of parts) {
+        const rest = policy - coefficient * bonus;
+        proof.step(whole, rest - weight * value, rest + weight * value);
       }
     return [
       {
@@ -248,9 +234,11 @@ class WholeLossPass implements Pass {
     findings.push(...this.turned(evidence));
     const transform = new LossIs('negated', 'entropy');
     const proof = new ProofStore();
-    for (const { coefficient, parts } of flipped)
-      for (const { whole, entropy, rest } of parts)
-        proof.step(whole, rest + coefficient * entropy, rest - coefficient * entropy);
+    for (const { coefficient, weight, parts } of flipped)
+      for (const { whole, policy, value, bonus } of parts) {
+        const rest = policy + weight * value;
+        proof.step(whole, rest + coefficient * bonus, rest - coefficient * bonus);
+      }
     if (flipped.length > 0 && flipped.length >= limits.flippedShare.value * this.found.length)
       findings.push({
         cause: 'entropy-sign-flipped',

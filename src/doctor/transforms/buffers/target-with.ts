@@ -41,8 +41,8 @@ export class TargetWith implements Transform {
       parts.push(
         bootstrap.of === 'online'
           ? [
-              `a bootstrap from the online network (${en} of its values) in place of the target network`,
-              `用在线网络（其值的${zh}）而非目标网络自举`,
+              `a bootstrap from the online network (${bootstrap.by === 'double' ? "its value of the target network's choice" : `${en} of its values`}) in place of the target network`,
+              `用在线网络（${bootstrap.by === 'double' ? '目标网络所选动作的值' : `其值的${zh}`}）而非目标网络自举`,
             ]
           : [`${en} of the target networks' values as the bootstrap`, `以目标网络各值的${zh}作自举`],
       );

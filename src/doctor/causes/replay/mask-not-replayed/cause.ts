@@ -8,6 +8,7 @@ export const maskNotReplayed: CauseEntry = {
   family: 'ratio',
   explains: ['non-finite', 'subset-not-replayed'],
   decidedBy: ['samples.legal', 'samples.logits'],
+  choices: true,
   meaning: 'Illegal candidates have probability in the update, or legal ones have none.',
   toldApart:
     'new_logp agrees with the unmasked distribution; the error grows with the number of illegal candidates and is 0 where all are legal.',

@@ -8,6 +8,7 @@ export const numActionsDefaulted: CauseEntry = {
   family: 'ratio',
   explains: ['subset-not-replayed', 'mask-not-replayed', 'subset-borrowed', 'non-finite'],
   decidedBy: ['samples.num_actions', 'samples.logits', 'replays.entropy'],
+  choices: true,
   meaning: 'The update assumes a fixed number of candidates, whatever the row had.',
   toldApart:
     'The update has K candidates for one K in all rows while num_actions varies; indices beyond K are clamped or dropped.',

@@ -8,6 +8,7 @@ export const subsetBorrowed: CauseEntry = {
   family: 'ratio',
   explains: ['mask-not-replayed', 'subset-not-replayed', 'num-actions-defaulted', 'non-finite'],
   decidedBy: ['samples.subset', 'replays.subset', 'samples.logits'],
+  choices: true,
   meaning: "Another agent's or another row's candidate list was used.",
   toldApart: 'new_logp agrees when the list of the paired row is used.',
   symptoms: [

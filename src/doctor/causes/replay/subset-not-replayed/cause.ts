@@ -8,6 +8,7 @@ export const subsetNotReplayed: CauseEntry = {
   family: 'ratio',
   explains: ['mask-not-replayed', 'subset-borrowed', 'non-finite'],
   decidedBy: ['samples.logits', 'samples.subset', 'replays.subset', 'replays.logits'],
+  choices: true,
   meaning: 'The update scores another candidate list, or the same in another order, than sampling did.',
   toldApart:
     'old_logp agrees with the sampling logits; new_logp before the first step agrees only after re-ordering, sorting or taking a prefix of the list.',

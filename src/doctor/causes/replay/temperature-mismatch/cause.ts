@@ -8,6 +8,7 @@ export const temperatureMismatch: CauseEntry = {
   family: 'ratio',
   explains: ['old-logp-wrong'],
   decidedBy: ['samples.logits', 'samples.temperature'],
+  choices: true,
   meaning: 'Sampling and update divide the logits by different temperatures.',
   toldApart:
     'One scale of the logits, the same for all rows, makes new_logp and old_logp agree; named before old-logp-wrong where both fit.',
