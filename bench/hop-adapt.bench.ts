@@ -1,21 +1,26 @@
 /**
- * Self-play and few-shot adaptation of HOP, HOP+, PPO and MAPPO on the dilemmas of the paper: every algorithm's agent, as it was trained, beside
- * scripted partners and the others' agents, with intervals over seeds. In full it takes hours, so every run and every match is kept in
- * runs/hop-adapt: it can be stopped at any time, goes on where it was, and tells after each seed what is known so far.
+ * Self-play and few-shot adaptation of HOP, HOP+, PPO and MAPPO on the dilemmas of the paper: every algorithm's agent beside scripted partners and
+ * the others' agents, as it was trained and after a few steps of learning beside them, with intervals over seeds. Every run and every match is
+ * kept in build/hop-adapt: it can be stopped at any time and goes on where it was.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { gameMaker } from '../src/games/index.ts';
 import { createEngine } from '../src/net/engine.ts';
 import type { Engine } from '../src/net/types.ts';
 import { writeWhole } from '../src/recording/node.ts';
-import { interval, playMatch } from '../src/training/lineup/match.ts';
+import { playLearnt } from '../src/training/collect/evaluate.ts';
+import { curveOf, interval, playMatch } from '../src/training/lineup/match.ts';
 import { readOrigins, trainInto } from '../src/training/node.ts';
 import { mergeSettings, recommendedSettings } from '../src/training/recommended.ts';
 import { readSettings } from '../src/training/settings.ts';
+import { Trainer } from '../src/training/trainer.ts';
 import { type Figure, figure } from './support.ts';
 
 const algorithms = ['hop-planner', 'hop', 'ppo', 'mappo'] as const;
 type Algorithm = (typeof algorithms)[number];
+/** HOP's own networks, without the search that taught them. */
+const alone = 'networks alone';
 
 const partners: Record<string, readonly string[]> = {
   'stag-hunt': ['nearest-stag', 'nearest-hare', 'random'],
@@ -24,12 +29,13 @@ const partners: Record<string, readonly string[]> = {
 
 export interface AdaptSizes {
   seeds: readonly number[];
-  /** Decisions of training, by algorithm; a search learns more from each. */
-  steps: (algorithm: string) => number;
-  settings: Record<string, unknown>;
+  /** Decisions of training and the rest of how it is done, by algorithm; a search learns more from each. */
+  settings: (algorithm: string, part: Part) => Record<string, unknown>;
   /** Lives with each kind of partner, and episodes of each. */
-  lives: number;
-  episodes: number;
+  lives: (part: Part) => number;
+  episodes: (part: Part) => number;
+  /** Decisions of learning beside a partner. */
+  steps: number;
 }
 
 const games = { '4h1s': 'stag-hunt/4x4-4h1s', '4h2s': 'stag-hunt/4x4-4h2s', snowdrift: 'snowdrift' } as const;
@@ -39,13 +45,17 @@ export const parts = Object.keys(games) as Part[];
 
 export const fullAdapt: AdaptSizes = {
   seeds: [1, 2, 3, 4, 5],
-  steps: (algorithm) => (algorithm === 'hop-planner' ? 100_000 : 1_000_000),
-  settings: {},
-  lives: 40,
-  episodes: 10,
+  settings: (algorithm, part) =>
+    algorithm === 'hop-planner'
+      ? { steps: part === 'snowdrift' ? 30_000 : 100_000 }
+      : { steps: part === 'snowdrift' ? 200_000 : 400_000, worlds: 64, hop: { without: ['world-model'] } },
+  // An episode of snowdrift has 50 steps of everybody, one of the stag hunt 6 or 7.
+  lives: (part) => (part === 'snowdrift' ? 6 : 16),
+  episodes: (part) => (part === 'snowdrift' ? 4 : 8),
+  steps: 1200,
 };
 
-const home = join(process.cwd(), 'runs', 'hop-adapt');
+const home = join(process.cwd(), 'build', 'hop-adapt');
 
 export async function bench(
   say: (line: string) => void,
@@ -53,45 +63,69 @@ export async function bench(
   wanted: readonly Part[] = parts,
   folder = home,
 ): Promise<Figure[]> {
-  const engine = await createEngine({ kernel: 'simd' });
-  try {
-    // Seeds outside, so that a table over few of them is there early.
-    for (const seed of sizes.seeds)
-      for (const part of wanted) {
+  // Seeds outside, so that a table over few of them is there early.
+  for (const seed of sizes.seeds)
+    for (const part of wanted) {
+      const engine = await createEngine({ threads: 1 });
+      try {
         const one = new Meeting(say, engine, folder, part, seed, sizes);
         for (const algorithm of algorithms) await one.train(algorithm);
         for (const algorithm of algorithms)
           for (const label of labels(part, algorithm)) await one.meet(algorithm, label);
+      } finally {
+        engine.dispose();
       }
-    return wanted.flatMap((part) => known(folder, part, sizes));
-  } finally {
-    engine.dispose();
-  }
+    }
+  return wanted.flatMap((part) => known(folder, part, sizes));
 }
 
 /** Whom an algorithm's agent meets: its own kind, scripted players, the others' agents. */
 const labels = (part: Part, algorithm: Algorithm): string[] => [
   algorithm,
+  ...(algorithm === 'hop-planner' ? [alone] : []),
   ...partners[games[part].split('/')[0]],
   ...algorithms.filter((other) => other !== algorithm),
 ];
 
+interface Result {
+  /** Per episode of a life: the mean over lives. */
+  curve: number[];
+  /** After learning beside them; absent in self-play. */
+  learnt?: number;
+}
+
 const resultOf = (folder: string, part: Part, algorithm: string, label: string, seed: number) =>
-  join(folder, `${part}-${algorithm}-beside-${label}-${seed}.json`);
+  join(folder, `${part}-${algorithm}-beside-${label.replace(' ', '-')}-${seed}.json`);
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** What the results that are kept say. */
-function known(folder: string, part: Part, sizes: AdaptSizes): Figure[] {
+function known(folder: string, part: Part, { seeds }: AdaptSizes): Figure[] {
+  const read = (algorithm: Algorithm, label: string) =>
+    seeds
+      .map((seed) => resultOf(folder, part, algorithm, label, seed))
+      .filter((file) => existsSync(file))
+      .map((file) => JSON.parse(readFileSync(file, 'utf8')) as Result);
+  const shown = (name: string, returns: number[]) => {
+    const { mean, halfWidth } = interval(returns);
+    return figure(`${part}: ${name}`, mean, '', undefined, `+- ${halfWidth.toFixed(3)} over ${returns.length} seeds`);
+  };
   return algorithms.flatMap((algorithm) =>
     labels(part, algorithm).flatMap((label) => {
-      const files = sizes.seeds
-        .map((seed) => resultOf(folder, part, algorithm, label, seed))
-        .filter((file) => existsSync(file));
-      if (files.length === 0) return [];
-      const returns = files.map((file) => (JSON.parse(readFileSync(file, 'utf8')) as { return: number }).return);
-      const { mean, halfWidth } = interval(returns);
-      const what = label === algorithm ? 'in self-play' : `beside three ${label}`;
-      const note = `+- ${halfWidth.toFixed(3)} over ${returns.length} seeds`;
-      return [figure(`${part}: ${algorithm} ${what}`, mean, '', undefined, note)];
+      const results = read(algorithm, label);
+      if (results.length === 0) return [];
+      const returns = results.map(({ curve }) => mean(curve));
+      if (label === algorithm) return [shown(`${algorithm} in self-play`, returns)];
+      if (label === alone) {
+        const searching = read(algorithm, algorithm).slice(0, returns.length);
+        const gains = searching.map(({ curve }, i) => mean(curve) - returns[i]);
+        return [shown("hop-planner's networks alone", returns), shown('what its search gains, seed by seed', gains)];
+      }
+      const learnt = results.flatMap((result) => result.learnt ?? []);
+      return [
+        shown(`${algorithm} beside three ${label}, as it is`, returns),
+        shown(`${algorithm} beside three ${label}, after learning`, learnt),
+      ];
     }),
   );
 }
@@ -113,14 +147,17 @@ class Meeting {
 
   private settingsOf(algorithm: string) {
     const game = games[this.part];
-    return mergeSettings(recommendedSettings(game, algorithm) as Record<string, unknown>, this.sizes.settings, {
-      game,
-      algorithm,
-      seed: this.seed,
-      kernel: 'simd',
-      steps: this.sizes.steps(algorithm),
-      recording: { record: 'off' },
-    });
+    return mergeSettings(
+      recommendedSettings(game, algorithm) as Record<string, unknown>,
+      this.sizes.settings(algorithm, this.part),
+      {
+        game,
+        algorithm,
+        seed: this.seed,
+        guard: 'off',
+        recording: { record: 'off' },
+      },
+    );
   }
 
   async train(algorithm: Algorithm): Promise<void> {
@@ -136,13 +173,44 @@ class Meeting {
   async meet(algorithm: Algorithm, label: string): Promise<void> {
     const file = resultOf(this.folder, this.part, algorithm, label, this.seed);
     if (existsSync(file)) return;
-    const { lives, episodes } = this.sizes;
-    const partner = (algorithms as readonly string[]).includes(label) ? `frozen ${this.runOf(label)}` : label;
-    const settings = readSettings(this.settingsOf(algorithm));
-    const players = [`frozen ${this.runOf(algorithm)}`, partner, partner, partner];
-    const origins = await readOrigins({ ...settings, players });
+    const [lives, episodes] = [this.sizes.lives(this.part), this.sizes.episodes(this.part)];
+    const own = `frozen ${this.runOf(algorithm)}`;
+    const result: Result = { curve: [] };
     const options = { worlds: lives, episodes, seed: 1000 + this.seed };
-    const [{ mean }] = playMatch(this.engine, settings, players, origins, options).means(4);
-    await writeWhole(file, [new TextEncoder().encode(`${JSON.stringify({ return: mean, lives, episodes })}\n`)]);
+    const settings = readSettings(this.settingsOf(algorithm));
+    if (label === algorithm || label === alone) {
+      const player = label === alone ? own.replace('frozen', 'frozen without planner') : own;
+      const players = [player, player, player, player];
+      const origins = await readOrigins({ ...settings, players });
+      const results = playMatch(this.engine, settings, players, origins, options);
+      result.curve = [mean(results.means(players.length).map((agent) => agent.mean))];
+    } else {
+      const partner = (algorithms as readonly string[]).includes(label) ? `frozen ${this.runOf(label)}` : label;
+      const players = [own, partner, partner, partner];
+      const origins = await readOrigins({ ...settings, players });
+      const results = playMatch(this.engine, settings, players, origins, options);
+      result.curve = curveOf(results, lives, episodes).map((episode) => episode.mean);
+      result.learnt = await this.learn(algorithm, partner);
+    }
+    await writeWhole(file, [new TextEncoder().encode(`${JSON.stringify(result)}\n`)]);
+  }
+
+  /** Goes on learning beside the partners for a few decisions, and is then judged on fresh episodes. */
+  private async learn(algorithm: Algorithm, partner: string): Promise<number> {
+    const players = [`from ${this.runOf(algorithm)}`, partner, partner, partner];
+    const { lives, episodes, steps } = this.sizes;
+    const [worlds, part] = [lives(this.part), this.part];
+    const settings = mergeSettings(this.settingsOf(algorithm), {
+      players,
+      steps,
+      worlds: 8,
+      rollout: 32,
+      seed: 1000 + this.seed,
+    });
+    const trainer = new Trainer(settings, { engine: this.engine, origins: await readOrigins(settings) });
+    while (!trainer.done) await trainer.iterate();
+    const make = gameMaker(games[this.part]);
+    const judged = { worlds, episodes: worlds * episodes(part), seed: 1000 + this.seed, deal: false };
+    return playLearnt(trainer, make, judged).means(players.length)[0].mean;
   }
 }

@@ -307,7 +307,7 @@ async function affordable(
     secondsPerStep: each.reduce((a, b) => a + b, 0) / each.length,
     secondsPerEpisode: (performance.now() - playing) / 1000 / episodes,
     threads,
-    rungs: rungsOf(settings.algorithm).length,
+    rungs: rungsOf(settings).length,
   };
   const wanted = projectTime(plan, speed);
   const [speedSaid, steps] = [number(Math.round(1 / speed.secondsPerStep)), number(plan.steps)];

@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { hopModules } from '../algorithms/hop/settings.ts';
+import { plannerModules } from '../algorithms/hop-planner/settings.ts';
 import { algorithmNames } from '../algorithms/index.ts';
 import { applyFault, findFault, onsetNotice } from '../faults/index.ts';
 import { told } from '../language/language.ts';
@@ -53,7 +54,7 @@ export function trainCommand(): Command {
     )
     .option(
       '--without <modules>',
-      `modules of hop to leave out, of ${hopModules.join(', ')}, separated by commas; or none`,
+      `modules to leave out, of hop ${hopModules.join(', ')}, of hop-planner ${plannerModules.join(', ')}; or none`,
     )
     .addOption(new Option('--sharing <how>', 'one policy per agent, or one for all').choices(['separate', 'shared']))
     .addOption(

@@ -90,8 +90,7 @@ export async function investigate(of: Investigation): Promise<SymmetryDiagnosis>
   } else
     settings.did += told(' The budget had no room for runs in another order.', '时间预算不够，未以别的更新次序训练。');
   if (proved()) return finish(ended);
-  if (room(experimentTimes.ladder(rungsOf(of.settings.algorithm).length)))
-    await run('ladder', () => ladder(of, curves));
+  if (room(experimentTimes.ladder(rungsOf(of.settings).length))) await run('ladder', () => ladder(of, curves));
   else left(['ladder'], spent);
   if (room(experimentTimes.sharing)) await run('sharing', () => sharing(of, curves));
   return finish(spent);

@@ -137,8 +137,8 @@ export async function latestCheckpoint(folder: string, onNotice?: (sentence: str
     );
   throw new BadInput(
     told(
-      'holds no checkpoint to resume from: the run is empty; train it anew',
-      '没有可继续的检查点：训练是空的；请重新训练',
+      'holds no checkpoint to resume from or to play with: no run was saved there; name another folder, or train it anew',
+      '没有检查点：那里没有保存过训练；请换一个文件夹，或重新训练',
     ),
     {
       file: join(folder, checkpoints),

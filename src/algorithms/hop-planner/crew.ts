@@ -4,6 +4,7 @@ import { told } from '../../language/language.ts';
 import type { PolicySave } from '../../net/types.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import type { Crew, CrewRun } from '../algorithm.ts';
+import { whyNot } from '../hop/settings.ts';
 import type { Learner } from '../learner.ts';
 import type { Table } from '../play.ts';
 import { PlannerCompanion, type Planners } from './companion.ts';
@@ -44,8 +45,8 @@ export class PlannerCrew implements Crew, Planners {
     if (!goals || !game.goal || !game.take || shape.features > 0 || shape.candidates !== shape.actions)
       throw new BadInput(
         told(
-          `hop-planner tries moves out by the game's own rules and reasons about its goals, and ${game.name} has none of them; stag-hunt, snowdrift, coin-game and cleanup have. Use --algorithm ppo`,
-          `hop-planner 按游戏自身的规则试走并推断目标，而 ${game.name} 不能这样试走；stag-hunt、snowdrift、coin-game 和 cleanup 可以。请用 --algorithm ppo`,
+          `hop-planner searches in games with goals whose moves can be tried out, such as stag-hunt, snowdrift, coin-game and cleanup; ${whyNot(game)[0]}. Use --algorithm ppo, or ppo in that seat`,
+          `hop-planner 在有目标、可以试走的游戏里搜索，例如 stag-hunt、snowdrift、coin-game 和 cleanup；${whyNot(game)[1]}。请用 --algorithm ppo，或在该座位用 ppo`,
         ),
       );
     if (shape.seats < 2)

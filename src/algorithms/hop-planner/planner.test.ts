@@ -221,7 +221,7 @@ describe('a run of agents that plan', () => {
 
   it('is refused where the game has no goals, in a sentence', () => {
     expect(() => make({ game: 'city', worlds: 1 })).toThrow(
-      /reasons about its goals, and city has none of them; stag-hunt/,
+      /in city every decision has candidates of its own, so no model and no search can count its moves\. Use --algorithm ppo/,
     );
   });
 

@@ -53,7 +53,7 @@ export class HopCrew implements Crew, HopPlayers {
     const { engine, game, settings, names, plans, stages } = run;
     const { shape, planes } = game;
     if (!planes || shape.features > 0 || shape.candidates !== shape.actions || shape.actions > 31)
-      throw cannotModel(game.name);
+      throw cannotModel(game);
     this.planes = new Planes(planes, shape.actions);
     this.agents = plans.map(
       (plan) => new HopAgent(engine, this.planes, settings.hop, settings.seed, plan.name, plan.agents.length),

@@ -1,6 +1,7 @@
 /** The settings of HOP+ beyond those of PPO. Every module can be left out by itself; without all of them HOP+ is PPO, bit for bit. */
 
 import { z } from 'zod';
+import type { Game } from '../../games/game.ts';
 import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 
@@ -83,11 +84,20 @@ export const hopSchema = z.strictObject({
 
 export type HopSettings = z.output<typeof hopSchema>;
 
+/** Why nothing of a game can be modelled or searched move by move: in English and Chinese. */
+export const whyNot = ({ name, shape }: Pick<Game, 'name' | 'shape'>): readonly [string, string] =>
+  shape.features > 0 || shape.candidates !== shape.actions
+    ? [
+        `in ${name} every decision has candidates of its own, so no model and no search can count its moves`,
+        `而 ${name} 的每次决策都有自己的候选，模型和搜索都无法逐一列出走法`,
+      ]
+    : [`${name} is none of them`, `${name} 不属于此类`];
+
 /** The models see planes, and nothing else. */
-export const cannotModel = (game: string): BadInput =>
+export const cannotModel = (game: Pick<Game, 'name' | 'shape'>): BadInput =>
   new BadInput(
     told(
-      `hop models games whose observation is made of planes, such as stag-hunt and snowdrift; ${game} is none of them. Use --algorithm ppo, or --without ${hopModules.join(',')}`,
-      `hop 只会为由平面组成的观测建模，例如 stag-hunt 和 snowdrift；${game} 不属于此类。请用 --algorithm ppo，或 --without ${hopModules.join(',')}`,
+      `hop models games whose observation is made of planes, such as stag-hunt and snowdrift; ${whyNot(game)[0]}. Use --algorithm ppo, or ppo in that seat`,
+      `hop 只会为由平面组成的观测建模，例如 stag-hunt 和 snowdrift；${whyNot(game)[1]}。请用 --algorithm ppo，或在该座位用 ppo`,
     ),
   );

@@ -92,8 +92,8 @@ export const chineseHelp: Readonly<Record<string, string>> = {
   'decisions of learning agents': '学习的智能体的决策数',
   'who plays each seat, separated by commas: learn, an algorithm ("hop without subgoals"), "from RUN", "frozen RUN", or a scripted player':
     '每个位置由谁来玩，用逗号隔开：learn、一种算法（"hop without subgoals"）、"from RUN"、"frozen RUN"，或脚本玩家',
-  'modules of hop to leave out, of world-model, other-agents, subgoals, separated by commas; or none':
-    '要去掉的 hop 模块，可选 world-model、other-agents、subgoals，用逗号隔开；或 none',
+  'modules to leave out, of hop world-model, other-agents, subgoals, of hop-planner planner, beliefs, models; or none':
+    '要去掉的模块，hop 可选 world-model、other-agents、subgoals，hop-planner 可选 planner、beliefs、models；或 none',
   'one policy per agent, or one for all': '每个智能体一个策略，或共用一个',
   'what the live checks do when one fails': '实时检查不通过时怎么办',
   'which kernel to compute with; simd gives the same bits on every CPU': '用哪种内核计算；simd 在每种 CPU 上逐位相同',

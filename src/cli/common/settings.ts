@@ -5,6 +5,7 @@ import { gameSettings } from '../../games/index.ts';
 import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { number, table } from '../../report/table.ts';
+import { readEntry } from '../../training/lineup/entry.ts';
 import { mergeSettings, recommendedSettings } from '../../training/recommended.ts';
 import { describeSettings, readSettings, type Settings } from '../../training/settings.ts';
 import { readConfig } from './config.ts';
@@ -68,11 +69,33 @@ export function parseSet(assignment: string): Record<string, unknown> {
     .reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
 }
 
+/** Whose modules --without speaks of: the run's algorithm, or the one that some seats have. */
+function roomOf(algorithm: unknown = 'ppo', players: unknown = []): 'hop' | 'planner' {
+  const seats = Array.isArray(players) ? players.map((text) => readEntry(String(text)).algorithm) : [];
+  const [room, other] = (['hop', 'hop-planner'] as const).filter((name) => name === algorithm || seats.includes(name));
+  if (!room)
+    throw new BadInput(
+      told(
+        `--without leaves out modules of hop or hop-planner, and nobody here is one of them; add --algorithm hop`,
+        `--without 去掉 hop 或 hop-planner 的模块，而这里没有人用它们；请加 --algorithm hop`,
+      ),
+    );
+  if (other)
+    throw new BadInput(
+      told(
+        `--without would mean ${room} or ${other}, and both play here; say it seat by seat, such as "${room} without ..." in --players`,
+        `--without 可指 ${room} 或 ${other}，而两者都在场；请在 --players 里逐个座位写，例如 "${room} without ..."`,
+      ),
+    );
+  return room === 'hop' ? 'hop' : 'planner';
+}
+
 /** Everything that was asked for beyond the game's recommended settings. */
 export async function givenSettings(flags: SettingFlags): Promise<Record<string, unknown>> {
   const { config, set, players, record, without, ...direct } = flags;
   const file = config === undefined ? {} : await readConfig(config);
-  return mergeSettings(file, ...set.map(parseSet), {
+  const early = mergeSettings(file, ...set.map(parseSet));
+  return mergeSettings(early, {
     algorithm: direct.algorithm,
     seed: direct.seed,
     steps: direct.steps,
@@ -82,8 +105,13 @@ export async function givenSettings(flags: SettingFlags): Promise<Record<string,
     threads: direct.threads,
     sharing: direct.sharing,
     players: players === undefined ? undefined : words(players),
-    [direct.algorithm === 'hop-planner' ? 'planner' : 'hop']:
-      without === undefined ? undefined : { without: without === 'none' ? [] : words(without) },
+    ...(without === undefined
+      ? {}
+      : {
+          [roomOf(direct.algorithm ?? early.algorithm, players === undefined ? early.players : words(players))]: {
+            without: without === 'none' ? [] : words(without),
+          },
+        }),
     recording: record === undefined ? undefined : { record },
   });
 }

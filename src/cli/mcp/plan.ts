@@ -18,7 +18,7 @@ export function symmetryPlan({ game, algorithm, quick }: { game: string; algorit
     audit_steps: auditSteps,
     random_episodes: episodes,
     stages: stageIds.map(stageTitle),
-    rungs: rungsOf(algorithm).map(({ label }) => told(...label)),
+    rungs: rungsOf({ algorithm }).map(({ label }) => told(...label)),
     command: ['trueline symmetry', game, ...options, '--html symmetry.html'].join(' '),
   };
 }

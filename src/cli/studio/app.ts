@@ -53,8 +53,8 @@ export function studioApp(options: StudioOptions): Hono {
     live: run.ended === undefined && Date.now() - run.modified < lively,
   });
   app.get('/api/runs', (context) => {
-    const { runs, investigations } = options.watch.found;
-    return context.json({ runs: runs.map(told), investigations, queue: options.queue?.name ?? null });
+    const { runs, investigations, crossplays } = options.watch.found;
+    return context.json({ runs: runs.map(told), investigations, crossplays, queue: options.queue?.name ?? null });
   });
 
   let listening = 0;
@@ -80,6 +80,7 @@ export function studioApp(options: StudioOptions): Hono {
       const tell = () => {
         send('runs', changes);
         send('investigations', () => options.watch.found.investigations);
+        send('crossplays', () => options.watch.found.crossplays);
         send('bin', () => options.shelf.binned());
       };
       const tellJobs = () => send('jobs', () => options.jobs.list());

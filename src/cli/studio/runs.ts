@@ -41,8 +41,11 @@ export interface InvestigationEntry extends Pick<InvestigationState, 'title' | '
 export interface Found {
   runs: RunEntry[];
   investigations: InvestigationEntry[];
+  /** Folders that hold a matrix of `trueline crossplay`. */
+  crossplays: string[];
 }
 
+const crossplayFile = 'crossplay.json';
 /** Where chunks lie; checkpoints and snapshots are no news to a reader. */
 const tableFolder = /^(?!checkpoints$|policies$)[^.]/;
 const deepest = 5;
@@ -52,7 +55,7 @@ const believed = 15_000;
 
 /** The runs and investigations below a folder in order of their paths; a folder whose manifest cannot be read is no run. */
 export async function listFolder(folder: string): Promise<Found> {
-  const found: Found = { runs: [], investigations: [] };
+  const found: Found = { runs: [], investigations: [], crossplays: [] };
   const visit = async (below: string, depth: number, within?: string): Promise<void> => {
     if (found.runs.length >= mostRuns) return;
     const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(() => []);
@@ -69,6 +72,7 @@ export async function listFolder(folder: string): Promise<Found> {
       const investigation = await readInvestigation(folder, below);
       if (investigation) found.investigations.push(investigation);
     }
+    if (holds(crossplayFile)) found.crossplays.push(below || '.');
     if (depth === deepest) return;
     const inner = entries.filter(
       (entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules',
@@ -77,7 +81,11 @@ export async function listFolder(folder: string): Promise<Found> {
   };
   await visit('', 0);
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-  return { runs: found.runs.sort(byId), investigations: found.investigations.sort(byId) };
+  return {
+    runs: found.runs.sort(byId),
+    investigations: found.investigations.sort(byId),
+    crossplays: found.crossplays.sort(),
+  };
 }
 
 const told = z.object({

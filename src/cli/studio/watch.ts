@@ -2,7 +2,7 @@
 import { type Found, listFolder } from './runs.ts';
 
 export class FolderWatch {
-  found: Found = { runs: [], investigations: [] };
+  found: Found = { runs: [], investigations: [], crossplays: [] };
   private readonly listeners = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
   private seen = '';

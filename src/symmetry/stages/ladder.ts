@@ -20,7 +20,7 @@ interface Climbed {
 
 export async function ladder(of: Investigation, full: readonly RunCurve[]): Promise<StageReport> {
   const report = emptyReport('ladder', of.command);
-  const rungs = rungsOf(of.settings.algorithm);
+  const rungs = rungsOf(of.settings);
   const climbed: Climbed[] = [];
   for (const rung of rungs) {
     const curves = rung.settings === null ? [...full] : await trainRung(of, rung);

@@ -1,4 +1,4 @@
-/** One entry of `players`, in words: `learn`, `hop without subgoals`, `ppo with ppo.clip=0.1`, `from RUN`, `frozen RUN#player_2`, or a scripted player. Whether the words fit the game is seen later. */
+/** One entry of `players`, in words: `learn`, `hop without subgoals`, `ppo with ppo.clip=0.1`, `from RUN`, `frozen RUN#player_2`, `frozen without planner RUN`, or a scripted player. Whether the words fit the game is seen later. */
 
 import { type AlgorithmName, algorithmNames } from '../../algorithms/index.ts';
 import { told } from '../../language/language.ts';
@@ -56,7 +56,10 @@ export function readEntry(text: string): Entry {
       );
     return { ...entry, scripted: words[0] };
   }
-  if (words[0] === 'frozen') return { ...entry, frozen: true, origin: originOf(text, words.slice(1)) };
+  if (words[0] === 'frozen') {
+    const without = words[1] === 'without' ? (words[2] ?? '').split('+') : null;
+    return { ...entry, frozen: true, without, origin: originOf(text, words.slice(without ? 3 : 1)) };
+  }
   return clauses(text, words, entry);
 }
 

@@ -55,6 +55,11 @@ describe('an entry of players', () => {
       frozen: true,
       origin: { run: 'my runs/a', agent: 'player_2' },
     });
+    expect(readEntry('frozen without planner+models my runs/a')).toMatchObject({
+      frozen: true,
+      without: ['planner', 'models'],
+      origin: { run: 'my runs/a', agent: null },
+    });
     expect(readEntry('ppo from runs/b')).toMatchObject({ algorithm: 'ppo', origin: { run: 'runs/b', agent: null } });
   });
 
@@ -114,6 +119,14 @@ describe('a line-up', () => {
     expect(trainer.manifest().agents?.[0]).toEqual({ name: 'player_1', player: 'frozen runs/a#player_1' });
   });
 
+  it('plays a frozen planner without its search, by its networks alone', async () => {
+    const { trainer: source, origins } = await trained(['hop-planner', 'random', 'random', 'random'], ['player_1']);
+    const trainer = make(['ppo', 'frozen without planner runs/a#player_1', 'random', 'random'], {}, origins);
+    expect(trainer.seated.map(({ searches }) => searches)).toEqual([false, false]);
+    expect(trainer.seated[1].policy.save().values).toEqual(source.learners[0].policy.save().values);
+    await trainer.iterate();
+  });
+
   it('goes on with an agent of another run as it was, and a saved run goes on bit for bit', async () => {
     const { trainer: source, origins } = await trained(['hop', 'ppo', 'random', 'random'], ['player_1', 'player_2']);
     const players = ['from runs/a#player_1', 'from runs/a#player_2 ', 'frozen runs/a#player_2', 'hop'];
@@ -143,6 +156,9 @@ describe('a line-up', () => {
     expect(bad(['ppo with ppo.gamma=0.9', ...rest])).toThrow(/ppo\.gamma is one for the whole run/);
     expect(bad(['ppo with seed=2', ...rest])).toThrow(/a seat may have ppo\., hop\., planner\., network\. settings/);
     expect(bad(['hop from runs/a#player_2', ...rest])).toThrow(/was trained by ppo and cannot go on as hop/);
+    expect(bad(['frozen without subgoals runs/a#player_1', ...rest])).toThrow(
+      /was trained by hop and keeps the modules it has; only a frozen hop-planner/,
+    );
     expect(bad(['frozen runs/b', ...rest])).toThrow(/the run runs\/b was not read/);
     expect(bad(['frozen runs/a#player_1', ...rest], { gameSettings: { width: 5 } })).toThrow(
       /was trained on stag-hunt, which has 128 observation where stag-hunt has 160; it cannot play here/,

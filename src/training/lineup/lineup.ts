@@ -88,7 +88,7 @@ function seatOf(entry: Entry, name: string, settings: LineupSettings, origins: O
         `${where}：没有读取训练 ${entry.origin.run}；它要从其文件夹读取`,
       ),
     );
-  if (entry.frozen) return origin.seat;
+  if (entry.frozen) return entry.without ? lessened(where, key, origin.seat, entry.without) : origin.seat;
   const { algorithm, hop, planner, network } = origin.seat;
   if (entry.algorithm && entry.algorithm !== algorithm)
     throw new BadInput(
@@ -107,6 +107,22 @@ function seatOf(entry: Entry, name: string, settings: LineupSettings, origins: O
   return changed(where, { ...given, algorithm, hop, planner, network }, entry);
 }
 
+/** A planner's networks can play without its search; what other agents leave out, their policies miss as an input. */
+function lessened(where: string, key: string, seat: SeatSettings, without: readonly string[]): SeatSettings {
+  if (seat.algorithm !== 'hop-planner')
+    throw new BadInput(
+      told(
+        `${where}: ${key} was trained by ${seat.algorithm} and keeps the modules it has; only a frozen hop-planner plays without some`,
+        `${where}：${key} 由 ${seat.algorithm} 训练，保留它的模块；只有冻结的 hop-planner 可以去掉模块来玩`,
+      ),
+    );
+  const { planner } = seat;
+  return readRooms(where, seat.algorithm, {
+    ...seat,
+    planner: { ...planner, without: [...new Set([...planner.without, ...without])] },
+  });
+}
+
 function changed(where: string, seat: SeatSettings, entry: Entry): SeatSettings {
   if (entry.without === null && entry.sets.length === 0) return seat;
   const room = { hop: 'hop', 'hop-planner': 'planner' }[seat.algorithm as string];
@@ -119,8 +135,10 @@ function changed(where: string, seat: SeatSettings, entry: Entry): SeatSettings 
     );
   const without = entry.without && room ? { [room]: { without: entry.without } } : {};
   const sets = entry.sets.map((text) => readSet(where, text, entry.origin !== null));
-  const { algorithm, ...rooms } = seat;
-  const merged = mergeSettings(rooms as unknown as Record<string, unknown>, without, ...sets);
+  return readRooms(where, seat.algorithm, mergeSettings(seat as unknown as Record<string, unknown>, without, ...sets));
+}
+
+function readRooms(where: string, algorithm: AlgorithmName, merged: Record<string, unknown>): SeatSettings {
   const read = (room: keyof typeof ownRooms) => {
     const result = ownRooms[room].safeParse(merged[room]);
     if (result.success) return result.data;
@@ -128,7 +146,7 @@ function changed(where: string, seat: SeatSettings, entry: Entry): SeatSettings 
     throw new BadInput(`${where}: ${[room, ...issue.path].join('.')}: ${issue.message}`);
   };
   return {
-    algorithm: algorithm as AlgorithmName,
+    algorithm,
     ppo: read('ppo') as SeatSettings['ppo'],
     hop: read('hop') as SeatSettings['hop'],
     planner: read('planner') as SeatSettings['planner'],

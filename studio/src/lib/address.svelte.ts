@@ -1,6 +1,6 @@
 /** What is shown, kept in the address after the #, so that a link leads back to it and any web server will do. */
 
-export const views = ['drop', 'runs', 'train', 'replay', 'compare', 'symmetry', 'queue'] as const;
+export const views = ['drop', 'runs', 'train', 'replay', 'compare', 'symmetry', 'crossplay', 'queue'] as const;
 export type View = (typeof views)[number];
 
 /** Milliseconds between two writings of an address that moves. */

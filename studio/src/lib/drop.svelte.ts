@@ -1,6 +1,7 @@
 /** What is dropped onto any view, or chosen with a button: each recording in it becomes a run of its own, is diagnosed, and is kept for the next visit. */
 import { say, words } from '../texts/index.svelte.ts';
 import { address } from './address.svelte.ts';
+import { crossplay } from './crossplay.svelte.ts';
 import { recordingsIn } from './files.ts';
 import { keepRun, keepVerdict, keptRuns } from './kept.ts';
 import { OpenRun, openRuns } from './open-run.svelte.ts';
@@ -35,6 +36,10 @@ class Dropping {
     if (files.length === 0) {
       this.error = say('drop.empty', { name });
       address.go('drop');
+      return;
+    }
+    if (files.length === 1 && (await crossplay.offered(name, files[0].blob))) {
+      address.go('crossplay');
       return;
     }
     const runs = recordingsIn(name, files).map((part) => ({

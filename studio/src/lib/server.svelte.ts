@@ -8,6 +8,7 @@ import { base, getJson } from './stores.ts';
 interface Told {
   runs: ToldRun[];
   investigations: InvestigationEntry[];
+  crossplays: string[];
   queue: string | null;
 }
 
@@ -21,6 +22,8 @@ class Server {
   gone = $state(false);
   runs = $state.raw<ToldRun[]>([]);
   investigations = $state.raw<InvestigationEntry[]>([]);
+  /** Folders with a matrix of who earns what beside whom. */
+  crossplays = $state.raw<string[]>([]);
   /** What this server was asked to start. */
   jobs = $state.raw<Job[]>([]);
   /** Runs in the bin. */
@@ -36,9 +39,10 @@ class Server {
 
   async connect(): Promise<void> {
     try {
-      const { runs, investigations, queue } = await getJson<Told>('api/runs');
+      const { runs, investigations, crossplays, queue } = await getJson<Told>('api/runs');
       this.runs = this.keep(runs);
       this.investigations = investigations;
+      this.crossplays = crossplays;
       this.queue = queue;
       this.present = true;
     } catch {
@@ -67,6 +71,9 @@ class Server {
     });
     on('investigations', (investigations: InvestigationEntry[]) => {
       this.investigations = investigations;
+    });
+    on('crossplays', (crossplays: string[]) => {
+      this.crossplays = crossplays;
     });
     on('bin', (bin: string[]) => {
       this.bin = bin;

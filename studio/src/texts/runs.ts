@@ -6,6 +6,7 @@ export const runs = {
   'nav.replay': ['Replay', '回放'],
   'nav.compare': ['Compare', '对比'],
   'nav.symmetry': ['Symmetry', '对称性'],
+  'nav.crossplay': ['Crossplay', '交叉对局'],
   'nav.queue': ['Queue', '队列'],
   'app.language': ['Language', '语言'],
   'app.theme': ['Light or dark', '浅色或深色'],

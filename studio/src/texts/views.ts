@@ -94,4 +94,15 @@ export const views = {
     'No machine works on it; start one with trueline worker.',
     '没有机器在处理；用 trueline worker 启动一台。',
   ],
+  'crossplay.open': ['Open crossplay.json', '打开 crossplay.json'],
+  'crossplay.none': [
+    'Who earns what beside whom: write trueline crossplay runs/a runs/b --json > runs/crossplay.json, and open it here.',
+    '谁在谁旁边得到多少：运行 trueline crossplay runs/a runs/b --json > runs/crossplay.json，然后在此打开。',
+  ],
+  'crossplay.title': ['{game}: who earns what beside whom', '{game}：谁在谁旁边得到多少'],
+  'crossplay.hint': [
+    "Mean return of the row's agent in the first seat while the column's agents sit in all others, with 95 % intervals. The stronger the colour, the more it earns.",
+    '行的智能体坐第一个座位、列的智能体坐其余座位时，前者的平均回报及 95 % 区间。颜色越浓，得到的越多。',
+  ],
+  'crossplay.episodes': ['{n} episodes', '{n} 局'],
 } as const;
