@@ -19,9 +19,10 @@ export async function phenomenon(of: Investigation): Promise<StageReport> {
   for (const { recording } of runs) curves.push(await readCurve(recording));
   const report = judgeCurves(curves, of.names, command);
   const steps = plan.steps.toLocaleString('en-US');
+  const who = of.settings.players?.join(', ') ?? of.settings.algorithm;
   report.did = told(
-    `${runs.length} seeds of ${of.settings.algorithm} on ${of.settings.game}, ${steps} steps each; every agent is judged by its mean return over the last 20 % of the steps. ${report.did}`,
-    `在 ${of.settings.game} 上用 ${of.settings.algorithm} 训练了 ${runs.length} 个随机种子，每个 ${steps} 步；每个智能体按最后 20 % 步数的平均回报评判。${report.did}`,
+    `${runs.length} seeds of ${who} on ${of.settings.game}, ${steps} steps each; every agent is judged by its mean return over the last 20 % of the steps. ${report.did}`,
+    `在 ${of.settings.game} 上用 ${who} 训练了 ${runs.length} 个随机种子，每个 ${steps} 步；每个智能体按最后 20 % 步数的平均回报评判。${report.did}`,
   );
   report.found += learnt(of, report);
   if (plan.cost) report.power += told(` The budget cost power: ${plan.cost}`, `时间预算降低了检验功效：${plan.cost}`);

@@ -3,6 +3,7 @@ import { told } from '../../language/language.ts';
 import { RandomStream } from '../../math/random.ts';
 import { friedmanTest } from '../../math/ranks/rank-tests.ts';
 import { type RunCurve, readCurve } from '../../sweep/curves.ts';
+import { asksToLearn } from '../../training/lineup/entry.ts';
 import { shares } from '../levels.ts';
 import { emptyReport, type Investigation, type StageReport } from '../stage.ts';
 import { changeOfTrend } from '../trend.ts';
@@ -10,6 +11,15 @@ import { phenomenonOrders, rounded } from './phenomenon.ts';
 
 export async function sharing(of: Investigation, separate: readonly RunCurve[]): Promise<StageReport> {
   const report = emptyReport('sharing', of.command);
+  const kinds = new Set(of.settings.players?.filter((text) => asksToLearn(text)));
+  if (kinds.size > 1) {
+    report.status = 'not-run';
+    report.found = told(
+      `Not run: ${[...kinds].join(', ')} cannot share one policy.`,
+      `未执行：${[...kinds].join('、')} 不能共用一个策略。`,
+    );
+    return report;
+  }
   const runs = await of.lab.train(
     phenomenonOrders(of).map(({ evaluate: _, ...order }) => ({
       ...order,

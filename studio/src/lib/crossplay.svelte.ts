@@ -14,14 +14,22 @@ const isMatrix = (data: unknown): data is Matrix =>
 class Crossplay {
   matrix = $state.raw<Matrix | undefined>(undefined);
   error = $state('');
+  /** Something was asked for, whether or not it could be shown. */
+  touched = $state(false);
+  /** The folder on the server that it is from; empty for a file. */
+  of = $state('');
 
   async read(id: string): Promise<void> {
     const path = id.split('/').map(encodeURIComponent).join('/');
+    this.of = id;
     const response = await fetch(new URL(`file/${path}/crossplay.json`, base()));
-    this.take(id, response.ok ? await response.text() : '');
+    const text = response.ok ? await response.text() : '';
+    // Another may have been chosen meanwhile.
+    if (id === this.of) this.take(id, text);
   }
 
   async open(file: File): Promise<void> {
+    this.of = '';
     this.take(file.name, await file.text());
   }
 
@@ -30,11 +38,13 @@ class Crossplay {
     if (!name.endsWith('.json')) return false;
     const text = await blob.text();
     if (!text.includes('trueline/crossplay/1')) return false;
+    this.of = '';
     this.take(name, text);
     return true;
   }
 
   private take(name: string, text: string): void {
+    this.touched = true;
     this.error = '';
     this.matrix = undefined;
     let data: unknown;
