@@ -79,6 +79,37 @@ export async function bench(
   return wanted.flatMap((part) => known(folder, part, sizes));
 }
 
+/** What HOP's search earns above its own networks alone, on the same checkpoints and starts; runs that the protocol keeps are used. Planning helps where the low end of the interval is above 0. */
+export async function searchGains(
+  say: (line: string) => void,
+  sizes: AdaptSizes = fullAdapt,
+  wanted: readonly Part[] = ['4h1s', '4h2s'],
+  folder = home,
+): Promise<Figure[]> {
+  const engine = await createEngine({ threads: 1 });
+  try {
+    for (const part of wanted)
+      for (const seed of sizes.seeds) {
+        const one = new Meeting(say, engine, folder, part, seed, sizes);
+        await one.train('hop-planner');
+        for (const label of ['hop-planner', alone]) await one.meet('hop-planner', label);
+      }
+  } finally {
+    engine.dispose();
+  }
+  return wanted.map((part) => {
+    const { mean, halfWidth } = interval(gains(folder, part, sizes));
+    const note = `mean ${mean.toFixed(2)} +- ${halfWidth.toFixed(2)} over ${sizes.seeds.length} seeds`;
+    return figure(
+      `${part}: what search gains over its networks, low end of 95 %`,
+      mean - halfWidth,
+      '',
+      { least: 0 },
+      note,
+    );
+  });
+}
+
 /** Whom an algorithm's agent meets: its own kind, scripted players, the others' agents. */
 const labels = (part: Part, algorithm: Algorithm): string[] => [
   algorithm,
@@ -99,28 +130,37 @@ const resultOf = (folder: string, part: Part, algorithm: string, label: string, 
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
+/** By seed, as far as they are known. */
+function kept(folder: string, part: Part, { seeds }: AdaptSizes, algorithm: Algorithm, label: string): Result[] {
+  return seeds
+    .map((seed) => resultOf(folder, part, algorithm, label, seed))
+    .filter((file) => existsSync(file))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')) as Result);
+}
+
+/** Return with search less that of the networks alone, seed by seed. */
+function gains(folder: string, part: Part, sizes: AdaptSizes): number[] {
+  const searching = kept(folder, part, sizes, 'hop-planner', 'hop-planner');
+  return kept(folder, part, sizes, 'hop-planner', alone).map(({ curve }, i) => mean(searching[i].curve) - mean(curve));
+}
+
 /** What the results that are kept say. */
-function known(folder: string, part: Part, { seeds }: AdaptSizes): Figure[] {
-  const read = (algorithm: Algorithm, label: string) =>
-    seeds
-      .map((seed) => resultOf(folder, part, algorithm, label, seed))
-      .filter((file) => existsSync(file))
-      .map((file) => JSON.parse(readFileSync(file, 'utf8')) as Result);
+function known(folder: string, part: Part, sizes: AdaptSizes): Figure[] {
   const shown = (name: string, returns: number[]) => {
     const { mean, halfWidth } = interval(returns);
     return figure(`${part}: ${name}`, mean, '', undefined, `+- ${halfWidth.toFixed(3)} over ${returns.length} seeds`);
   };
   return algorithms.flatMap((algorithm) =>
     labels(part, algorithm).flatMap((label) => {
-      const results = read(algorithm, label);
+      const results = kept(folder, part, sizes, algorithm, label);
       if (results.length === 0) return [];
       const returns = results.map(({ curve }) => mean(curve));
       if (label === algorithm) return [shown(`${algorithm} in self-play`, returns)];
-      if (label === alone) {
-        const searching = read(algorithm, algorithm).slice(0, returns.length);
-        const gains = searching.map(({ curve }, i) => mean(curve) - returns[i]);
-        return [shown("hop-planner's networks alone", returns), shown('what its search gains, seed by seed', gains)];
-      }
+      if (label === alone)
+        return [
+          shown("hop-planner's networks alone", returns),
+          shown('what its search gains, seed by seed', gains(folder, part, sizes)),
+        ];
       const learnt = results.flatMap((result) => result.learnt ?? []);
       return [
         shown(`${algorithm} beside three ${label}, as it is`, returns),

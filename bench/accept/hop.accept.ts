@@ -1,4 +1,4 @@
-/** What must hold of HOP+: what four separate agents learn, how good their modules are on play that none was trained on, and that its recordings are healthy. */
+/** What must hold of HOP+ and of HOP's planner: what four separate agents learn, how good their modules are on play that none was trained on, and that its recordings are healthy. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { mergeSettings, recommendedSettings } from '../../src/training/recommend
 import { type ProgressReport, type TrainResult, train } from '../../src/training/run.ts';
 import { measureModules } from '../hop/measure.ts';
 import { bench, fullHopBench } from '../hop.bench.ts';
+import { searchGains } from '../hop-adapt.bench.ts';
 import { type Figure, figure } from '../support.ts';
 
 type Size = 'full' | 'reduced';
@@ -28,7 +29,7 @@ const settings = (size: Size, seed: number) =>
 
 export async function accept(say: (line: string) => void, size: Size): Promise<Figure[]> {
   const reduced = { warmUp: 1, iterations: 1, rounds: 1, settings: { worlds: 32 } };
-  const figures = [...(await learnt(say, size)), ...(await recorded(say, size))];
+  const figures = [...(await learnt(say, size)), ...(await recorded(say, size)), ...(await planning(say, size))];
   const speeds = await bench(say, size === 'full' ? fullHopBench : reduced);
   // Speed means nothing on a machine that does other things, so the reduced instance only shows that it is measured.
   return [...figures, ...(size === 'full' ? speeds : speeds.map(({ goal: _goal, met: _met, ...rest }) => rest))];
@@ -117,6 +118,25 @@ function quality({ trainer }: TrainResult, seed: number, size: Size): Figure[] {
       full ? { most: 1 } : undefined,
     ),
   ];
+}
+
+/** On a few moves a search has nothing to be better at, so the reduced instance only shows that it is measured. */
+async function planning(say: (line: string) => void, size: Size): Promise<Figure[]> {
+  if (size === 'full') return searchGains(say);
+  const folder = mkdtempSync(join(tmpdir(), 'trueline-planning-'));
+  try {
+    const tiny = {
+      seeds: [1, 2],
+      settings: () => ({ steps: 1000, worlds: 8, rollout: 16, planner: { simulations: 8, samples: 2 } }),
+      lives: () => 8,
+      episodes: () => 2,
+      steps: 100,
+    };
+    const figures = await searchGains(say, tiny, ['4h2s'], folder);
+    return figures.map(({ goal: _goal, met: _met, ...rest }) => rest);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 async function recorded(say: (line: string) => void, size: Size): Promise<Figure[]> {
