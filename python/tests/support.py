@@ -27,8 +27,8 @@ def table(path, name):
                 if key.endswith(".offsets"):
                     continue
                 if key.endswith(".values"):
-                    offsets = chunk[key[:-7] + ".offsets"]
-                    rows = [chunk[key][a:b] for a, b in zip(offsets, offsets[1:])]
+                    values, offsets = chunk[key], chunk[key[:-7] + ".offsets"]
+                    rows = [values[a:b] for a, b in zip(offsets, offsets[1:])]
                     columns.setdefault(key[:-7], []).extend(rows)
                 else:
                     columns.setdefault(key, []).extend(chunk[key])

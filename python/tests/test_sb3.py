@@ -186,7 +186,7 @@ class Baselines(Case):
             self.assertTrue((a == b).all())
 
     def test_records_rows_of_padded_sequences_without_the_padding(self):
-        self.learn("RecurrentPPO")
+        self.learn("RecurrentPPO", policy_kwargs={"lstm_hidden_size": 16})
         samples, replays = table(self.path, "samples"), table(self.path, "replays")
         rows, iteration = np.array(replays["sample"]), np.array(replays["iteration"])
         self.assertEqual(len(rows), 3 * 3 * 256)
@@ -210,9 +210,8 @@ class Baselines(Case):
             with self.subTest(kind), warnings.catch_warnings():
                 warnings.simplefilter("error", RecorderWarning)
                 path = f"{self.path}-{kind}"
-                model = getattr(stable_baselines3, kind)(
-                    "MlpPolicy", game, seed=0, device="cpu", learning_starts=60, buffer_size=1000, batch_size=16
-                )
+                small = {"learning_starts": 60, "buffer_size": 1000, "batch_size": 16, "policy_kwargs": {"net_arch": [16]}}
+                model = getattr(stable_baselines3, kind)("MlpPolicy", game, seed=0, device="cpu", **small)
                 model.learn(130, callback=sb3_callback(path, strict=True))
                 targets = table(path, "targets")
                 rewards, ends = np.reshape(targets["rewards"], -1), np.reshape(targets["terminated"], -1)
