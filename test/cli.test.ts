@@ -154,11 +154,12 @@ describe('bad input on the command line', () => {
 });
 
 describe('help', () => {
-  it('of every command shows an example', () => {
+  it('lists the commands, and that of a command shows an example', () => {
     const list = trueline('--help').stdout;
     const commands = [...list.matchAll(/^ {2}(\w+)[ |]/gm)].map((match) => match[1]).filter((name) => name !== 'help');
     expect(commands.length).toBeGreaterThanOrEqual(4);
-    for (const command of commands)
+    // All of them without a process each: test/house/language.test.ts.
+    for (const command of [commands[0], commands[commands.length - 1]])
       expect(trueline(command, '--help').stdout, command).toMatch(/Examples?:\n {2}\$ trueline /);
   });
 });

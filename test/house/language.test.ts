@@ -90,7 +90,7 @@ describe('what is said in Chinese', () => {
       expect(unused).toEqual([]);
     });
 
-    it('is what a reader sees: no line of help is English but those that are typed', async () => {
+    it('is what a reader sees: every command has an example, and no line of help is English but those that are typed', async () => {
       for (const command of all(await program(undefined))) {
         let shown = '';
         vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
@@ -105,6 +105,7 @@ describe('what is said in Chinese', () => {
           command.name(),
         ).toEqual([]);
         expect(lines[0]).toMatch(/^用法：/);
+        if (command.parent && !command.parent.parent) expect(shown, command.name()).toMatch(/^ {2}\$ trueline /m);
       }
     });
 

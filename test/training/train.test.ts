@@ -12,9 +12,10 @@ import { plain } from '../support/arbitraries.ts';
 import { root, temporaryFolder, trueline } from '../support/run.ts';
 
 const folder = temporaryFolder();
+/** Without the live guard, which takes longer than the training and has tests of its own. */
 const quick = [
   ...['--steps', '12000', '--set', 'worlds=16', '--set', 'rollout=32', '--set', 'network.hidden=[16]'],
-  ...['--evaluate', '0', '--kernel', 'simd'],
+  ...['--evaluate', '0', '--kernel', 'simd', '--guard', 'off'],
 ];
 
 /** Starts a training run and lets it be interrupted. */
@@ -89,7 +90,8 @@ describe('trueline train', () => {
   });
 
   it('goes on with the fault that it was begun with', async () => {
-    const args = ['echo', '--seed', '5', ...quick, '--fault', 'advantage-late', '--set', 'gameSettings.seats=2'];
+    const args = ['echo', '--seed', '5', ...quick, '--fault', 'advantage-late', '--guard', 'warn'];
+    args.push('--set', 'gameSettings.seats=2');
     const [whole, cut] = [join(folder, 'faulty'), join(folder, 'faulty-cut')];
     expect(trueline('train', ...args, '--out', whole).status).toBe(0);
     expect(trueline('train', ...args, '--steps', '4096', '--out', cut).status).toBe(0);
