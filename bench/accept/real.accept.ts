@@ -28,16 +28,23 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
   const folder = keptFolder('real', ['bench/real']);
   const figures: Figure[] = [];
   const judged: Judged[] = [];
+  // Those of one environment run in one process, because Stable-Baselines3 takes seconds to import.
+  const environments = new Map<string, string[]>();
   for (const program of full ? realPrograms : ['sb3', 'control']) {
     const python = await pythonFor(program, say);
     if (!python) continue;
     mkdirSync(join(folder, program), { recursive: true });
-    const all = realCases(python, program, folder);
+    environments.set(python, [...(environments.get(python) ?? []), program]);
+  }
+  for (const [python, programs] of environments) {
+    const all = realCases(python, programs, folder);
     const chosen = full ? all : all.filter(({ what }) => reduced.includes(what));
-    const own = await judge(say, command(python), chosen);
-    figures.push(figure(`programs run of ${program}`, own.length, ''));
-    judged.push(...own);
-    if (program === 'sb3') figures.push(algorithms(python, full ? [] : fewAlgorithms));
+    judged.push(...(await judge(say, command(python), chosen)));
+    for (const name of programs) {
+      const count = chosen.filter(({ program }) => program === name).length;
+      figures.push(figure(`programs run of ${name}`, count, ''));
+    }
+    if (programs.includes('sb3')) figures.push(algorithms(python, full ? [] : fewAlgorithms));
   }
   return judged.length === 0 ? [] : [...figures, ...tally(judged)];
 }

@@ -14,10 +14,10 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
   const full = size === 'full';
   const folder = full
     ? mkdtempSync(join(tmpdir(), 'trueline-recorder-'))
-    : keptFolder('recorder', ['bench/recorder', 'examples/pytorch', 'python/tests']);
+    : keptFolder('recorder', ['bench/recorder', 'bench/accept/recorder.accept.ts', 'examples/pytorch', 'python/tests']);
   const seeds = full ? [1, 2, 3, 4, 5] : [6];
   try {
-    const more = full ? [] : ['--iterations', '12'];
+    const more = full ? [] : ['--iterations', '8'];
     const judged = await judge(say, [...exampleCases(), ...oddCases], seeds, folder, more, !full);
     const faulty = judged.filter(({ cause }) => cause !== undefined);
     const healthy = judged.filter(({ cause }) => cause === undefined);
@@ -37,7 +37,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
       figure(`false alarms in ${healthy.length} healthy runs`, alarmed.length, '', { most: 0 }, tell(alarmed)),
       figure('recordings that do not validate', invalid.length, '', { most: 0 }, invalid[0]?.problems[0]),
       ...(full ? [pythons(say)] : []),
-      ...(await (full ? bench(say) : bench(say, 11, 1, 12))),
+      ...(await (full ? bench(say) : bench(say, 3, 1, 12))),
     ];
   } finally {
     if (full) rmSync(folder, { recursive: true, force: true });

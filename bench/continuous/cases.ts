@@ -10,6 +10,8 @@ export interface ControlProgram extends Program {
   program: string;
   fault?: string;
   options: Record<string, unknown>;
+  /** Settings for what neither the fault nor the variant says. */
+  usual?: Record<string, unknown>;
 }
 
 interface Listed {
@@ -35,10 +37,10 @@ export function controlCases(python: string, folder: string, seeds: readonly num
   return found.map((item, i) => ({ ...item, out: join(folder, String(i)) }));
 }
 
-/** A few of each program: faults of several kinds, and variants from all over the list. */
+/** A few of each program, and short: faults of several kinds, and variants from all over the list. */
 export function fewCases(all: readonly ControlProgram[]): ControlProgram[] {
   const programs = [...new Set(all.map(({ program }) => program))];
-  return programs.flatMap((program) => {
+  const few = programs.flatMap((program) => {
     const own = all.filter((one) => one.program === program && (!one.fault || one.options.double === false));
     const every = (list: readonly ControlProgram[], count: number) =>
       list.filter((_, i) => i % Math.ceil(list.length / count) === 0);
@@ -53,4 +55,5 @@ export function fewCases(all: readonly ControlProgram[]): ControlProgram[] {
       ),
     ];
   });
+  return few.map((one) => ({ ...one, usual: { iterations: 4, kept: 4 } }));
 }

@@ -1,6 +1,6 @@
 """Trains the programs for continuous actions, memory and replay buffers one after another in one process, and says when each is done.
 
-Standard input is JSON, a list of {"out", "program", "options", "fault"}; every line of standard output is that run's outcome. With `list` it prints the
+Standard input is JSON, a list of {"out", "program", "options", "fault", "usual"}; every line of standard output is that run's outcome. With `list` it prints the
 faults and the healthy variants; with `make FOLDER PROGRAM [PART...]` it makes recordings of faults whose name holds a PART, or of `healthy`.
 """
 
@@ -25,14 +25,14 @@ from fault import CUSTOMS, FAULTS
 from healthy import HEALTHY, QUICK
 
 
-def train(out, name, given, fault=None):
-    """One recording. What was recorded before a program ends by its own fault counts."""
+def train(out, name, given, fault=None, usual=()):
+    """One recording, with `usual` where neither fault nor variant says otherwise. What was recorded before a program ends by its own fault counts."""
     module = importlib.import_module(name)
     options = module.parser().parse_args([])
     given = dict(given)
     customs = given.pop("customs", ())
     needs = FAULTS[name][fault].needs if fault else {}
-    for key, value in {**QUICK[name], **needs, **given, "out": str(out)}.items():
+    for key, value in {**QUICK[name], **dict(usual), **needs, **given, "out": str(out)}.items():
         setattr(options, key, value)
     program = module.Program(options)
     for own in customs:
@@ -54,7 +54,7 @@ def main(runs):
         begun = time.process_time()
         outcome = {"out": run["out"]}
         try:
-            train(run["out"], run["program"], run.get("options", {}), run.get("fault"))
+            train(run["out"], run["program"], run.get("options", {}), run.get("fault"), run.get("usual", ()))
         except Exception:
             outcome["error"] = traceback.format_exc()[-1500:]
         print(json.dumps({**outcome, "seconds": round(time.process_time() - begun, 3)}), flush=True)

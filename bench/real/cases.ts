@@ -41,10 +41,14 @@ export const realPrograms = Object.keys(programs);
 
 export const command = (python: string): string[] => [python, script];
 
-/** Everything that there is to run of a program, each with a seed of its own. */
-export function realCases(python: string, program: string, folder: string): Real[] {
-  const found = JSON.parse(output(python, [script, 'list', program])) as Omit<Real, 'out' | 'seed'>[];
-  return found.map((item, i) => ({ ...item, seed: i, out: join(folder, program, String(i)) }));
+/** Everything that there is to run of some programs, each with a seed of its own. */
+export function realCases(python: string, programs: readonly string[], folder: string): Real[] {
+  const found = JSON.parse(output(python, [script, 'list', ...programs])) as Omit<Real, 'out' | 'seed'>[];
+  return programs.flatMap((name) =>
+    found
+      .filter(({ program }) => program === name)
+      .map((item, i) => ({ ...item, seed: i, out: join(folder, name, String(i)) })),
+  );
 }
 
 export interface Algorithm {
