@@ -96,8 +96,14 @@ class Tensors(Case):
             critic=nn.Sequential(trunk, nn.Tanh(), value),
             optimizer=optimizer,
         )
+        # As programs hold a trunk and two heads: a list of modules each.
+        recorder.watch(policy="d", actor=[trunk, policy], critic=[trunk, value], optimizer=optimizer)
+        recorder.watch(
+            policy="e", actor={"body": trunk, "pi": policy}, critic={"v": value}, head="pi", optimizer=optimizer
+        )
         tensors = manifest(self.path)["tensors"]
-        self.assertEqual([t["role"] for t in tensors], ["shared", "shared", "head", "head", "critic", "critic"] * 2)
+        roles = ["shared", "shared", "head", "head", "critic", "critic"]
+        self.assertEqual([t["role"] for t in tensors], roles * 3 + ["trunk", "trunk", *roles[2:]])
         with self.assertRaisesRegex(ValueError, "head='9' names no layer of the actor; it has 0, 2"):
             recorder.watch(policy="c", actor=nn.Sequential(trunk, nn.Tanh(), policy), head="9", optimizer=optimizer)
         with self.assertRaisesRegex(ValueError, "needs optimizer="):

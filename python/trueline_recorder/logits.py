@@ -9,6 +9,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 
 from .arrays import to_numpy
+from .tensors import layers
 
 #: Bytes of outputs that are kept while nobody asks for them.
 KEPT_BYTES = 64 << 20
@@ -22,7 +23,7 @@ def find_head(actor: Any, head: Any, last_layer: Optional[str]) -> Any:
     if head is not None and not isinstance(head, str):
         return head if hasattr(head, "register_forward_hook") else None
     name = head if head is not None else last_layer
-    return dict(getattr(actor, "named_modules", dict)()).get(name) if name is not None else None
+    return dict(layers(actor)).get(name) if name is not None else None
 
 
 class Caught:

@@ -36,10 +36,19 @@ def named(part: Any, prefix: str) -> List[Tuple[str, Any]]:
     return [pair for place, item in enumerate(part) for pair in named(item, f"{prefix}.{place}")]
 
 
+def layers(part: Any, prefix: str = "") -> List[Tuple[str, Any]]:
+    """Names and submodules of a module, or of several, as `named` calls their parameters."""
+    below = f"{prefix}." if prefix else ""
+    if hasattr(part, "named_modules"):
+        return [(below + name if name else prefix, module) for name, module in part.named_modules()]
+    items = part.items() if isinstance(part, Mapping) else enumerate(part) if isinstance(part, (list, tuple)) else ()
+    return [pair for key, item in items for pair in layers(item, f"{below}{key}")]
+
+
 def last_layer(actor: Any) -> Optional[str]:
     """The name of the last submodule that holds a matrix: what most actors end with."""
     last = None
-    for name, module in getattr(actor, "named_modules", list)():
+    for name, module in layers(actor):
         if name and any(parameter.dim() > 1 for parameter in module.parameters(recurse=False)):
             last = name
     return last

@@ -28,7 +28,7 @@ export const replay: Check = {
   group: 'replay',
   question: ['Does the update replay the distribution that was sampled from?', '更新是否重放了采样时的分布？'],
   needs: [['replays.new_logp'], ['samples.old_logp', 'replays.old_logp']],
-  causes: [...new Set(hypotheses.map(({ cause }) => cause)), 'recurrent-state-not-replayed'],
+  causes: [...new Set(hypotheses.map(({ cause }) => cause)), 'recurrent-state-not-replayed', 'stale-samples'],
   start: (run) => new ReplayPass(run),
 };
 
