@@ -51,8 +51,8 @@ export interface TrainHooks {
   signal?: AbortSignal;
   /** Called once, before the first iteration. `play` gives players with the policies as they are at that moment, one for each seat of a game like the trained one. */
   onStart?: (run: { steps: number; policies: string[]; agents: string[]; play: (game: Game) => Player[] }) => void;
-  /** Called when the episodes of an iteration are played, before anything is learnt from them: the first thing that there is to show of a run. */
-  onPlayed?: (played: Pick<IterationReport, 'iteration' | 'steps' | 'returns'>) => void;
+  /** Called when the episodes of an iteration are played: the first thing that there is to show of a run. Learning from them waits for what it returns. */
+  onPlayed?: (played: Pick<IterationReport, 'iteration' | 'steps' | 'returns'>) => void | Promise<void>;
   onIteration?: (report: ProgressReport) => void;
   onNotice?: (sentence: string, kind?: GuardKind) => void;
 }

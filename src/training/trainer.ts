@@ -54,8 +54,8 @@ export interface TrainerOptions {
   fault?: BegunFault;
   /** Hears what the guard has to say in `warn`, and what the settings say about themselves. */
   onNotice?: (sentence: string, kind?: GuardKind) => void;
-  /** Hears how the episodes of an iteration went as soon as they are played, before anything is learnt from them. */
-  onPlayed?: (played: Pick<IterationReport, 'iteration' | 'steps' | 'returns'>) => void;
+  /** Hears how the episodes of an iteration went as soon as they are played; learning from them waits for what it returns. */
+  onPlayed?: (played: Pick<IterationReport, 'iteration' | 'steps' | 'returns'>) => void | Promise<void>;
 }
 
 /** What is kept of a learner between iterations. */
@@ -191,7 +191,7 @@ export class Trainer {
     crew?.begin(iteration);
     const real = flow.collect(this.collector, crew);
     const returns = this.collector.results.means(this.seating.names.length);
-    this.options.onPlayed?.({ iteration, steps: this.steps + real, returns });
+    await this.options.onPlayed?.({ iteration, steps: this.steps + real, returns });
     guard.checkBatch(flow.batch);
     flow.credit(probed.ppo);
     written.credit = true;

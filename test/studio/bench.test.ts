@@ -9,7 +9,7 @@ import { serveStudio } from '../support/studio.ts';
 it.skipIf(!findChromium())('scrubs, pans, paints and drops', async () => {
   const sizes = { rows: 20_000, points: 20_000, frames: 20, rounds: 1, iterations: 500, pinned: 6, listed: 8 };
   const figures = await bench(() => undefined, sizes, serveStudio, join(root, 'dist/studio'), openBrowser);
-  expect(figures).toHaveLength(15);
+  expect(figures).toHaveLength(16);
   for (const { what, value } of figures) expect(Number.isFinite(value), what).toBe(true);
   expect(figures.find(({ what }) => what.startsWith('first script'))).toMatchObject({ met: true });
 });

@@ -69,7 +69,7 @@ it('tells news, to so many pages and no more', async () => {
   const first = await own.request('/api/watch', { headers: host });
   const reader = first.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
-  while (!text.includes('event: jobs')) text += (await reader.read()).value ?? '';
+  while (!text.includes('event: runs')) text += (await reader.read()).value ?? '';
   expect(text).toContain('"run"');
   const others = [];
   for (let i = 1; i < 64; i++) others.push(await own.request('/api/watch', { headers: host }));

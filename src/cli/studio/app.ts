@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { languages } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { parseJson } from '../../recording/files/json.ts';
+import { type Difference, difference } from '../../report/studio/alike.ts';
 import { mostPoints } from '../../report/studio/summary.ts';
 import { onlyOwnPages, requireToken, securityHeaders } from './guard.ts';
 import type { Job, Jobs } from './jobs.ts';
@@ -52,9 +53,10 @@ export function studioApp(options: StudioOptions): Hono {
     ...options.shelf.of(run.id),
     live: run.ended === undefined && Date.now() - run.modified < lively,
   });
+  const about = () => ({ queue: options.queue?.name ?? null });
   app.get('/api/runs', (context) => {
     const { runs, investigations, crossplays } = options.watch.found;
-    return context.json({ runs: runs.map(told), investigations, crossplays, queue: options.queue?.name ?? null });
+    return context.json({ runs: runs.map(told), investigations, crossplays, ...about() });
   });
 
   let listening = 0;
@@ -78,20 +80,22 @@ export function studioApp(options: StudioOptions): Hono {
     news(context, (send) => {
       const changes = newsOfRuns(() => options.watch.found.runs.map(told));
       const tell = () => {
-        send('runs', changes);
         send('investigations', () => options.watch.found.investigations);
         send('crossplays', () => options.watch.found.crossplays);
         send('bin', () => options.shelf.binned());
+        send('runs', changes);
       };
       const tellJobs = () => send('jobs', () => options.jobs.list());
+      send('about', about);
+      // The runs come last: with them a page knows everything.
+      tellJobs();
+      tell();
       const ends = [
         options.watch.subscribe(tell),
         options.library.subscribe(tell),
         options.shelf.subscribe(tell),
         options.jobs.subscribe(tellJobs),
       ];
-      tell();
-      tellJobs();
       // What was being written is still a while later, and no file tells of it.
       const again = setInterval(() => send('runs', changes), lively / 2);
       return () => {
@@ -199,6 +203,7 @@ export function studioApp(options: StudioOptions): Hono {
   });
 
   app.get('*', async (context) => {
+    if (context.req.path === '/') options.library.visit();
     const asked = context.req.path === '/' ? 'index.html' : decode(context.req.path.slice(1));
     const path = asked === undefined ? undefined : await confine(options.assets, asked);
     // Built files carry a hash of their content in their names.
@@ -235,24 +240,35 @@ export interface ToldRun extends RunEntry, Known, Partial<Note> {
   live: boolean;
 }
 
-/** Which runs are new or have changed, and which are gone, since it was last asked. */
-function newsOfRuns(list: () => readonly ToldRun[]): () => { changed: ToldRun[]; gone: string[] } | undefined {
-  const before = new Map<string, string>();
+/** Which runs are new or have changed, and which are gone; of the changed ones' manifests how they differ from one. */
+export interface NewsOfRuns {
+  changed: (Omit<ToldRun, 'manifest'> & { manifest: Difference })[];
+  gone: string[];
+  common: unknown;
+}
+
+/** What is new since it was last asked. */
+function newsOfRuns(list: () => readonly ToldRun[]): () => NewsOfRuns | undefined {
+  const before = new Map<string, { manifest: unknown; text: string }>();
   let begun = false;
   return () => {
     const now = new Set<string>();
-    const changed: ToldRun[] = [];
-    for (const run of list()) {
+    const changed: NewsOfRuns['changed'] = [];
+    let common: unknown = null;
+    for (const { manifest, ...run } of list()) {
       now.add(run.id);
       const text = JSON.stringify(run);
-      if (before.get(run.id) !== text) changed.push(run);
-      before.set(run.id, text);
+      const old = before.get(run.id);
+      if (old?.text === text && old.manifest === manifest) continue;
+      before.set(run.id, { manifest, text });
+      common ??= manifest;
+      changed.push({ ...run, manifest: difference(common, manifest) });
     }
     const gone = [...before.keys()].filter((id) => !now.has(id));
     for (const id of gone) before.delete(id);
     const first = !begun;
     begun = true;
-    return first || changed.length + gone.length > 0 ? { changed, gone } : undefined;
+    return first || changed.length + gone.length > 0 ? { changed, gone, common } : undefined;
   };
 }
 

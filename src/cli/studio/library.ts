@@ -43,8 +43,9 @@ const keptSchema = z.looseObject({
 
 /** A run that was written to within so many milliseconds is under way. */
 export const lively = 5000;
-/** Before the doctor looks at a run that nobody asked about, so many milliseconds pass without a page waiting for curves, and at most so many in all. */
+/** Before a run that nobody asked about is looked at, so many milliseconds pass since a page got curves, or since one began to load, and at most so many in all. */
 const quiet = 300;
+const arriving = 1000;
 const longestWait = 5000;
 /** The doctor rests so many times as long as a look at a growing run took, so that it never has more than a share of the machine. */
 const rest = 5;
@@ -54,8 +55,8 @@ export class Library {
   private readonly listeners = new Set<() => void>();
   private readonly curvesThread = new ReaderThread();
   private readonly doctorThread = new ReaderThread(true);
-  /** When a page was last given curves. */
-  private served = 0;
+  /** When pages will have drawn what they were given. */
+  private drawn = 0;
   /** Pages' questions for curves that have no answer yet. */
   private serving = 0;
   private runs: readonly RunEntry[] = [];
@@ -138,14 +139,19 @@ export class Library {
       return await this.curvesThread.call('curves', join(this.folder, id), cut);
     } finally {
       this.serving--;
-      this.served = Date.now();
+      this.drawn = Math.max(this.drawn, Date.now() + quiet);
     }
   }
 
-  /** Lets pages that wait for curves go first. */
+  /** Somebody opens a page. */
+  visit(): void {
+    this.drawn = Date.now() + arriving;
+  }
+
+  /** Lets pages that load, or wait for curves, go first. */
   private async untilQuiet(): Promise<void> {
     const begun = Date.now();
-    const busy = () => this.serving > 0 || Date.now() - this.served < quiet;
+    const busy = () => this.serving > 0 || Date.now() < this.drawn;
     while (!this.closed && busy() && Date.now() - begun < longestWait)
       await new Promise((resolve) => setTimeout(resolve, quiet / 2).unref());
   }
@@ -207,7 +213,7 @@ export class Library {
         const asked = this.wanted.map((id) => this.runs.find((run) => run.id === id)).find((run) => run && lacks(run));
         const run = asked ?? this.runs.find(lacks);
         if (!run) break;
-        if (!asked && kind === 'verdicts') await this.untilQuiet();
+        if (!asked) await this.untilQuiet();
         await make(run).catch((error: Error) => {
           if (!this.closed) this.set(run.id, { error: error.message, reading: false });
         });

@@ -1,16 +1,10 @@
 /** The studio's server, where there is one: its runs, investigations and jobs as they change. Without one the page works on what is dropped onto it; one that has gone is waited for. */
-import type { ToldRun } from '../../../src/cli/studio/app.ts';
+import type { NewsOfRuns, ToldRun } from '../../../src/cli/studio/app.ts';
 import type { Job } from '../../../src/cli/studio/jobs.ts';
 import type { InvestigationEntry } from '../../../src/cli/studio/runs.ts';
+import { restore } from '../../../src/report/studio/alike.ts';
 import { keeping } from './news/same.ts';
-import { base, getJson } from './stores.ts';
-
-interface Told {
-  runs: ToldRun[];
-  investigations: InvestigationEntry[];
-  crossplays: string[];
-  queue: string | null;
-}
+import { base } from './stores.ts';
 
 /** Milliseconds between two tries to reach a server that has gone. */
 const again = 1000;
@@ -37,22 +31,12 @@ class Server {
     return this.byId.get(id);
   }
 
-  async connect(): Promise<void> {
-    try {
-      const { runs, investigations, crossplays, queue } = await getJson<Told>('api/runs');
-      this.runs = this.keep(runs);
-      this.investigations = investigations;
-      this.crossplays = crossplays;
-      this.queue = queue;
-      this.present = true;
-    } catch {
-      this.present = false;
-      return;
-    }
-    this.listen();
+  /** Resolves when it is known whether there is a server, and which runs it has. */
+  connect(): Promise<void> {
+    return new Promise((resolve) => this.listen(resolve));
   }
 
-  private listen(): void {
+  private listen(known: () => void = () => undefined): void {
     const source = new EventSource(new URL('api/watch', base()));
     const on = (name: string, take: (data: never) => void) =>
       source.addEventListener(name, (event) => {
@@ -60,14 +44,20 @@ class Server {
         take(JSON.parse((event as MessageEvent<string>).data) as never);
       });
     let first = true;
-    on('runs', ({ changed, gone }: { changed: ToldRun[]; gone: string[] }) => {
-      // The first news of a connection are everything that there is.
-      const before = new Map(this.runs.map((run) => [run.id, run]));
+    on('runs', ({ changed, gone, common }: NewsOfRuns) => {
+      // The first news of a connection are everything that there is, and the last of what it begins with.
+      const before = this.byId;
       const kept = new Map(first ? [] : before);
-      first = false;
-      for (const run of changed) kept.set(run.id, unlessSame(before.get(run.id), run));
+      for (const { manifest, ...run } of changed)
+        kept.set(run.id, unlessSame(before.get(run.id), { ...run, manifest: restore(common, manifest) } as ToldRun));
       for (const id of gone) kept.delete(id);
       this.runs = this.keep([...kept.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
+      this.present = true;
+      if (first) known();
+      first = false;
+    });
+    on('about', ({ queue }: { queue: string | null }) => {
+      this.queue = queue;
     });
     on('investigations', (investigations: InvestigationEntry[]) => {
       this.investigations = investigations;
@@ -82,9 +72,11 @@ class Server {
       this.jobs = jobs;
     });
     source.onerror = () => {
-      this.gone = true;
       source.close();
-      setTimeout(() => this.listen(), again);
+      this.present ??= false;
+      this.gone = this.present;
+      if (this.gone) setTimeout(() => this.listen(), again);
+      else known();
     };
   }
 

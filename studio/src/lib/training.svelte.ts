@@ -73,7 +73,7 @@ class PageTraining {
     let [looked, drawn] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
     let looking: ReturnType<typeof setTimeout> | undefined;
     let ended: Promise<unknown> = Promise.resolve();
-    // Whoever reads what is written begins when there is something to see: until then the trainer has the machine for itself.
+    // Whoever reads what is written begins when the first chart stands: until then the trainer and the page have the machine for themselves.
     let reported = () => {};
     const first = new Promise<void>((resolve) => {
       reported = resolve;
@@ -102,10 +102,10 @@ class PageTraining {
             this.done = news.told.step;
             if (news.pace) ({ speed: this.speed, left: this.left } = news.pace);
             this.reader?.report(news.told);
-            reported();
             if (performance.now() - drawn < draw) return;
             drawn = performance.now();
             this.curves = this.reader?.list() ?? [];
+            setTimeout(reported, draw);
           } else if (news.kind === 'start') {
             this.steps = news.steps;
             const named = (names: string[]) => names.map((own) => ({ name: own }));

@@ -55,6 +55,7 @@ answer({
     if (notice) say({ kind: 'notice', sentence: notice });
     let checkpoint: Uint8Array | undefined;
     let film: (() => Replay | undefined) | undefined;
+    let drawn = false;
     const usual = settings.kernel === 'auto' && settings.engine === 'auto' && settings.threads === null;
     const engine = usual ? await spare?.catch(() => undefined) : undefined;
     if (engine) spare = undefined;
@@ -80,6 +81,10 @@ answer({
             kind: 'report',
             told: { iteration, step: steps, time: Date.now() / 1000, readings: [], returns: means },
           });
+          // Both threads of an update may be all the processors that there are: the page draws its first chart before.
+          if (drawn) return;
+          drawn = true;
+          return new Promise((resolve) => setTimeout(resolve, firstChart));
         },
         onIteration: ({ iteration, steps, readings, stepsPerSecond, secondsLeft }) => {
           const told = { iteration, step: steps, time: Date.now() / 1000, readings, returns: [] };
@@ -102,6 +107,8 @@ answer({
   },
 });
 
+/** Milliseconds that a page is given for its first chart. */
+const firstChart = 150;
 /** Milliseconds between two episodes that are shown of a run under way. */
 const between = 2500;
 

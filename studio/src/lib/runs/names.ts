@@ -23,9 +23,14 @@ export interface ListedRun {
   dropped: boolean;
 }
 
+const plain = new WeakMap<Manifest, Record<string, string>>();
+
 /** Settings as people write them: texts without quotes, the seed among them. */
 export function plainSettings(manifest: Manifest | undefined): Record<string, string> {
+  const known = manifest && plain.get(manifest);
+  if (known) return known;
   const made: Record<string, string> = {};
+  if (manifest) plain.set(manifest, made);
   for (const [key, value] of Object.entries(flat(manifest)))
     if (value !== undefined) made[key] = value.replace(/^"(.*)"$/, '$1');
   if (manifest?.seed !== undefined) made.seed = String(manifest.seed);
