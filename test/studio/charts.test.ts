@@ -1,29 +1,20 @@
 /** Charts under the hand, alone and with sixty runs: boxes, double clicks and axes, strokes and colours, and what is not drawn, asked for or made again. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findChromium } from '../support/browser.ts';
-import { temporaryFolder } from '../support/run.ts';
-import { longRun, openPage, record, type Served, serveStudio } from '../support/studio.ts';
+import { drawnTexts, type Look, longRun, record, studioPage, watchTexts } from '../support/studio.ts';
 
-const runs = join(temporaryFolder(), 'runs');
 const many = 60;
 const readings = Array.from({ length: 14 }, (_, i) => `reading ${i}`);
 const manyIds = (count: number) => Array.from({ length: count }, (_, i) => `many/run-${i}`).join('|');
 
 describe.skipIf(!findChromium())('charts', () => {
-  let browser: Browser;
-  let page: Page;
-  let server: Served;
-  const complaints: string[] = [];
-  const asked: string[] = [];
-  const open = async (hash: string) => {
-    await page.goto('about:blank');
-    asked.length = 0;
-    await page.goto(`${server.address}${hash}`);
-  };
-  const graph = (n = 0) => page.locator('.u-over').nth(n);
+  const { held, page, complaints, asked, open, graph, looking } = studioPage(async (runs) => {
+    await longRun(join(runs, 'long'), 3000);
+    const echo = { game: 'echo', gameSettings: { seats: 2 }, steps: 16 * 32 * 2 * 3 };
+    for (const seed of [1, 2]) await record(join(runs, `seed-${seed}`), { ...echo, seed });
+    for (let i = 0; i < many; i++) await longRun(join(runs, 'many', `run-${i}`), 30, readings);
+  });
   const zoom = () => {
     const text = new URLSearchParams(page.url().split('?')[1]).get('zoom');
     return text === null ? undefined : text.split('~').map(Number);
@@ -35,66 +26,66 @@ describe.skipIf(!findChromium())('charts', () => {
       .locator('path')
       .evaluateAll((paths, attribute) => paths.map((path) => path.getAttribute(attribute)), name);
 
-  beforeAll(async () => {
-    mkdirSync(runs, { recursive: true });
-    await longRun(join(runs, 'long'), 3000);
-    for (const seed of [1, 2])
-      await record(join(runs, `seed-${seed}`), {
-        game: 'echo',
-        gameSettings: { seats: 2 },
-        seed,
-        steps: 16 * 32 * 2 * 3,
-      });
-    for (let i = 0; i < many; i++) await longRun(join(runs, 'many', `run-${i}`), 30, readings);
-    server = await serveStudio(runs, { interval: 100 });
-    ({ browser, page } = await openPage(complaints));
-    page.on('request', (request) => asked.push(request.url()));
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-
   it.each([
     [1280, 'light', 'en'],
     [768, 'dark', 'zh'],
     [390, 'light', 'zh'],
   ] as const)(
     'at %i, %s, %s zoom by a box, all of them together, keep the moments when the axis changes, and show everything after a double click',
-    async (width, theme, language) => {
-      await page.setViewportSize({ width, height: 900 });
-      await open('');
-      await page.evaluate((kept) => Object.assign(localStorage, kept), { theme, language });
-      await open('#/runs?runs=long');
-      await graph(1).waitFor({ state: 'attached' });
-      await graph().scrollIntoViewIfNeeded();
-      const box = (await graph().boundingBox())!;
-      const at = (share: number) => [box.x + share * box.width, box.y + box.height / 2] as const;
-      await page.mouse.move(...at(0.25));
-      await page.mouse.down();
-      await page.mouse.move(...at(0.5), { steps: 4 });
-      await page.mouse.up();
-      await expect.poll(zoom).toBeDefined();
-      const [from, to] = zoom()!;
-      expect(from / 3000).toBeCloseTo(0.25, 1);
-      expect(to / 3000).toBeCloseTo(0.5, 1);
-      // The other chart shows the same stretch: its left edge is where this one's is.
-      await graph(1).hover({ position: { x: 2, y: 40 } });
-      const place = page.locator('[data-testid=tip] .number').first();
-      await expect
-        .poll(async () => Number(/[\d.]+$/.exec((await place.textContent()) ?? '')?.[0]))
-        .toBeGreaterThan(from - 60);
-      expect(Number(/[\d.]+$/.exec((await place.textContent())!)![0])).toBeLessThan(to);
-      // A step is 64 decisions: the same moments in other numbers.
-      await page.locator('.controls select').first().selectOption('step');
-      await expect.poll(() => zoom()?.[0] ?? 0).toBeGreaterThan(10 * from);
-      expect(zoom()![0] / (64 * from)).toBeCloseTo(1, 1);
-      expect(zoom()![1] / (64 * to)).toBeCloseTo(1, 1);
-      await graph(1).dblclick({ position: { x: 50, y: 40 } });
-      await expect.poll(zoom).toBeUndefined();
-      await page.evaluate(() => localStorage.clear());
-      await page.setViewportSize({ width: 1280, height: 900 });
-    },
+    (...look: Look) =>
+      looking(look, async () => {
+        await open('#/runs?runs=long');
+        await graph(1).waitFor({ state: 'attached' });
+        await graph().scrollIntoViewIfNeeded();
+        const box = (await graph().boundingBox())!;
+        const at = (share: number) => [box.x + share * box.width, box.y + box.height / 2] as const;
+        await page.mouse.move(...at(0.25));
+        await page.mouse.down();
+        await page.mouse.move(...at(0.5), { steps: 4 });
+        await page.mouse.up();
+        await expect.poll(zoom).toBeDefined();
+        const [from, to] = zoom()!;
+        expect(from / 3000).toBeCloseTo(0.25, 1);
+        expect(to / 3000).toBeCloseTo(0.5, 1);
+        // The other chart shows the same stretch: its left edge is where this one's is.
+        await graph(1).hover({ position: { x: 2, y: 40 } });
+        const place = page.locator('[data-testid=tip] .number').first();
+        await expect
+          .poll(async () => Number(/[\d.]+$/.exec((await place.textContent()) ?? '')?.[0]))
+          .toBeGreaterThan(from - 60);
+        expect(Number(/[\d.]+$/.exec((await place.textContent())!)![0])).toBeLessThan(to);
+        // A step is 64 decisions: the same moments in other numbers.
+        await page.locator('.controls select').first().selectOption('step');
+        await expect.poll(() => zoom()?.[0] ?? 0).toBeGreaterThan(10 * from);
+        expect(zoom()![0] / (64 * from)).toBeCloseTo(1, 1);
+        expect(zoom()![1] / (64 * to)).toBeCloseTo(1, 1);
+        await graph(1).dblclick({ position: { x: 50, y: 40 } });
+        await expect.poll(zoom).toBeUndefined();
+      }),
+  );
+
+  it.each([
+    [1280, 'dark', 'en'],
+    [390, 'light', 'zh'],
+  ] as const)('at %i, %s, %s name the band of healthy runs; no tick is cut off or told twice', (...look: Look) =>
+    looking(look, async () => {
+      await watchTexts(page);
+      for (const how of ['', '&axis=step&zoom=64000~64640', '&log=1']) {
+        await open(`#/runs?runs=long&curves=k3${how}`);
+        await graph().waitFor();
+        const texts = async () => (await drawnTexts(page))[0] ?? [];
+        await expect.poll(async () => (await texts()).length).toBeGreaterThan(5);
+        const band = { en: 'usual', zh: '常见' }[look[2]];
+        if (how === '') expect((await texts()).map(({ text }) => text)).toContain(band);
+        const ticks = (await texts()).filter(({ text }) => text !== band && text !== '');
+        for (const { text, left, right, width } of ticks) expect(left >= 0 && right <= width, text).toBe(true);
+        // Ticks of one axis stand in a row or in a column.
+        const below = Math.max(...ticks.map(({ y }) => y));
+        const axes = [ticks.filter(({ y }) => y === below), ticks.filter(({ y }) => y !== below)];
+        for (const own of axes.map((axis) => axis.map(({ text }) => text)))
+          expect(own, `${how} ${own}`).toEqual([...new Set(own)]);
+      }
+    }),
   );
 
   it('have a colour for each of fifteen runs, and a stroke for each agent', async () => {
@@ -135,7 +126,7 @@ describe.skipIf(!findChromium())('charts', () => {
     await page.evaluate(() => {
       for (const plot of document.querySelectorAll<HTMLElement>('.uplot')) plot.dataset.before = 'yes';
     });
-    const response = await page.request.post(`${server.address}api/note`, {
+    const response = await page.request.post(`${held.server.address}api/note`, {
       data: { id: 'many/run-7', tags: ['odd'], note: 'told later' },
     });
     expect(response.status()).toBe(201);

@@ -1,47 +1,24 @@
 /** The studio as a newcomer meets it: the answer first, charts as people know them, the table of runs, drops that stay, and a server that goes and comes back. */
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { causeById } from '../../src/doctor/causes.ts';
 import { findFault } from '../../src/faults/index.ts';
 import { number } from '../../src/report/number.ts';
 import { compareRuns } from '../../src/sweep/compare.ts';
 import { readRuns } from '../../src/sweep/node.ts';
 import { findChromium } from '../support/browser.ts';
-import { temporaryFolder } from '../support/run.ts';
-import { longRun, openPage, record, type Served, serious, serveStudio } from '../support/studio.ts';
+import { writeInvestigation } from '../support/investigation.ts';
+import { longRun, record, serveStudio, studioPage } from '../support/studio.ts';
 
-const folder = temporaryFolder();
-const runs = join(folder, 'runs');
 const cause = causeById(findFault('advantage-late').cause)!;
 
 describe.skipIf(!findChromium())('the first minute with the studio', () => {
-  let browser: Browser;
-  let page: Page;
-  let server: Served;
-  const complaints: string[] = [];
-  const asked: string[] = [];
-  const open = async (hash: string) => {
-    await page.goto('about:blank');
-    await page.goto(`${server.address}${hash}`);
-  };
-  const textOf = async (selector: string) => (await page.locator(selector).allInnerTexts()).join('\n');
-  const graph = (n = 0) => page.locator('.u-over').nth(n);
-
-  beforeAll(async () => {
-    mkdirSync(runs, { recursive: true });
+  const { held, folder, runs, page, complaints, asked, open, textOf, graph, drop } = studioPage(async (runs) => {
     await longRun(join(runs, 'long'), 12_000);
     const echo = { game: 'echo', gameSettings: { seats: 2 }, steps: 16 * 32 * 2 * 6 };
     await record(join(runs, 'healthy'), echo);
     await record(join(runs, 'late'), echo, 'advantage-late');
-    server = await serveStudio(runs, { interval: 100 });
-    ({ browser, page } = await openPage(complaints));
-    page.on('request', (request) => asked.push(request.url()));
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
   });
 
   it('lands on the faulty run beside the healthy one, with the cause in a sentence, and every row says how its run did', async () => {
@@ -54,7 +31,8 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     const row = page.locator('[data-testid=run-list] li', { hasText: 'late' }).first();
     expect(await row.locator('[data-verdict=faulty]').count()).toBe(1);
     expect(await row.locator('[data-testid=spark]').count()).toBe(1);
-    expect(await row.locator('.facts').innerText()).toMatch(/\d/);
+    for (const fact of ['Return', 'Time'])
+      expect(await row.locator(`.facts [title*="${fact}"]`).textContent(), fact).toMatch(/\d/);
     // The whole diagnosis says nothing twice, and what failed comes first.
     await headline.locator('a').click();
     await page.waitForSelector('.checks .mark');
@@ -78,13 +56,18 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
   });
 
   it('opens 12,000 iterations with one request for their curves, in few files, and refines what one zooms into', async () => {
-    asked.length = 0;
+    // While the curves are on their way, something moves.
+    await page.route('**/api/curves/**', async (route) => {
+      await page.waitForSelector('main progress');
+      await route.continue();
+    });
     await open('#/runs?runs=long');
     await page.waitForSelector('.u-over');
+    await page.unroute('**/api/curves/**');
     const curves = () => asked.filter((url) => url.includes('/api/curves/'));
     expect(curves()).toHaveLength(1);
     expect(asked.filter((url) => url.includes('/file/'))).toEqual([]);
-    const files = (await (await fetch(`${server.address}api/files/long`)).json()) as { files: unknown[] };
+    const files = (await (await fetch(`${held.server.address}api/files/long`)).json()) as { files: unknown[] };
     expect(files.files.length).toBeLessThan(200);
     const box = (await graph().boundingBox())!;
     const [left, right] = [box.x + box.width * 0.6, box.x + box.width * 0.7];
@@ -165,7 +148,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await open('#/runs?table=1');
     const rows = page.locator('[data-testid=run-table] tbody tr');
     await expect.poll(() => rows.count()).toBe(3);
-    await page.fill('.aside input[type=search]', 'verdict=faulty');
+    await page.fill('.aside input[type=search]', 'gamma=0.99 verdict=faulty');
     await expect.poll(() => rows.count()).toBe(1);
     expect(await rows.first().innerText()).toContain('advantage-late');
     await page.fill('.aside input[type=search]', '');
@@ -212,31 +195,43 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await open('#/drop?run=dropped+nowhere');
     await page.waitForSelector('[role=alert]:has-text("nowhere")');
     // Anything can be dropped anywhere.
-    await open('#/compare');
-    await page.waitForSelector('main p');
-    await page.evaluate(() => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File(['step,approx_kl,entropy\n1,0,1.6\n2,0,1.6\n3,0,1.6\n4,0,1.6\n'], 'log.csv'));
-      dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
-    });
-    await page.waitForSelector('h2:text-is("log.csv")');
+    for (const view of ['runs', 'train', 'replay', 'compare', 'symmetry', 'queue']) {
+      await page.evaluate((view) => {
+        location.hash = `#/${view}`;
+      }, view);
+      await page.waitForSelector(`nav a[aria-current=page][href^="#/${view}"]`);
+      await drop({ [`${view}.csv`]: 'step,approx_kl,entropy\n1,0,1.6\n2,0,1.6\n3,0,1.6\n4,0,1.6\n' });
+      await page.waitForSelector(`h2:text-is("${view}.csv")`);
+    }
     // A log's headline is what decides, in words, with its curve.
     const headline = page.locator('[data-testid=headline] h1');
     await headline.waitFor();
     expect(await headline.textContent()).toMatch(/approx_kl is 0/);
     await page.waitForSelector('.pictures .chart svg');
-    await page.evaluate(() =>
-      dispatchEvent(new DragEvent('drop', { dataTransfer: new DataTransfer(), bubbles: true, cancelable: true })),
-    );
+    await drop({});
     await page.waitForSelector('[role=alert]:has-text("holds no file that can be read")');
   });
 
-  it('folds a sweep into one row, and compares with what differs, the fault among it', async () => {
-    for (const name of ['a', 'b']) cpSync(join(runs, 'healthy'), join(runs, 'gamma', name), { recursive: true });
+  it('folds a sweep and an investigation into one row each, and compares with what differs, the fault among it', async () => {
+    for (const whole of ['gamma', 'fair'])
+      for (const name of ['a', 'b']) cpSync(join(runs, 'healthy'), join(runs, whole, name), { recursive: true });
     writeFileSync(join(runs, 'gamma', 'sweep.json'), '{}');
-    await open('#/runs?table=1');
-    await page.waitForSelector('[data-testid=run-table] tr:has-text("gamma"):has-text("2 runs")');
-    expect(await page.locator('[data-testid=run-table] a:text-is("gamma/a")').count()).toBe(0);
+    writeInvestigation(join(runs, 'fair'), 3, 'done');
+    for (const [view, list, line] of [
+      ['&table=1', '[data-testid=run-table]', 'tr'],
+      ['', '[data-testid=run-list]', 'li'],
+    ]) {
+      await open(`#/runs?runs=late${view}`);
+      for (const whole of ['gamma', 'fair']) {
+        const fold = page.locator(`${list} ${line}:has-text("${whole}"):has-text("2 runs") button`);
+        await fold.waitFor();
+        const inside = page.locator(`${list} ${line}`).filter({ hasText: `${whole}/a` });
+        expect(await inside.count()).toBe(0);
+        await fold.click();
+        expect(await inside.count()).toBe(1);
+      }
+    }
+    rmSync(join(runs, 'fair'), { recursive: true });
     await open('#/compare?runs=late|healthy');
     await page.waitForSelector('tr:has(td code:text-is("fault")):has-text("advantage-late")');
     // As the command line prints them.
@@ -260,52 +255,14 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
   it('shows one banner while its server is gone, and goes on when it is back', async () => {
     await open('#/runs?runs=healthy');
     await page.waitForSelector('.u-over');
-    const port = Number(new URL(server.address).port);
-    await server.close();
+    const port = Number(new URL(held.server.address).port);
+    await held.server.close();
     await page.waitForSelector('[data-testid=gone]');
     expect(await page.locator('[data-testid=gone]').count()).toBe(1);
-    server = await serveStudio(runs, { interval: 100, port });
+    held.server = await serveStudio(runs, { interval: 100, port });
     await page.waitForSelector('[data-testid=gone]', { state: 'detached' });
     expect(await page.locator('.u-over').count()).toBeGreaterThan(0);
   });
-
-  it.each([
-    [1280, 'light', 'en'],
-    [768, 'dark', 'zh'],
-    [390, 'light', 'zh'],
-    [390, 'dark', 'en'],
-  ] as const)(
-    'at %i, %s, %s fits the screen, has no serious fault for those who hear or see less, and asks nobody else',
-    async (width, theme, language) => {
-      asked.length = 0;
-      await page.setViewportSize({ width, height: 844 });
-      await open('');
-      await page.evaluate((kept) => Object.assign(localStorage, kept), { theme, language });
-      for (const [hash, ready] of [
-        ['#/runs?runs=late', '.u-over'],
-        ['#/runs?runs=late&whole=1', '.checks'],
-        ['#/runs?table=1', '[data-testid=run-table] tbody tr'],
-        ['#/train', 'form'],
-        ['#/replay', 'button:text-is("stag-hunt")'],
-        ['#/compare?runs=late|healthy', '.plot'],
-      ]) {
-        await open(hash);
-        await page.waitForSelector(ready);
-        if (hash === '#/replay') {
-          await page.click(ready);
-          await page.waitForSelector('canvas[data-step="0"]');
-        }
-        expect(await serious(page), `${hash} ${width} ${theme} ${language}`).toEqual([]);
-        expect(await page.evaluate(() => document.documentElement.scrollWidth), hash).toBeLessThanOrEqual(width);
-        if (hash === '#/runs?runs=late') expect((await graph().boundingBox())!.y).toBeLessThan(844);
-        if (language === 'zh') expect(await textOf('main')).toMatch(/\p{Script=Han}/u);
-      }
-      const own = new URL(server.address).origin;
-      expect(asked.filter((url) => !url.startsWith(own) && !/^(data|blob|about):/.test(url))).toEqual([]);
-      await page.evaluate(() => localStorage.clear());
-      await page.setViewportSize({ width: 1280, height: 900 });
-    },
-  );
 
   it('never broke its content security policy, nor threw', () => {
     expect(

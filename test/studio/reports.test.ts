@@ -1,23 +1,14 @@
 /** Pages that commands write, in a browser: an episode with the controls of the studio's replay, and comparisons whose labels can be read. */
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { comparisonPage } from '../../src/report/comparison.ts';
 import { compareRuns } from '../../src/sweep/compare.ts';
 import { findChromium } from '../support/browser.ts';
-import { temporaryFolder, trueline } from '../support/run.ts';
-import { openPage, tooFaint } from '../support/studio.ts';
-
-const folder = temporaryFolder();
+import { trueline } from '../support/run.ts';
+import { studioPage, tooFaint } from '../support/studio.ts';
 
 describe.skipIf(!findChromium())('pages that commands write', () => {
-  let browser: Browser;
-  let page: Page;
-  const complaints: string[] = [];
-  beforeAll(async () => {
-    ({ browser, page } = await openPage(complaints));
-  });
-  afterAll(() => browser?.close());
+  const { folder, page, complaints, asked } = studioPage();
 
   it('play an episode: steps, speed, keys, one count, and what each seat was paid', async () => {
     const file = join(folder, 'hunt.html');
@@ -33,8 +24,6 @@ describe.skipIf(!findChromium())('pages that commands write', () => {
       file,
     );
     const { seats } = JSON.parse(stdout) as { seats: { mean: number }[] };
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
     await page.goto(`file://${file}`);
     expect(asked).toEqual([`file://${file}`]);
     const count = () => page.locator('#count').textContent();

@@ -1,34 +1,21 @@
 /** The worst responses of a language model's run in the studio: coloured twice, with numbers where one points, as text where a tokenizer tells it. */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findChromium } from '../support/browser.ts';
-import { root, temporaryFolder } from '../support/run.ts';
-import { openPage, type Served, serveStudio } from '../support/studio.ts';
+import { root } from '../support/run.ts';
+import { studioPage } from '../support/studio.ts';
 
 describe.skipIf(!findChromium())("a language model's run in the studio", () => {
-  const folder = temporaryFolder();
-  let browser: Browser;
-  let page: Page;
-  let server: Served;
-  const complaints: string[] = [];
-
-  beforeAll(async () => {
-    cpSync(join(root, 'examples/tokens'), join(folder, 'tokens'), { recursive: true });
-    server = await serveStudio(folder, { interval: 100 });
-    ({ browser, page } = await openPage(complaints));
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  const { runs, page, complaints, open } = studioPage(async (runs) =>
+    cpSync(join(root, 'examples/tokens'), join(runs, 'tokens'), { recursive: true }),
+  );
 
   it('shows the responses that disagree most, whether it is dropped or on the server', async () => {
-    await page.goto(`${server.address}#/runs?runs=tokens&whole=1`);
+    await open('#/runs?runs=tokens&whole=1');
     await page.waitForSelector('[data-testid=responses] .tokens', { timeout: 60_000 });
-    await page.goto(`${server.address}#/drop`);
-    await page.setInputFiles('[data-testid=folder]', join(folder, 'tokens'));
+    await open('#/drop');
+    await page.setInputFiles('[data-testid=folder]', join(runs, 'tokens'));
     const own = page.locator('[data-testid=responses]');
     await own.locator('.tokens').first().waitFor({ timeout: 60_000 });
     expect(await own.locator('h3').count()).toBe(3);

@@ -1,13 +1,16 @@
 /** What the studio's tests share: its built server, recordings made on the spot, and what is measured in a page. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { applyFault, findFault } from '../../src/faults/index.ts';
 import { createRecording } from '../../src/recording/node.ts';
 import { trainInto } from '../../src/training/node.ts';
 import { readSettings } from '../../src/training/settings.ts';
 import { cleanStages } from '../../src/training/stages.ts';
 import { openBrowser } from './browser.ts';
+import { temporaryFolder } from './run.ts';
 
 export interface Served {
   address: string;
@@ -57,18 +60,118 @@ export async function longRun(
   await writer.close();
 }
 
-/** A page of the shared browser; whatever it complains of is added to the list. */
-export async function openPage(complaints: string[]): Promise<{ browser: Browser; page: Page }> {
-  const browser = await openBrowser();
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  // A busy machine is no fault of the page.
-  page.setDefaultTimeout(240_000);
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
+export type Look = readonly [width: number, theme: 'light' | 'dark', language: 'en' | 'zh'];
+
+/** One page for the tests of a file, and, where runs are made for it, a studio of its own that shows them. */
+export function studioPage(make?: (runs: string) => Promise<void>) {
+  const folder = temporaryFolder();
+  const runs = join(folder, 'runs');
+  const held = {} as { browser: Browser; page: Page; server: Served };
+  /** What the page complained of, and what it asked for. */
+  const complaints: string[] = [];
+  const asked: string[] = [];
+  beforeAll(async () => {
+    mkdirSync(runs);
+    await make?.(runs);
+    if (make) held.server = await serveStudio(runs, { interval: 100 });
+    held.browser = await openBrowser();
+    const page = await held.browser.newPage({ viewport: { width: 1280, height: 900 } });
+    held.page = page;
+    // A busy machine is no fault of the page.
+    page.setDefaultTimeout(240_000);
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('request', (request) => asked.push(request.url()));
   });
-  return { browser, page };
+  afterAll(async () => {
+    await held.browser?.close();
+    await held.server?.close();
+  });
+  /** Is there before the browser is. */
+  const page = new Proxy({} as Page, {
+    get: (_, name) => {
+      const part: unknown = Reflect.get(held.page, name);
+      return typeof part === 'function' ? part.bind(held.page) : part;
+    },
+  });
+  const open = async (hash: string) => {
+    await page.goto('about:blank');
+    asked.length = 0;
+    await page.goto(`${held.server.address}${hash}`);
+  };
+  return {
+    held,
+    folder,
+    runs,
+    page,
+    complaints,
+    asked,
+    open,
+    textOf: async (selector: string) => (await page.locator(selector).allInnerTexts()).join('\n'),
+    graph: (n = 0) => page.locator('.u-over').nth(n),
+    /** In this width, theme and language until the test is over. */
+    looking: async ([width, theme, language]: Look, test: () => Promise<void>) => {
+      await page.setViewportSize({ width, height: 844 });
+      if (!page.url().startsWith(held.server.address)) await open('');
+      await page.evaluate((kept) => Object.assign(localStorage, kept), { theme, language });
+      await test();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      await page.evaluate(() => localStorage.clear());
+      await page.setViewportSize({ width: 1280, height: 900 });
+    },
+    /** Anything that can be dropped, dropped onto whatever is shown. */
+    drop: (files: Record<string, string>) =>
+      page.evaluate((files) => {
+        const transfer = new DataTransfer();
+        for (const [name, text] of Object.entries(files)) transfer.items.add(new File([text], name));
+        dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+      }, files),
+  };
 }
+
+/** Texts of the page that are English sentences, or parts of one. */
+export const english = (page: Page): Promise<string[]> =>
+  page.locator('main :is(td, th, p, h1, h2, h3, li, small, figcaption, label, button, summary)').evaluateAll((all) =>
+    all
+      .filter((one) => !one.closest('pre, code, details:not([open])') && (one as HTMLElement).offsetParent !== null)
+      .map((one) => one.textContent!.trim())
+      .filter((text) => /[a-z]{3,} [a-z]{2,} [a-z]{2,}/i.test(text)),
+  );
+
+export interface DrawnText {
+  text: string;
+  left: number;
+  right: number;
+  y: number;
+  width: number;
+}
+
+/** From now on pages remember the texts of their charts' last drawing; `drawnTexts` hands them out, chart by chart. */
+export const watchTexts = (page: Page) =>
+  page.addInitScript(() => {
+    const drawn = new Map<HTMLCanvasElement, object[]>();
+    Object.assign(globalThis, { drawn });
+    const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+      drawn.set(this.canvas, []);
+      clearRect.apply(this, box);
+    };
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+      const long = this.measureText(text).width;
+      const left = x - long * ({ right: 1, center: 0.5 }[this.textAlign as string] ?? 0);
+      drawn.get(this.canvas)?.push({ text, left, right: left + long, y, width: this.canvas.width });
+      fillText.call(this, text, x, y);
+    };
+  });
+
+export const drawnTexts = (page: Page): Promise<DrawnText[][]> =>
+  page.evaluate(() =>
+    [...(globalThis as unknown as { drawn: Map<HTMLCanvasElement, DrawnText[]> }).drawn]
+      .filter(([canvas]) => canvas.isConnected)
+      .map(([, texts]) => texts),
+  );
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

@@ -76,8 +76,14 @@ export function studioApp(options: StudioOptions): Hono {
     });
   };
 
+  const speaking = (context: Context) => {
+    const language = languages.find((one) => one === context.req.query('language'));
+    if (language) options.library.speak(language);
+    return language;
+  };
   app.get('/api/watch', (context) =>
     news(context, (send) => {
+      speaking(context);
       const changes = newsOfRuns(() => options.watch.found.runs.map(told));
       const tell = () => {
         send('investigations', () => options.watch.found.investigations);
@@ -148,7 +154,7 @@ export function studioApp(options: StudioOptions): Hono {
   app.get('/api/examined/*', async (context) => {
     const id = rest(context, '/api/examined/');
     if (!known(id)) return context.text('There is no such run.\n', 404);
-    const language = languages.find((one) => one === context.req.query('language'));
+    const language = speaking(context);
     const text = await options.library.examined(id, language, context.req.query('wait') !== '0').catch(() => undefined);
     context.header('Content-Type', 'application/json');
     context.header('Cache-Control', 'no-store');

@@ -133,12 +133,13 @@ function drawBand(u: uPlot, band: PlotLook['band'], label: string, colour: strin
   u.ctx.save();
   u.ctx.fillStyle = colour;
   u.ctx.fillRect(left, top, width, bottom - top);
-  if (bottom - top > 16 * devicePixelRatio) {
-    u.ctx.fillStyle = ink;
-    u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
-    u.ctx.textAlign = 'left';
-    u.ctx.fillText(label, left + 5 * devicePixelRatio, top + 13 * devicePixelRatio);
-  }
+  u.ctx.fillStyle = ink;
+  u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  u.ctx.textAlign = 'left';
+  // In the band where it fits, else above it, or below where there is no room above.
+  const line = 16 * devicePixelRatio;
+  const foot = bottom - top > line ? top + 0.8 * line : top - above > line ? top - line / 4 : bottom + 0.8 * line;
+  u.ctx.fillText(label, left + 5 * devicePixelRatio, foot);
   u.ctx.restore();
 }
 
