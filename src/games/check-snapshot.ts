@@ -1,4 +1,5 @@
 /** What a world shows, as one list of numbers with names, so that two worlds can be compared exactly. Entries that nobody may read are left out. */
+import { told } from '../language/language.ts';
 import type { Game } from './game.ts';
 
 /** With a permutation: what the world would show if its seats were permuted so. */
@@ -45,7 +46,10 @@ export function snapshot(game: Game, world: number, permutation?: readonly numbe
 export function firstDifference(game: Game, a: Float64Array, b: Float64Array): string | undefined {
   for (let i = 0; i < a.length; i++) {
     if (a[i] === b[i] || Number.isNaN(a[i]) || Number.isNaN(b[i])) continue;
-    return `${nameOf(game, i)} was ${a[i]} in one and ${b[i]} in the other`;
+    const name = nameOf(game, i);
+    const [short, other] = [a[i], b[i]].map((value) => Number(value.toPrecision(6)));
+    const [one, two] = short === other ? [a[i], b[i]] : [short, other];
+    return told(`${name} was ${one} in one and ${two} in the other`, `${name} 一边是 ${one}，另一边是 ${two}`);
   }
   return undefined;
 }

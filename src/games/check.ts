@@ -1,4 +1,5 @@
 /** The checker of games, for any author of one: shapes, legality, determinism, ends and exact relabelling. It plays legal actions at random, so it finds faults and cannot prove their absence. */
+import { told } from '../language/language.ts';
 import { RandomStream } from '../math/random.ts';
 import { firstDifference, snapshot } from './check-snapshot.ts';
 import { checkStep, EpisodeWatch } from './check-step.ts';
@@ -310,7 +311,7 @@ function together(
   copy.over.fill(1, world + 1);
   for (let step = 0; ; step++) {
     const difference = firstDifference(original, snapshot(original, 0, permutation), snapshot(copy, world));
-    if (difference) return `${step} steps later ${difference}`;
+    if (difference) return told(`${step} steps later ${difference}`, `${step} 步之后 ${difference}`);
     if (original.over[0] === 1) return undefined;
     chooseAll(original, 0, stream, actions);
     for (let seat = 0; seat < seats; seat++)

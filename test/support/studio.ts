@@ -116,10 +116,13 @@ export function studioPage(make?: (runs: string) => Promise<void>) {
       await page.setViewportSize({ width, height: 844 });
       if (!page.url().startsWith(held.server.address)) await open('');
       await page.evaluate((kept) => Object.assign(localStorage, kept), { theme, language });
-      await test();
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      await page.evaluate(() => localStorage.clear());
-      await page.setViewportSize({ width: 1280, height: 900 });
+      try {
+        await test();
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      } finally {
+        await page.evaluate(() => localStorage.clear());
+        await page.setViewportSize({ width: 1280, height: 900 });
+      }
     },
     /** Anything that can be dropped, dropped onto whatever is shown. */
     drop: (files: Record<string, string>) =>
@@ -136,7 +139,11 @@ export const english = (page: Page): Promise<string[]> =>
   page.locator('main :is(td, th, p, h1, h2, h3, li, small, figcaption, label, button, summary)').evaluateAll((all) =>
     all
       .filter((one) => !one.closest('pre, code, details:not([open])') && (one as HTMLElement).offsetParent !== null)
-      .map((one) => one.textContent!.trim())
+      .map((one) => {
+        const words = one.cloneNode(true) as HTMLElement;
+        for (const code of words.querySelectorAll('pre, code, option')) code.remove();
+        return words.textContent!.trim();
+      })
       .filter((text) => /[a-z]{3,} [a-z]{2,} [a-z]{2,}/i.test(text)),
   );
 
