@@ -1,13 +1,10 @@
 /** The matrix of who earns what beside whom in the studio, in a real browser: from the served folder and from a file that is dropped. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findChromium } from '../support/browser.ts';
-import { temporaryFolder } from '../support/run.ts';
-import { openPage, type Served, serious, serveStudio, tooFaint } from '../support/studio.ts';
+import { serious, studioPage, tooFaint } from '../support/studio.ts';
 
-const folder = temporaryFolder();
 const players = ['runs/hop-with-a-long-name', 'runs/ppo', 'nearest-stag', 'nearest-hare'];
 const matrix = players.map((_, i) =>
   players.map((_other, j) => ({ mean: 3 - 0.7 * j + 0.1 * i, halfWidth: 0.05, episodes: 512 })),
@@ -15,23 +12,13 @@ const matrix = players.map((_, i) =>
 const written = JSON.stringify({ format: 'trueline/crossplay/1', game: 'stag-hunt', players, matrix });
 
 describe.skipIf(!findChromium())('crossplay in the studio', () => {
-  let browser: Browser;
-  let page: Page;
-  let server: Served;
-  const complaints: string[] = [];
-  beforeAll(async () => {
-    mkdirSync(join(folder, 'met'));
-    writeFileSync(join(folder, 'met', 'crossplay.json'), written);
-    server = await serveStudio(folder, { interval: 200 });
-    ({ browser, page } = await openPage(complaints));
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
+  const { page, complaints, open, looking } = studioPage(async (runs) => {
+    mkdirSync(join(runs, 'met'));
+    writeFileSync(join(runs, 'met', 'crossplay.json'), written);
   });
 
   it('is reached from the menu where the folder holds a matrix, and shows every mean with its interval, the best in the strongest colour', async () => {
-    await page.goto(`${server.address}#/train`);
+    await open('#/train');
     await page.click('nav a:text-is("Crossplay")');
     await page.waitForSelector('td.number');
     const cells = await page.locator('td.number').allInnerTexts();
@@ -46,29 +33,22 @@ describe.skipIf(!findChromium())('crossplay in the studio', () => {
     expect(await serious(page)).toEqual([]);
   });
 
-  it('can be read in light and dark and at both widths, in English and Chinese', async () => {
-    for (const [width, theme, language] of [
+  it('can be read in light and dark and at three widths, in English and Chinese', async () => {
+    for (const look of [
       [1280, 'light', 'en'],
-      [1280, 'dark', 'zh'],
+      [768, 'dark', 'zh'],
       [390, 'dark', 'en'],
       [390, 'light', 'zh'],
-    ] as const) {
-      await page.setViewportSize({ width, height: 844 });
-      await page.goto(server.address);
-      await page.evaluate((kept) => Object.assign(localStorage, kept), { theme, language });
-      await page.goto(`${server.address}?${width}${theme}#/crossplay`);
-      await page.waitForSelector('td.number');
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      expect(await tooFaint(page), `${width} ${theme}`).toEqual([]);
-      const picture = process.env.TRUELINE_PICTURES;
-      if (picture) await page.screenshot({ path: join(picture, `crossplay-${width}-${theme}.png`) });
-    }
-    await page.evaluate(() => localStorage.clear());
+    ] as const)
+      await looking(look, async () => {
+        await open('#/crossplay');
+        await page.waitForSelector('td.number');
+        expect(await tooFaint(page), `${look}`).toEqual([]);
+      });
   });
 
   it('opens a matrix that is chosen or dropped, and says what a file is that is none', async () => {
-    await page.setViewportSize({ width: 1280, height: 844 });
-    await page.goto(`${server.address}?again#/drop`);
+    await open('#/drop');
     const one = written.replace('stag-hunt', 'snowdrift');
     await page.setInputFiles('[data-testid=files]', {
       name: 'crossplay.json',
