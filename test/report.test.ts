@@ -112,6 +112,9 @@ describe('diagnose --follow', () => {
         ...shortRun,
         '--set',
         'checkpoint=1',
+        // So that it takes its time.
+        '--guard',
+        'warn',
         '--fault',
         'advantage-of-next-agent',
         '--out',

@@ -43,10 +43,10 @@ export function truelineBeside(...args: string[]): Promise<Result> {
   });
 }
 
-/** What `trueline train` is told for a run as short as a diagnosis allows: ten iterations of a small network. */
+/** What `trueline train` is told for a run as short as a diagnosis allows: ten iterations of a small network, without the live guard unless `--guard` follows. */
 export const shortRun = [
   ...['echo', '--seed', '2', '--steps', '10000', '--evaluate', '0', '--set', 'gameSettings.seats=2'],
-  ...['--set', 'worlds=16', '--set', 'rollout=32', '--set', 'network.hidden=[16]'],
+  ...['--set', 'worlds=16', '--set', 'rollout=32', '--set', 'network.hidden=[16]', '--guard', 'off'],
 ];
 
 /** A folder that is gone when the test file ends. */
