@@ -1,14 +1,17 @@
 /** `trueline crossplay`: who earns what beside whom. The row's agent sits in the first seat, the column's in all others. */
 import { Command } from 'commander';
+import { makeGame } from '../../games/index.ts';
+import { makePlayer } from '../../games/players.ts';
 import { told } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { writeWhole } from '../../recording/node.ts';
 import { type Encounter, heatMap } from '../../report/pages/heat-map.ts';
 import { style, wantsColour } from '../../report/style.ts';
 import { number, table } from '../../report/table.ts';
+import { isLearning } from '../../training/lineup/entry.ts';
 import { interval, playMatch } from '../../training/lineup/match.ts';
 import { readOrigins } from '../../training/node.ts';
-import { json, print, wholeNumber } from '../common/options.ts';
+import { asBadInput, json, print, wholeNumber } from '../common/options.ts';
 import { progress } from '../common/progress.ts';
 import { asPlayer, openRun } from './partners.ts';
 
@@ -28,7 +31,11 @@ export function crossplayCommand(): Command {
     .option('--html <file>', 'write the matrix as a page, coloured by return')
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ trueline crossplay runs/ppo runs/hop nearest-stag --html crossplay.html\n')
-    .action(crossplay);
+    .action((typed: string[], flags: Flags) =>
+      crossplay(typed, flags).catch((error: unknown) => {
+        throw asBadInput(error);
+      }),
+    );
 }
 
 async function crossplay(typed: string[], flags: Flags): Promise<void> {
@@ -36,6 +43,9 @@ async function crossplay(typed: string[], flags: Flags): Promise<void> {
   const players = typed.map(asPlayer);
   const { settings, engine } = await openRun(typed[0].replace(/#[^/]*$/, ''));
   try {
+    // Whoever cannot play is said before anybody does.
+    const game = makeGame(settings.game, settings.gameSettings);
+    for (const player of players) if (!isLearning(player)) makePlayer(player, game);
     const worlds = Math.min(flags.episodes, 64);
     const rounds = Math.ceil(flags.episodes / worlds);
     const bar = progress(told('playing', '正在对局'));
@@ -43,7 +53,7 @@ async function crossplay(typed: string[], flags: Flags): Promise<void> {
     for (const [i, row] of players.entries()) {
       matrix.push([]);
       for (const [j, column] of players.entries()) {
-        const seated = await seats(row, column, settings);
+        const seated = [row, ...Array.from({ length: game.shape.seats - 1 }, () => column)];
         const origins = await readOrigins({ ...settings, players: seated });
         const options = { worlds, episodes: rounds, seed: flags.seed };
         const results = playMatch(engine, settings, seated, origins, options);
@@ -63,12 +73,6 @@ async function crossplay(typed: string[], flags: Flags): Promise<void> {
   } finally {
     engine.dispose();
   }
-}
-
-async function seats(row: string, column: string, settings: { game: string; gameSettings: Record<string, unknown> }) {
-  const { makeGame } = await import('../../games/index.ts');
-  const count = makeGame(settings.game, settings.gameSettings).shape.seats;
-  return [row, ...Array.from({ length: count - 1 }, () => column)];
 }
 
 function text(game: string, players: readonly string[], matrix: readonly (readonly Encounter[])[]): string {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { BadInput } from '../../recording/bad-input.ts';
 import { trainInto } from '../../training/node.ts';
 import { adaptCommand } from './adapt.ts';
 import { crossplayCommand } from './crossplay.ts';
@@ -102,4 +103,9 @@ describe('trueline crossplay', () => {
     expect(text.match(/<tr>/g)?.length).toBe(4);
     expect(text).toContain('nearest-stag');
   }, 60_000);
+
+  it('says whom the game does not know before anybody plays', async () => {
+    await expect(told(crossplayCommand(), at('ppo'), 'wolf')).rejects.toThrow(BadInput);
+    await expect(told(crossplayCommand(), at('ppo'), 'wolf')).rejects.toThrow(/has no player "wolf"/);
+  });
 });
