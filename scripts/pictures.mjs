@@ -36,7 +36,7 @@ export const pictures = [
   view('drop-390-dark', '#/runs?runs=demo/faulty&whole=1', '.checks', { width: 390, theme: 'dark' }),
   view('train-1280-light', '#/train?game=stag-hunt', '.verdict', inTrain),
   view('replay-1280-light', '#/replay?run=hunt-1&sort=best&step=4', 'canvas[data-step="4"]'),
-  view('beside-1280-dark', '#/replay?run=hunt-1&step=4', 'canvas[data-step="4"]', {
+  view('beside-1280-dark', '#/replay?run=hunt-1&step=4', 'canvas[data-step="4"] >> nth=1', {
     theme: 'dark',
     click: 'li:nth-child(1) [type=checkbox], li:nth-child(2) [type=checkbox]',
   }),

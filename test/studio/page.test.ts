@@ -254,7 +254,7 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
         const answer = await fetch('api/examined/late?language=zh&wait=0');
         return ((await answer.json()) as { language?: string } | null)?.language;
       });
-    await expect.poll(told).toBe('zh');
+    await expect.poll(told, { timeout: 240_000 }).toBe('zh');
     await open('#/runs?runs=late&whole=1');
     await page.waitForSelector('.checks');
     expect(await english(page)).toEqual([]);

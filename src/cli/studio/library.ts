@@ -50,7 +50,7 @@ const longestWait = 5000;
 /** The doctor rests so many times as long as a look at a growing run took, so that it never has more than a share of the machine. */
 const rest = 5;
 /** A diagnosis that took longer, in milliseconds, is told in a second language only where somebody asks for it. */
-const soonTold = 5000;
+const soonTold = 60_000;
 
 export class Library {
   private readonly known = new Map<string, Kept>();
