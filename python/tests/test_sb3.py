@@ -210,7 +210,12 @@ class Baselines(Case):
             with self.subTest(kind), warnings.catch_warnings():
                 warnings.simplefilter("error", RecorderWarning)
                 path = f"{self.path}-{kind}"
-                small = {"learning_starts": 60, "buffer_size": 1000, "batch_size": 16, "policy_kwargs": {"net_arch": [16]}}
+                small = {
+                    "learning_starts": 60,
+                    "buffer_size": 1000,
+                    "batch_size": 16,
+                    "policy_kwargs": {"net_arch": [16]},
+                }
                 model = getattr(stable_baselines3, kind)("MlpPolicy", game, seed=0, device="cpu", **small)
                 model.learn(130, callback=sb3_callback(path, strict=True))
                 targets = table(path, "targets")
