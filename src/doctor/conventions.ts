@@ -14,6 +14,9 @@ const conventions = {
   'rewards-treated': 'Nothing is to be changed; read learning curves in the rewards that the environment paid.',
   'bootstrap-in-reward':
     'Nothing is to be changed; recording `env_reward` beside such rewards shows what the environment paid.',
+  'clip-higher': 'Nothing is to be changed: rows whose probability grows are let go farther, on purpose.',
+  'environments-not-told':
+    "Give samples(env=) the number of each row's environment: then episodes are told apart where they end beside a cut.",
   'clip-scheduled': 'Nothing is to be changed; leave `clip` out of the settings where it follows a schedule.',
   'objective-without-ratio':
     'Nothing is to be changed as long as every batch is passed over once: without the ratio, later passes are not corrected for the steps before them.',

@@ -12,6 +12,7 @@ import { lackingNote } from './checks/lacking.ts';
 import { policyReplay } from './checks/replay/policy-replay.ts';
 import type { Cause, Diagnosis } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
+import { undoSlips } from './evidence/column-slips.ts';
 import { Iteration } from './evidence/iteration.ts';
 import { findNotFinite } from './evidence/not-finite.ts';
 import { measureInputs } from './evidence/observations.ts';
@@ -87,6 +88,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
       iteration.renumber(numbers.sample);
       run.misrecorded ??= misnumberedText(numbers, slice.number);
     }
+    if (!run.tokens) undoSlips(iteration);
     if (replayer) await runPolicies(iteration, replayer, run);
     for (const { pass } of passes) pass.iteration(iteration);
     if (run.tokens) run.tokens.iteration(iteration);
@@ -140,7 +142,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
 }
 
 /** What a program with a replay buffer has besides its targets: steps and tensors. */
-const ofSteps = ['wiring', 'parameters', 'inputs'];
+const ofSteps = ['wiring', 'parameters', 'inputs', 'critic-gradient'];
 
 /** Whether a check is asked of this kind of recording. */
 function asked({ id, of = 'decisions' }: Check, tokens: boolean, buffered: boolean, alone: boolean): boolean {
@@ -171,6 +173,7 @@ function sort(run: Run, examined: readonly Examined[], agent: number, ignore: re
     ignored: certain.filter(silenced),
     unsure: ranked.filter(({ finding }) => finding.confidence < sure).map(({ finding }) => finding),
     remarks: [
+      ...run.remarks,
       ...rank(findings.filter((finding) => isRemark(run, examined, finding) && !ignore.includes(finding.cause))).map(
         ({ finding }) => remarkOf(finding),
       ),
@@ -182,9 +185,12 @@ function sort(run: Run, examined: readonly Examined[], agent: number, ignore: re
 /** Ratios that are off 1 before the first step for an unknown reason account for their symptoms as a known one would. */
 function followsUnknown(examined: readonly Examined[], cause: string): boolean {
   if (!causeById(cause)?.follows?.includes('ratio')) return false;
-  return examined.some(
-    ({ check, outcome }) => check.id === 'replay' && (outcome?.open?.share ?? 0) >= limits.unknownRatio.value,
-  );
+  return examined.some(({ check, outcome }) => {
+    if (check.id !== 'replay' || !outcome) return false;
+    const named = outcome.findings.some(({ confidence }) => confidence >= sure);
+    const share = outcome.status === 'fail' && !named ? Number(outcome.measured.share) : outcome.open?.share;
+    return (share ?? 0) >= limits.unknownRatio.value;
+  });
 }
 
 function choose(only: readonly string[] | undefined): readonly Check[] {

@@ -84,6 +84,13 @@ export class Iteration {
     this.keptFirst = null;
   }
 
+  /** Goes by these columns in place of those that were recorded. Asked before the checks look. */
+  replaceSamples(columns: Record<string, ArrayLike<number>>): void {
+    for (const [name, values] of Object.entries(columns)) this.samples = this.samples!.withNumbers(name, values);
+    [this.keptChains, this.keptCredit, this.keptFolded, this.keptPairs] = [undefined, undefined, null, null];
+    this.flows.clear();
+  }
+
   /** A deliberate diagnostic change was in force. */
   get probed(): boolean {
     return this.steps?.texts('probe')?.some((name) => name !== '') ?? false;
@@ -126,12 +133,13 @@ export class Iteration {
   /** Per sample, the logarithm of how many candidates could be chosen. */
   get logCount(): Float64Array | null {
     if (this.keptLogCount !== undefined) return this.keptLogCount;
-    const legal = this.samples?.list('legal');
-    const lists = legal ?? this.samples?.list('logits') ?? this.samples?.list('subset');
-    const count = this.samples?.column('num_actions');
+    const { samples } = this;
+    const legal = samples?.list('legal');
+    const lists = legal ?? samples?.list('logits') ?? samples?.list('subset');
+    const count = samples?.column('num_actions');
     this.keptLogCount = null;
-    if (!this.samples || (!lists && !count)) return null;
-    const out = new Float64Array(this.samples.rows);
+    if (!samples || (!lists && !count)) return null;
+    const out = new Float64Array(samples.rows);
     let [before, logarithm] = [1, 0];
     for (let i = 0; i < out.length; i++) {
       let choices = count ? count[i] : lists!.offsets[i + 1] - lists!.offsets[i];
@@ -264,10 +272,8 @@ export class Iteration {
   get before(): Uint8Array | null {
     if (this.keptBefore !== undefined) return this.keptBefore;
     const { replays } = this;
-    if (!replays) {
-      this.keptBefore = null;
-      return null;
-    }
+    this.keptBefore = null;
+    if (!replays) return null;
     const epoch = replays.column('epoch')!;
     const minibatch = replays.column('minibatch')!;
     const policy = replays.column('policy');

@@ -99,8 +99,8 @@ export class Rows {
   }
 
   /** The same rows with other numbers in a column. */
-  withNumbers(name: string, values: Int32Array): Rows {
-    const column: NumberColumn = { kind: 'int', rows: this.chunk.rows, values };
+  withNumbers(name: string, values: ArrayLike<number>): Rows {
+    const column: NumberColumn = { kind: 'float', rows: this.chunk.rows, values: Float64Array.from(values) };
     return new Rows(this.table, { rows: this.chunk.rows, columns: new Map([...this.chunk.columns, [name, column]]) });
   }
 

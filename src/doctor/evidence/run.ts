@@ -1,5 +1,6 @@
 /** What a recording declares, in the form that checks ask for. Declared figures are compared with the rows and never believed over them. */
 import type { Manifest } from '../../recording/manifest.ts';
+import type { Remark } from '../diagnosis.ts';
 import { limits } from '../limits.ts';
 import type { TokenEvidence } from '../tokens/evidence.ts';
 import type { NotFinite } from './not-finite.ts';
@@ -35,6 +36,8 @@ export class Run {
   tokens: TokenEvidence | null = null;
   /** What the call that recorded the updates got wrong, where the updates themselves are sound. */
   misrecorded: string | null = null;
+  /** Customs of the recording that were recognised before the checks looked. */
+  readonly remarks: Remark[] = [];
   private readonly settings: Record<string, unknown>;
 
   constructor(readonly manifest: Manifest) {

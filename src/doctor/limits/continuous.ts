@@ -50,6 +50,12 @@ export const continuous = {
     'standard errors within which another deviation must give them',
     'What the actions were really drawn with fits as well as chance allows.',
   ),
+  gaussianShape: limit(
+    'tolerance',
+    0.25,
+    'distance of the fourth moment of noise from that of a Gaussian',
+    'A thousand draws give it to a tenth; actions of several deviations, or of another kind, are farther off.',
+  ),
   relatedNoise: limit(
     'definition',
     0.1,

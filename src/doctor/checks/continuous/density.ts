@@ -6,7 +6,7 @@ import { Bounds } from '../../continuous/bounds.ts';
 import { type Form, type Given, givenBy, logpOf, type Row, usual } from '../../continuous/density.ts';
 import { difference, fitted, formsFor, type Scoring } from '../../continuous/forms.ts';
 import { type Deviation, familyOf, lawsOf, vector } from '../../continuous/laws.ts';
-import { Noise } from '../../continuous/noise.ts';
+import { drawnAt, Noise } from '../../continuous/noise.ts';
 import { type PartsRow, partsRow, toldByParts } from '../../continuous/parts.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -307,6 +307,8 @@ class DensityPass implements Pass {
     }
     const scored = old.deviation;
     const drawn = this.noise.drawnWith();
+    const factor = drawn === null && scored === 'own' ? this.noise.factor() : null;
+    if (factor !== null && scored === fresh.deviation) return [{ ...base, ...drawnAt(factor) }];
     if (scored !== fresh.deviation || drawn === null || drawn === scored) return [];
     const [side, kind]: ['both' | 'draw', Deviation] = drawn === 'own' ? ['both', scored] : ['draw', drawn];
     const transform = new ScoredAs(side, { deviation: kind });

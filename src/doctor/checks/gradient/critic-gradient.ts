@@ -1,16 +1,20 @@
-/** The gradient of the critic's last bias, one number, recomputed from values and returns. It serves where the actor's cannot be recomputed, as with continuous actions, and shows whether a step's gradient is its own rows' alone. */
+/** The gradient of the critic's last bias, one number, recomputed from values and returns, or added up from the derivatives by its predictions. It shows whether a step's gradient is its own rows' alone, and whether another loss than the critic's reaches it. */
 
 import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
+import { minibatchesOf } from '../../buffers/minibatches.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
+import { replayedRows } from '../../evidence/steps/step-stats.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Accumulated } from '../../transforms/loss/accumulated.ts';
+import { LossIs } from '../../transforms/loss/loss-is.ts';
+import type { Transform } from '../../transforms/transform.ts';
 import { ClipScales } from './clip-scales.ts';
 import { merge } from './wiring.ts';
 
@@ -21,8 +25,8 @@ export const criticGradient: Check = {
     "Is the gradient of the critic's bias that of the step's rows?",
     '价值网络偏置的梯度是该步数据行的梯度吗？',
   ],
-  needs: [['tensors.grad_norm'], ['replays.value'], ['replays.return']],
-  causes: ['gradients-accumulate'],
+  needs: [['tensors.grad_norm'], ['replays.value', 'targets.coef'], ['replays.return', 'targets.coef']],
+  causes: ['gradients-accumulate', 'loss-formula-differs'],
   start: (run) => new CriticPass(run),
 };
 
@@ -35,65 +39,114 @@ const slack = limits.lossRelative.value;
 interface Row {
   error: number;
   weight: number;
+  /** What an advantage that carries gradients adds: the log-probability, or the ratio that its loss takes. */
+  plain: number;
+  ratio: number;
 }
 
 interface Step {
   norm: number;
   scale: number;
   rows: Row[];
+  /** The gradient itself, where the derivatives by predictions were recorded. */
+  sum: number;
+  /** No other step lies between the one before in the list and this. */
+  follows: boolean;
+  /** Every advantage of the step is the return less the value now. */
+  carries: boolean;
 }
 
-/** What becomes of the steps of a policy where its gradients are read in one way. */
+const kinds = ['own', 'added', 'plain', 'ratio'] as const;
+type Kind = (typeof kinds)[number];
+
+/** What becomes of the steps of a critic where its gradients are read in one way. */
 interface Reading {
-  told: number;
-  own: number;
-  added: number;
-  proof: ProofStore;
+  tensor: number;
+  told: Record<Kind, number>;
+  fits: Record<Kind, number>;
+  proofs: Record<Kind, ProofStore>;
 }
+
+const leaked = new LossIs('beside', 'value');
+const transforms: Record<Exclude<Kind, 'own'>, Transform> = { added: new Accumulated(), plain: leaked, ratio: leaked };
 
 class CriticPass implements Pass {
-  /** Policy to the tensor that is its critic's last bias. */
-  private readonly bias = new Map<number, number>();
-  /** Steps of each policy one after the other, as long as none is missing. */
+  /** Tensors that are a critic's last bias, and their steps. */
   private readonly steps = new Map<number, Step[]>();
-  private next = 0;
+  private latest = -1;
 
   constructor(private readonly run: Run) {
-    run.tensors.forEach(({ role, size, policy, name }, tensor) => {
-      if (role === 'critic' && /bias/i.test(name) && size === 1) this.bias.set(policy, tensor);
+    run.tensors.forEach(({ role, size, name }, tensor) => {
+      if (role === 'critic' && /bias/i.test(name) && size === 1) this.steps.set(tensor, []);
     });
   }
 
   iteration(iteration: Iteration): void {
-    const { replays, tensors } = iteration;
+    const { replays, tensors, targets, number } = iteration;
     const gradient = tensors?.column('grad_norm');
+    const coef = targets?.column('coef');
     const value = replays?.column('value');
     const target = replays?.column('return');
-    if (iteration.number !== this.next || iteration.probed || !replays || !tensors || !gradient || !value || !target)
-      return;
-    this.next++;
+    if (iteration.probed || !tensors || !gradient || !((value && target) || coef)) return;
     if ([...this.steps.values()].some(({ length }) => length >= budgets.criticSteps)) return;
+    const joined = number === this.latest + 1;
+    this.latest = number;
+    const places = placesOf(iteration);
     const tensor = tensors.column('tensor')!;
     const [epochs, minibatches] = [tensors.column('epoch')!, tensors.column('minibatch')!];
     const scales = new ClipScales(this.run, iteration);
-    const found = new Map<number, Step>();
+    const found = new Map<number, Step[]>();
+    const ends = new Map<number, number>();
     for (let i = 0; i < tensors.rows; i++) {
+      const own = this.steps.get(tensor[i]);
       const policy = this.run.tensors[tensor[i]]?.policy;
-      if (policy === undefined || this.bias.get(policy) !== tensor[i]) continue;
+      if (!own || policy === undefined || !Number.isFinite(gradient[i])) continue;
       const key = stepKey(epochs[i], minibatches[i], policy);
-      const step = { norm: gradient[i], scale: scales.of(key) ?? Number.NaN, rows: [] };
-      found.set(key, step);
-      listOf(this.steps, policy).push(step);
+      const place = places.get(key) ?? (ends.get(tensor[i]) ?? -1) + 1;
+      const before = ends.get(tensor[i]);
+      const follows = before === undefined ? joined && own.length > 0 && place === 0 : place === before + 1;
+      ends.set(tensor[i], place);
+      const scale = scales.of(key) ?? Number.NaN;
+      const step = { norm: gradient[i], scale, rows: [], sum: Number.NaN, follows, carries: true };
+      listOf(found, coef ? tensor[i] : key).push(step);
+      own.push(step);
     }
-    const [epoch, minibatch] = [replays.column('epoch')!, replays.column('minibatch')!];
-    const [policy, weight] = [replays.column('policy'), replays.column('weight')];
-    let [latest, step]: [number, Step | undefined] = [Number.NaN, undefined];
-    for (let i = 0; i < replays.rows; i++) {
-      const key = stepKey(epoch[i], minibatch[i], policy ? policy[i] : 0);
-      // Rows of one step mostly follow one another.
-      if (key !== latest) [latest, step] = [key, found.get(key)];
-      const w = weight && !Number.isNaN(weight[i]) ? weight[i] : 1;
-      if (step && w !== 0) step.rows.push({ error: value[i] - target[i], weight: w });
+    if (coef) {
+      const batches = [...minibatchesOf(targets!)];
+      // Targets may be numbered before the steps of an actor in between are: their order tells which is whose.
+      for (const steps of found.values())
+        if (steps.length === batches.length)
+          steps.forEach((step, k) => {
+            step.sum = 0;
+            for (let i = batches[k][0]; i < batches[k][1]; i++) step.sum += coef[i];
+          });
+      return;
+    }
+    this.rows(iteration, found, value!, target!);
+  }
+
+  private rows(
+    iteration: Iteration,
+    found: ReadonlyMap<number, Step[]>,
+    value: ArrayLike<number>,
+    target: ArrayLike<number>,
+  ): void {
+    const advantage = iteration.replays!.column('advantage');
+    const fresh = iteration.replays!.measured('new_logp')!;
+    const near = limits.rounding.value;
+    for (const { key, row: i, log, weight } of replayedRows(iteration)) {
+      const steps = found.get(key);
+      if (!steps) continue;
+      const error = value[i] - target[i];
+      const clip = iteration.clipOf(key);
+      const ratio = error < 0 ? Math.min(Math.exp(log), 1 + clip) : Math.max(Math.exp(log), 1 - clip);
+      const carries = advantage
+        ? Math.abs(advantage[i] + error) <= near * (1 + Math.abs(value[i]) + Math.abs(target[i]))
+        : false;
+      for (const step of steps) {
+        step.rows.push({ error, weight, plain: fresh[i], ratio });
+        step.carries &&= carries;
+      }
     }
   }
 
@@ -103,39 +156,51 @@ class CriticPass implements Pass {
     const expected = { added_up: 0 };
     let steady = false;
     let doubted = 0;
-    for (const [policy, steps] of this.steps) {
-      const name = this.run.policies[policy] ?? `policy ${policy}`;
-      const readings = this.readings(steps);
-      const read = readings.reduce((best, one) =>
-        Math.max(one.own, one.added) > Math.max(best.own, best.added) ? one : best,
+    for (const policy of new Set([...this.steps.keys()].map((tensor) => this.run.tensors[tensor].policy))) {
+      const readings = [...this.steps].flatMap(([tensor, steps]) =>
+        this.run.tensors[tensor].policy === policy && steps.length > 0 ? this.readings(tensor, steps) : [],
       );
-      const clear = readings.every(({ own, told }) => own <= limits.most.value * told);
+      if (readings.length === 0) continue;
+      const name = this.run.policies[policy] ?? `policy ${policy}`;
+      const best = (kind: Kind) => readings.reduce((a, b) => (b.fits[kind] > a.fits[kind] ? b : a));
+      const own = best('own');
+      const wrong = (['added', 'plain', 'ratio'] as const)
+        .map((kind) => ({ kind, read: best(kind) }))
+        .reduce((a, b) => (b.read.fits[b.kind] > a.read.fits[a.kind] ? b : a));
+      const [fits, told] = [wrong.read.fits[wrong.kind], wrong.read.told[wrong.kind]];
+      const clear = readings.every((read) => read.fits.own <= limits.most.value * read.told.own);
       // Where neither a single gradient nor a sum gives most steps, the loss is another.
-      steady ||= Math.max(read.own, read.added) > limits.most.value * read.told;
-      measured[`${name}.steps`] = read.told;
-      measured[`${name}.own`] = read.own;
-      measured[`${name}.added_up`] = read.added;
-      if (!clear || read.added < 2 || read.added < limits.formulaExact.value * read.told) continue;
+      steady ||= own.fits.own > limits.most.value * own.told.own || fits > limits.most.value * told;
+      measured[`${name}.steps`] = own.told.own;
+      measured[`${name}.own`] = own.fits.own;
+      measured[`${name}.added_up`] = wrong.kind === 'added' ? fits : 0;
+      if (!clear || fits < 2 || fits < limits.formulaExact.value * told) continue;
       // Few steps tell where most were clipped and their length before is not known: enough to doubt the run, not to name the cause.
-      const doubt = read.added < limits.fewestSteps.value;
-      if (doubt)
-        doubted += Math.round((read.added * steps.reduce((sum, { rows }) => sum + rows.length, 0)) / steps.length);
+      const doubt = fits < limits.fewestSteps.value;
+      const steps = this.steps.get(wrong.read.tensor)!;
+      if (doubt) doubted += Math.round((fits * steps.reduce((sum, { rows }) => sum + rows.length, 0)) / steps.length);
+      const transform = transforms[wrong.kind];
       findings.push({
-        cause: 'gradients-accumulate',
-        confidence: doubt
-          ? limits.candidate.value
-          : confidence(read.added / read.told, read.added * limits.perStep.value),
+        cause: wrong.kind === 'added' ? 'gradients-accumulate' : 'loss-formula-differs',
+        confidence: doubt ? limits.candidate.value : confidence(fits / told, fits * limits.perStep.value),
         agents: this.run.agentsOf(policy),
         onset: 0,
-        rows: read.added,
-        transform: new Accumulated(),
-        ...read.proof.prove(
+        rows: fits,
+        transform,
+        ...wrong.read.proofs[wrong.kind].prove(
           "length of the critic's bias gradient",
           'as recorded',
           "that of the step's own rows",
-          new Accumulated(),
+          transform,
         ),
-        summary: `The gradient of ${name}'s critic is that of the step's rows and of all steps before it: on ${read.added} of ${read.told} steps that tell it agrees only when they are added up.`,
+        ...(wrong.kind === 'added'
+          ? {
+              summary: `The gradient of ${name}'s critic is that of the step's rows and of all steps before it: on ${fits} of ${told} steps that tell it agrees only when they are added up.`,
+            }
+          : {
+              told: true,
+              summary: leakText(name, fits, told),
+            }),
         evidence: [{ check: 'critic-gradient', measured, expected }],
       });
     }
@@ -169,18 +234,29 @@ class CriticPass implements Pass {
   }
 
   /** By every way in which errors may pull and be averaged, and every weight that a value loss may have. */
-  private readings(steps: readonly Step[]): Reading[] {
+  private readings(tensor: number, steps: readonly Step[]): Reading[] {
+    if (steps.some(({ sum }) => Number.isFinite(sum)))
+      return [
+        read(
+          tensor,
+          steps,
+          steps.map(({ sum }) => sum),
+          false,
+        ),
+      ];
     const summed = this.run.text('loss_reduction') === 'sum';
     const declared = this.run.number('value_coefficient');
     const weights = Number.isFinite(declared) ? [declared] : budgets.valueWeights;
     return pulls.flatMap((pull) =>
       (summed ? [1] : [1, 2]).flatMap((parts) => {
-        const own = steps.map(({ rows }) => averaged(rows, pull, summed, parts));
+        const own = steps.map(({ rows }) => averaged(rows, ({ error }) => pull(error), summed, parts));
         return weights.flatMap((weight) =>
           slopes.map((slope) =>
             read(
+              tensor,
               steps,
               own.map((one) => weight * slope * one),
+              summed,
             ),
           ),
         );
@@ -189,44 +265,86 @@ class CriticPass implements Pass {
   }
 }
 
-/** The pull of some rows: their sum, their mean, or the mean of two halves' means where gradients are gathered over two passes. */
-function averaged(rows: readonly Row[], pull: (error: number) => number, summed: boolean, parts: number): number {
+const leakText = (name: string, fits: number, all: number) =>
+  told(
+    `The policy loss reaches ${name}'s critic: its advantage is the return less the value of this step and carries gradients. On ${fits} of ${all} steps the critic's gradient agrees only with the policy loss's part added.`,
+    `策略损失影响了 ${name} 的价值网络：其优势是回报减去这一步的价值，且带有梯度。在 ${all} 步中有 ${fits} 步，只有加上策略损失的部分，价值网络的梯度才一致。`,
+  );
+
+/** The place of each step in its policy's order, other networks' steps counted. */
+function placesOf({ steps }: Iteration): Map<number, number> {
+  const places = new Map<number, number>();
+  if (!steps) return places;
+  const [epoch, minibatch, policy] = [steps.column('epoch')!, steps.column('minibatch')!, steps.column('policy')];
+  const counts = new Map<number, number>();
+  for (let i = 0; i < steps.rows; i++) {
+    const who = policy ? policy[i] : 0;
+    const place = counts.get(who) ?? 0;
+    counts.set(who, place + 1);
+    places.set(stepKey(epoch[i], minibatch[i], who), place);
+  }
+  return places;
+}
+
+/** The mean of some rows, their sum, or the mean of two halves' means where gradients are gathered over two passes. */
+function averaged(rows: readonly Row[], of: (row: Row) => number, summed: boolean, parts: number): number {
   const size = Math.ceil(rows.length / parts);
   let mean = 0;
   for (let from = 0; from < rows.length; from += size) {
     let [sum, total] = [0, 0];
-    for (const { error, weight } of rows.slice(from, from + size)) {
-      sum += weight * pull(error);
-      total += weight;
+    for (let i = from; i < Math.min(rows.length, from + size); i++) {
+      sum += rows[i].weight * of(rows[i]);
+      total += rows[i].weight;
     }
     mean += sum / (summed ? 1 : total * parts);
   }
   return mean;
 }
 
-/** How many steps tell a gradient of their own rows from a sum, and which of the two they follow. */
-function read(steps: readonly Step[], own: readonly number[]): Reading {
-  const found = { told: 0, own: 0, added: 0, proof: new ProofStore() };
+/** How many steps tell a gradient of their own rows from another, and which they follow. */
+function read(tensor: number, steps: readonly Step[], own: readonly number[], summed: boolean): Reading {
+  const zero = () => ({ own: 0, added: 0, plain: 0, ratio: 0 });
+  const proofs = () => ({
+    own: new ProofStore(),
+    added: new ProofStore(),
+    plain: new ProofStore(),
+    ratio: new ProofStore(),
+  });
+  const found: Reading = { tensor, told: zero(), fits: zero(), proofs: proofs() };
   const longest = steps.map(({ norm }) => norm).sort((a, b) => b - a);
   // Clipped entry by entry, several steps have the same length, and none a greater.
   const clipped = longest[1] >= (1 - limits.rounding.value) * longest[0];
   const most = clipped ? longest[0] : Number.POSITIVE_INFINITY;
-  let sum = 0;
-  for (const [i, { norm, scale }] of steps.entries()) {
-    const noise = limits.valueFormula.value * scale * (Math.abs(sum) + Math.abs(own[i]));
-    sum = Math.max(-most, Math.min(most, scale * (sum + own[i])));
-    if (!Number.isFinite(sum)) break;
-    const added = Math.abs(sum);
+  for (const [i, { norm, scale, rows, follows, carries }] of steps.entries()) {
     const alone = Math.min(most, Math.abs(scale * own[i]));
-    const fits = (value: number) => Math.abs(norm - value) <= slack * value + noise;
     // At the limit any larger gradient looks the same.
-    if (norm >= (1 - limits.rounding.value) * most) continue;
-    if (Math.abs(added - alone) <= limits.apartFormulas.value * (slack * Math.max(added, alone) + noise)) continue;
-    found.told++;
-    if (fits(alone)) found.own++;
-    if (!fits(added)) continue;
-    found.added++;
-    found.proof.step(norm, alone, added);
+    if (!Number.isFinite(alone) || norm >= (1 - limits.rounding.value) * most) continue;
+    const before = follows ? steps[i - 1].norm : 0;
+    const given: Record<Kind, number[]> = {
+      own: [own[i]],
+      // The sign of the gradient before is not recorded.
+      added: follows ? [own[i] + before, own[i] - before] : [],
+      plain: carries && rows.length > 0 ? [own[i] + averaged(rows, (row) => row.plain, summed, 1)] : [],
+      ratio: carries && rows.length > 0 ? [own[i] + averaged(rows, (row) => row.ratio, summed, 1)] : [],
+    };
+    const noise = limits.valueFormula.value * scale * (before + Math.abs(own[i]));
+    const fits = (value: number) => Math.abs(norm - value) <= slack * value + noise;
+    let tells = false;
+    for (const kind of kinds) {
+      const lengths = given[kind].map((one) => Math.min(most, Math.abs(scale * one)));
+      const apart = (value: number) =>
+        Math.abs(value - alone) > limits.apartFormulas.value * (slack * Math.max(value, alone) + noise);
+      if (kind === 'own' || lengths.length === 0 || !lengths.every(apart)) continue;
+      tells = true;
+      found.told[kind]++;
+      const fitting = lengths.find(fits);
+      if (fitting === undefined) continue;
+      found.fits[kind]++;
+      found.proofs[kind].step(norm, alone, fitting);
+    }
+    if (!tells) continue;
+    found.told.own++;
+    if (fits(alone)) found.fits.own++;
   }
   return found;
 }

@@ -48,6 +48,8 @@ interface Step extends LossStep {
 
 export class FormulaWitness {
   private readonly policies = new Map<number, Told>();
+  /** The upper clip, where it is farther from 1 than the declared one. */
+  high: number | null = null;
 
   constructor(private readonly run: Run) {}
 
@@ -85,7 +87,7 @@ export class FormulaWitness {
       const tell = own.filter(({ usual }) => !usual);
       // A clip that follows a schedule gives other figures than the declared one, the same clip in all steps of an update; a formula that needs no other clip than the declared one is heard first.
       const declared = this.run.declares('clip') && forms.some((form) => givesAll(form, own));
-      if (tell.length > 0 && !declared && clipOf(tell, surrogate) !== null) continue;
+      if (tell.length > 0 && !declared && (clipOf(tell, surrogate) !== null || this.clipsHigher(tell))) continue;
       if (tell.length > 0) scheduled = false;
       const told = this.policies.get(policy) ?? {
         steps: 0,
@@ -103,6 +105,22 @@ export class FormulaWitness {
       for (const form of forms) this.count(form, own, tell, told);
     }
     return scheduled;
+  }
+
+  /** Whether one upper clip, farther from 1 than the lower one, gives all steps, and the same in every update. */
+  private clipsHigher(steps: readonly Step[]): boolean {
+    const low = steps[0].clip;
+    const term = ({ ratio, advantage: a }: WeighedRow, high: number) =>
+      Math.min(ratio * a, Math.min(Math.max(ratio, 1 - low), 1 + high) * a);
+    if (this.high === null) {
+      const found = this.run.declares('clip') && steps.length >= limits.fitRows.value ? clipOf(steps, term) : null;
+      if (found === null || found < low * (1 + limits.formulaSame.value)) return false;
+      this.high = found;
+    }
+    const given = steps.filter(
+      ({ told, slack, rows }) => Math.abs(told + meanOf(rows, (row) => term(row, this.high!))) <= slack,
+    );
+    return given.length >= limits.formulaExact.value * steps.length;
   }
 
   /** Which steps a formula gives; with the clip in use, or else with whichever one clip gives nearly all of them. */

@@ -2,7 +2,7 @@
 import { told } from '../../../language/language.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, type Remark } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
@@ -240,10 +240,19 @@ class LossPass implements Pass {
   }
 
   private remarks(): Pick<Outcome, 'remarks'> {
-    if (![...this.policies.values()].some((counts) => (counts.get('plain')?.count ?? 0) > 2)) return {};
+    const remarks: Remark[] = [];
+    if (this.witness.high !== null)
+      remarks.push(
+        conventionRemark(
+          'clip-higher',
+          `Ratios are clipped at 1 + ${figure(this.witness.high)} above, farther from 1 than the declared clip below.`,
+        ),
+      );
     const summary =
       'The policy loss is the log-probability times the advantage, without a ratio to the old one, and every batch is passed over once.';
-    return { remarks: [conventionRemark('objective-without-ratio', summary)] };
+    if ([...this.policies.values()].some((counts) => (counts.get('plain')?.count ?? 0) > 2))
+      remarks.push(conventionRemark('objective-without-ratio', summary));
+    return remarks.length > 0 ? { remarks } : {};
   }
 
   private policy(counts: Map<Formula, Count>, when: readonly number[], evidence: Finding['evidence']): Finding[] {

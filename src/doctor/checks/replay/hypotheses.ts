@@ -29,6 +29,10 @@ export const singles: readonly ReplayHypothesis[] = [
   { cause: 'stochastic-forward', transform: new SecondPass() },
   { cause: 'mask-not-replayed', transform: new Mask('update') },
   { cause: 'mask-not-replayed', transform: new Mask('none') },
+  { cause: 'mask-not-replayed', transform: new Mask('next') },
+  { cause: 'mask-not-replayed', transform: new Mask('previous') },
+  { cause: 'mask-not-replayed', transform: new Mask('multiplied') },
+  { cause: 'mask-not-replayed', transform: new Mask('sampling') },
   { cause: 'temperature-mismatch', transform: new Temperature('update', unfitted) },
   { cause: 'temperature-mismatch', transform: new Temperature('sampling', unfitted) },
   ...([-1, 1] as const).flatMap((steps) =>

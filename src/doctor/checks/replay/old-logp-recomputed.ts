@@ -25,6 +25,8 @@ class OldLogpPass implements Pass {
   /** Rows of later steps whose new_logp has left the stored old_logp. */
   private moved = 0;
   private following = 0;
+  /** Those of them in the first minibatch of a later pass: the ratio is 1 there where old_logp is taken anew before every pass. */
+  private readonly passes = { moved: 0, following: 0 };
   private onset = Number.POSITIVE_INFINITY;
   private readonly proof = new ProofStore();
   private readonly agents = new Map<number, { moved: number; following: number }>();
@@ -40,6 +42,7 @@ class OldLogpPass implements Pass {
     const weight = replays.column('weight');
     const agent = samples.column('agent')!;
     const following: number[] = [];
+    const [epoch, minibatch] = [replays.column('epoch')!, replays.column('minibatch')!];
     const [exact, related] = [limits.replayExact.value, limits.replayRelated.value];
     let latest = -1;
     let own = { moved: 0, following: 0 };
@@ -53,9 +56,12 @@ class OldLogpPass implements Pass {
         own = this.agents.get(who) ?? { moved: 0, following: 0 };
         this.agents.set(who, own);
       }
+      const begins = epoch[i] > 0 && minibatch[i] === 0;
+      if (begins) this.passes.moved++;
       own.moved++;
       this.moved++;
       if (Math.abs(fresh[i] - used[i]) > Math.min(exact, related * gap)) continue;
+      if (begins) this.passes.following++;
       own.following++;
       this.following++;
       this.onset = Math.min(this.onset, iteration.number);
@@ -80,6 +86,10 @@ class OldLogpPass implements Pass {
     const affected = [...this.agents].filter(
       ([, { moved, following }]) => following >= limits.most.value * moved && following >= fewestRows,
     );
+    const { passes } = this;
+    const everyPass = passes.moved >= fewestRows && passes.following >= limits.nearlyAll.value * passes.moved;
+    const eachStep = affected.length > 0;
+    if (!eachStep && everyPass) affected.push(...this.agents);
     if (affected.length === 0) return { status: 'pass', measured, expected, findings: [] };
     const moved = affected.reduce((sum, [, own]) => sum + own.moved, 0);
     const following = affected.reduce((sum, [, own]) => sum + own.following, 0);
@@ -91,13 +101,17 @@ class OldLogpPass implements Pass {
       findings: [
         {
           cause: 'old-logp-recomputed',
-          confidence: confidence(following / moved, following),
+          confidence: eachStep
+            ? confidence(following / moved, following)
+            : confidence(passes.following / passes.moved, passes.following),
           agents: affected.map(([agent]) => agent).sort((a, b) => a - b),
           onset: this.onset,
           rows: following,
           transform,
           ...this.proof.prove('log-probability', 'old_logp in the loss', 'old_logp as stored', transform),
-          summary: `The policy moved on ${moved} rows of later steps, yet on ${following} of them old_logp equals new_logp: the ratio is 1 whatever the update does.`,
+          summary: eachStep
+            ? `The policy moved on ${moved} rows of later steps, yet on ${following} of them old_logp equals new_logp: the ratio is 1 whatever the update does.`
+            : `Where a later pass over the batch begins, old_logp equals new_logp on ${passes.following} of ${passes.moved} rows whose log-probability has moved: it is taken anew before every pass, so that the clip no longer bounds the whole update.`,
           evidence: [
             { check: 'old-logp-kept', measured: { share: figure(following / moved) }, expected: { share: 0 } },
           ],

@@ -3,7 +3,7 @@
 import { told } from '../../../language/language.ts';
 import type { Transform } from '../transform.ts';
 
-export type LossForm = 'sum' | 'all-pairs' | 'negated' | 'unmasked';
+export type LossForm = 'sum' | 'all-pairs' | 'negated' | 'unmasked' | 'beside';
 export type LossTerm = 'policy' | 'value' | 'entropy' | 'whole';
 
 export class LossIs implements Transform {
@@ -18,6 +18,11 @@ export class LossIs implements Transform {
     if (this.form === 'sum') return told('sum over the minibatch', '小批次上的和');
     if (this.form === 'unmasked')
       return told('mean over all rows, those without weight too', '所有行上的均值，包括没有权重的行');
+    if (this.form === 'beside')
+      return told(
+        "with the policy loss beside it, whose advantages carry the value's gradient",
+        '同时加上策略损失，其优势带有价值的梯度',
+      );
     if (this.form === 'negated') {
       if (this.of === 'entropy') return told('sign of the entropy term', '熵项的符号');
       return told(`sign of the ${this.of} loss`, `${this.of === 'policy' ? '策略' : '价值'}损失的符号`);

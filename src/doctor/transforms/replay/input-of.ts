@@ -36,7 +36,8 @@ export class InputOf implements ReplayTransform {
     const other = this.other(rows);
     if (other < 0) return this.steps === 'any' ? 0 : 1;
     if (rows.sampled.subset) return sharedAlike(rows, other);
-    return other !== row.sample && alike(rows, row.replay, other, 0) ? 2 : 0;
+    // Neighbours whose inputs are the same, as of an agent that waits, tell nothing.
+    return other !== row.sample && alike(rows, row.replay, other, 0) && !alike(rows, row.replay, row.sample, 0) ? 2 : 0;
   }
 
   score(rows: ReplayRows): number {

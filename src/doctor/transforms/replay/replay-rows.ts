@@ -23,6 +23,8 @@ export interface ReplayRow {
 export interface View {
   temperature: number;
   mask: 'own' | 'none' | 'update';
+  /** The sample whose mask it is, where that is not the row's own. */
+  maskRow?: number;
   limit?: number;
   place: number;
 }
@@ -155,7 +157,7 @@ export class ReplayRows {
   private distribution(view: View, into: Distribution): Distribution {
     const { sample, replay } = this.row;
     const row = this.baseIsReplay ? replay : sample;
-    const [mask, maskRow] = view.mask === 'update' ? [this.replayed, replay] : [this.sampled, sample];
+    const [mask, maskRow] = view.mask === 'update' ? [this.replayed, replay] : [this.sampled, view.maskRow ?? sample];
     return into.of(this.base, row, view.temperature, view.mask !== 'none', mask, maskRow, view.limit);
   }
 }
