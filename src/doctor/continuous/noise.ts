@@ -31,7 +31,7 @@ export class Noise {
       if (!Number.isFinite(distance) || !Number.isFinite(spread.values[i])) continue;
       for (const kind of kinds) this.squares[kind] += (distance / deviationOf(kind, spread.values[i])) ** 2;
       z[i] = distance / deviationOf('own', spread.values[i]);
-      this.fourths += z[i] ** 4;
+      this.fourths += (z[i] * z[i]) ** 2;
       this.count++;
       const times = (seen.get(raw.values[i]) ?? 0) + 1;
       seen.set(raw.values[i], times);
@@ -70,7 +70,7 @@ export class Noise {
     const square = this.spread('own');
     if (this.silent || Math.abs(square - 1) < limits.unitSpread.value * Math.sqrt(2 / this.count)) return null;
     // Of a Gaussian, fourth powers average three times the square of the squares' average.
-    const shape = this.fourths / this.count / (3 * square * square);
+    const shape = this.fourths / this.count / (limits.gaussianFourth.value * square * square);
     const gaussian = Math.abs(shape - 1) <= limits.gaussianShape.value;
     return square < limits.rounding.value ? 0 : gaussian ? Math.sqrt(square) : null;
   }

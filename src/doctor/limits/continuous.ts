@@ -50,6 +50,12 @@ export const continuous = {
     'standard errors within which another deviation must give them',
     'What the actions were really drawn with fits as well as chance allows.',
   ),
+  gaussianFourth: limit(
+    'definition',
+    3,
+    "average fourth power of a Gaussian's noise, over the square of its average square",
+    'A property of the distribution.',
+  ),
   gaussianShape: limit(
     'tolerance',
     0.25,
