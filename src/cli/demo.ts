@@ -70,6 +70,8 @@ async function run(name: string, options: { seed: number; out: string }, paint: 
     steps,
     out: folder,
     evaluate: 1000,
+    // The studio's list says how long a run took.
+    clock: true,
     fault,
   });
   const examined = await examine(await openRecording(folder), { only: [] }, noProject);
