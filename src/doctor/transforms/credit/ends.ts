@@ -57,10 +57,23 @@ export class Ends implements CreditTransform {
     const credit = iteration.advantages(this.rule, rule);
     // A bootstrap that was not recorded is taken from the credit itself, which then proves nothing.
     const { boot } = iteration.flow(this.rule)!;
-    if (!this.credible(rows, rule.gamma)) return null;
+    if (!this.credible(rows, rule.gamma) || (this.rule === 'lateWithin' && !this.known(rows))) return null;
     if (credit && rule.gamma !== 0)
       for (let i = 0; i < boot.length; i++) if (Number.isNaN(boot[i])) credit[i] = Number.NaN;
     return credit;
+  }
+
+  /** Whether what follows ends was recorded: read late within its own episode an end is not read at all, and without that value it would explain whatever stands there. */
+  private known({ iteration }: CreditRows): boolean {
+    const { terminated } = iteration.credit!;
+    const { boot } = iteration.flow(this.rule)!;
+    let [known, all] = [0, 0];
+    for (let i = 0; i < boot.length; i++) {
+      if (terminated[i] !== 1) continue;
+      all++;
+      if (!Number.isNaN(boot[i])) known++;
+    }
+    return known >= limits.most.value * all;
   }
 
   /** Whether what moved ends must have bootstrapped looks like a value, and not like the recorded end; else anything that is wrong at some ends would look like a moved one. */
