@@ -179,7 +179,7 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
     await page.click('button:text-is("Investigate")');
     await page.waitForSelector('option:text-matches("^unfair")', { state: 'attached' });
     await page.waitForSelector('.verdict.faulty');
-    expect(await textOf('article header code')).toBe('environment-seat-bias');
+    expect(await textOf('.verdict .kind code')).toBe('environment-seat-bias');
     await page.waitForSelector('#stage-random-play .chart svg');
   });
 
