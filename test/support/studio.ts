@@ -138,10 +138,13 @@ export function studioPage(make?: (runs: string) => Promise<void>) {
 export const english = (page: Page): Promise<string[]> =>
   page.locator('main :is(td, th, p, h1, h2, h3, li, small, figcaption, label, button, summary)').evaluateAll((all) =>
     all
-      .filter((one) => !one.closest('pre, code, details:not([open])') && (one as HTMLElement).offsetParent !== null)
+      .filter(
+        (one) =>
+          !one.closest('pre, code, [translate=no], details:not([open])') && (one as HTMLElement).offsetParent !== null,
+      )
       .map((one) => {
         const words = one.cloneNode(true) as HTMLElement;
-        for (const code of words.querySelectorAll('pre, code, option')) code.remove();
+        for (const code of words.querySelectorAll('pre, code, option, [translate=no]')) code.remove();
         return words.textContent!.trim();
       })
       .filter((text) => /[a-z]{3,} [a-z]{2,} [a-z]{2,}/i.test(text)),

@@ -58,7 +58,9 @@ const bare = new Set(['fault', 'game', 'algorithm']);
 const mostParts = 4;
 
 export function nameOf(settings: Record<string, string>, keys: readonly string[]): string {
-  const told = keys.filter((key) => settings[key] !== undefined && !(key === 'fault' && settings.fault === 'none'));
+  // What is not set is no part of a name.
+  const set = (key: string) => settings[key] !== undefined && settings[key] !== 'null';
+  const told = keys.filter((key) => set(key) && !(key === 'fault' && settings.fault === 'none'));
   const others = told.filter(
     (key) => key !== 'seed' && !key.startsWith('gameSettings') && !key.startsWith('optimizer'),
   );
