@@ -12,7 +12,7 @@ import { lackingNote } from './checks/lacking.ts';
 import { policyReplay } from './checks/replay/policy-replay.ts';
 import type { Cause, Diagnosis } from './diagnosis.ts';
 import { figure } from './diagnosis.ts';
-import { undoSlips } from './evidence/column-slips.ts';
+import { ColumnSlips } from './evidence/column-slips.ts';
 import { Iteration } from './evidence/iteration.ts';
 import { findNotFinite } from './evidence/not-finite.ts';
 import { measureInputs } from './evidence/observations.ts';
@@ -68,6 +68,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
       );
   const passes = chosen.map((check) => ({ check, pass: check.start(run) }));
   const readings = new RunReadings(run);
+  const slips = new ColumnSlips(run);
   await measureInputs(recording, run);
   // A table that cannot be read is told of by the judge.
   await readReturns(recording, run).catch(() => run.returns.clear());
@@ -88,7 +89,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
       iteration.renumber(numbers.sample);
       run.misrecorded ??= misnumberedText(numbers, slice.number);
     }
-    if (!run.tokens) undoSlips(iteration);
+    if (!run.tokens) slips.undo(iteration);
     if (replayer) await runPolicies(iteration, replayer, run);
     for (const { pass } of passes) pass.iteration(iteration);
     if (run.tokens) run.tokens.iteration(iteration);

@@ -94,3 +94,20 @@ export class ProofStore {
     return proved({ ...columns, iteration: 0, quantity, labels, point: this.point });
   }
 }
+
+/** The same cause of several policies is one finding. */
+export function merge(findings: Finding[]): Finding[] {
+  const byCause = new Map<string, Finding>();
+  for (const finding of findings) {
+    const first = byCause.get(finding.cause);
+    if (!first) {
+      byCause.set(finding.cause, finding);
+      continue;
+    }
+    first.agents = [...new Set([...first.agents, ...finding.agents])].sort((a, b) => a - b);
+    first.rows += finding.rows;
+    first.onset = Math.min(first.onset, finding.onset);
+    first.confidence = Math.max(first.confidence, finding.confidence);
+  }
+  return [...byCause.values()];
+}

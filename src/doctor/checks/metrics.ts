@@ -6,8 +6,8 @@ import { conventionRemark } from '../conventions.ts';
 import { type Finding, figure, type Outcome, type Remark } from '../diagnosis.ts';
 import type { Iteration } from '../evidence/iteration.ts';
 import type { Run } from '../evidence/run.ts';
-import { reportedSteps } from '../evidence/steps/reported-steps.ts';
-import { stepKey } from '../evidence/steps/step-key.ts';
+import { reportedSteps, unmasked } from '../evidence/steps/reported-steps.ts';
+import { keyOf } from '../evidence/steps/step-key.ts';
 import type { StepStat } from '../evidence/steps/step-stats.ts';
 import { ProofStore } from '../found.ts';
 import { limits } from '../limits.ts';
@@ -222,8 +222,7 @@ class MetricsPass implements Pass {
       const close = (other: number) =>
         Math.abs(value - other) <= metric.slack(stat, noise) + limits.metric.value * Math.abs(other);
       tally.steps++;
-      const half = () => iteration.halves.get(stepKey(stat.epoch, stat.minibatch, stat.policy)) ?? stat;
-      const all = () => iteration.unweighed?.get(stepKey(stat.epoch, stat.minibatch, stat.policy));
+      const half = () => iteration.halves.get(keyOf(stat)) ?? stat;
       let right = false;
       let honest = Number.NaN;
       for (const [name, pick] of Object.entries(metric.right)) {
@@ -237,7 +236,7 @@ class MetricsPass implements Pass {
         const halved = pick(half(), context);
         if (close(halved)) right = true;
         else tally.miss(byHalves(name), iteration.number, stat.rows, value, halved);
-        const whole = pick(all() ?? stat, context);
+        const whole = pick(unmasked(iteration, stat) ?? stat, context);
         if (close(whole)) right = true;
         else tally.miss(overAll(name), iteration.number, stat.rows, value, whole);
       }

@@ -2,10 +2,10 @@
  * Whether columns of the samples were recorded by another convention than they are read by: the two kinds of end exchanged, ends one row late or early, values of the row beside. The credit of all rows must agree
  * once the slip is undone; and where a program could have made the same mistake, a column that its credit does not use must bear it out. Then the program is sound, and the checks go by the columns as they are meant.
  */
-import { told } from '../../language/language.ts';
+import { type Pair, told } from '../../language/language.ts';
 import { type CreditInputs, flow } from '../../math/advantages.ts';
 import { buildChains, type Chains } from '../../math/chains.ts';
-import { type Convention, conventionRemark } from '../conventions.ts';
+import { conventionRemark } from '../conventions.ts';
 import { creditSlack } from '../credit-rule.ts';
 import { limits } from '../limits.ts';
 import type { Iteration } from './iteration.ts';
@@ -13,34 +13,38 @@ import { type Rows, rowsWhere } from './rows.ts';
 import type { Run } from './run.ts';
 
 interface Slip {
-  en: string;
-  zh: string;
-  remedy: readonly [en: string, zh: string];
+  /** Says so, once. */
+  tell(run: Run, iteration: number): void;
   /** The columns as they are meant. */
   undone(samples: Rows, chains: Chains): Columns | null;
   /** The row that a row's own number stands with, or -1 where it was not recorded. */
   from?: 'streamNext' | 'streamPrevious';
-  /** It only leaves something out that the rows tell. */
-  remark?: Convention;
   /** Whether something besides the credit says so. */
   witnessed(iteration: Iteration, meant: Columns): boolean;
 }
 
 type Columns = Record<string, ArrayLike<number>>;
 
-const flagRemedy = [
+const misrecorded =
+  (en: string, zh: string, remedy: Pair): Slip['tell'] =>
+  (run, iteration) => {
+    run.misrecorded ??= told(
+      `since iteration ${iteration} ${en} in the recording, and with that undone the credit of all rows is right. The recording call is the likely mistake, not the program: ${remedy[0]}`,
+      `自第 ${iteration} 次迭代起，记录中${zh}；改正后所有行的优势都正确。很可能是录制调用有误，而不是程序：${remedy[1]}`,
+    );
+  };
+
+const flagRemedy: Pair = [
   "give samples(terminated=, truncated=) what the environment returned for the row's own action, such as dones[t + 1] where a program keeps the flag that came before each row",
   '请把环境对该行自己的动作所返回的标志交给 samples(terminated=, truncated=)；若程序保存的是每行之前的标志，那就是 dones[t + 1]',
-] as const;
+];
 
 const slips: readonly Slip[] = [
   {
-    en: '`terminated` and `truncated` are exchanged',
-    zh: '`terminated` 与 `truncated` 互换了',
-    remedy: [
+    tell: misrecorded('`terminated` and `truncated` are exchanged', '`terminated` 与 `truncated` 互换了', [
       'give samples(terminated=, truncated=) the ends of the game and those of its time limit, in this order',
       '请依次把游戏的终止与时间上限的截断交给 samples(terminated=, truncated=)',
-    ],
+    ]),
     undone: (samples) => {
       const [terminated, truncated] = [samples.column('terminated'), samples.column('truncated')];
       return terminated && truncated ? { terminated: truncated, truncated: terminated } : null;
@@ -53,17 +57,13 @@ const slips: readonly Slip[] = [
     },
   },
   {
-    en: 'every end stands one row late',
-    zh: '每个结束标志都晚了一行',
-    remedy: flagRemedy,
+    tell: misrecorded('every end stands one row late', '每个结束标志都晚了一行', flagRemedy),
     from: 'streamNext',
     undone: (samples, { streamNext, streamPrevious }) => endsFrom(samples, streamNext, streamPrevious),
     witnessed: endsWitnessed,
   },
   {
-    en: 'every end stands one row early',
-    zh: '每个结束标志都早了一行',
-    remedy: flagRemedy,
+    tell: misrecorded('every end stands one row early', '每个结束标志都早了一行', flagRemedy),
     from: 'streamPrevious',
     undone: (samples, { streamPrevious }) => endsFrom(samples, streamPrevious, streamPrevious),
     witnessed: endsWitnessed,
@@ -71,12 +71,14 @@ const slips: readonly Slip[] = [
   ...(['streamNext', 'streamPrevious'] as const).map(
     (link): Slip => ({
       from: link,
-      en: `\`value\` stands one row ${link === 'streamNext' ? 'late' : 'early'}`,
-      zh: `\`value\` ${link === 'streamNext' ? '晚' : '早'}了一行`,
-      remedy: [
-        "give samples(value=) what the critic said of the row's own observation",
-        '请把价值网络对该行自己观测的输出交给 samples(value=)',
-      ],
+      tell: misrecorded(
+        `\`value\` stands one row ${link === 'streamNext' ? 'late' : 'early'}`,
+        `\`value\` ${link === 'streamNext' ? '晚' : '早'}了一行`,
+        [
+          "give samples(value=) what the critic said of the row's own observation",
+          '请把价值网络对该行自己观测的输出交给 samples(value=)',
+        ],
+      ),
       undone: (samples, chains) => {
         const value = samples.column('value');
         return value && { value: moved(value, chains[link]) };
@@ -86,30 +88,30 @@ const slips: readonly Slip[] = [
   ),
 ];
 
-/** By run: the slip found, or null once an iteration with ends enough is right as recorded. */
-const decided = new WeakMap<Run, Slip | null>();
+export class ColumnSlips {
+  /** The slip found, or null once an iteration with ends enough is right as recorded. */
+  private decided: Slip | null | undefined;
 
-/** Goes by the columns as they are meant where they were recorded otherwise; what was wrong is told once. */
-export function undoSlips(iteration: Iteration): void {
-  const { run, samples, chains } = iteration;
-  if (!samples || !chains || decided.get(run) === null) return;
-  const slip = decided.get(run) ?? find(iteration);
-  const meant = slip?.undone(samples, chains);
-  if (!slip || !meant) return;
-  if (slip.from) fill(iteration, meant, chains[slip.from]);
-  if (!decided.has(run) && slip.remark)
-    run.remarks.push(
-      conventionRemark(
-        slip.remark,
-        'Rows of several environments lie one after the other, and `env` was not recorded: credit breaks off where one begins.',
-      ),
-    );
-  else if (!decided.has(run)) run.misrecorded ??= textOf(slip, iteration.number);
-  decided.set(run, slip);
-  iteration.replaceSamples(meant);
+  constructor(private readonly run: Run) {}
+
+  /** Goes by the columns as they are meant where they were recorded otherwise; what was wrong is told once. */
+  undo(iteration: Iteration): void {
+    const { samples, chains } = iteration;
+    if (!samples || !chains || this.decided === null) return;
+    const slip = this.decided ?? find(iteration);
+    if (slip === 'none') this.decided = null;
+    if (!slip || slip === 'none') return;
+    const meant = slip.undone(samples, chains);
+    if (!meant) return;
+    if (slip.from) fill(iteration, meant, chains[slip.from]);
+    if (!this.decided) slip.tell(this.run, iteration.number);
+    this.decided = slip;
+    iteration.replaceSamples(meant);
+  }
 }
 
-function find(iteration: Iteration): Slip | null {
+/** The slip that the rows show, or 'none' where they show that there is none; null where they tell nothing. */
+function find(iteration: Iteration): Slip | 'none' | null {
   const { run, samples, chains, credit } = iteration;
   const figures = { gamma: run.number('gamma'), lambda: run.number('lambda') };
   const recorded = samples!.column('advantage');
@@ -136,8 +138,7 @@ function find(iteration: Iteration): Slip | null {
   if (length !== null) return oneAfterTheOther(length);
   if (own.wrong < limits.fewestRows.value) {
     const ends = count(credit.terminated) + (credit.truncated ? count(credit.truncated) : 0);
-    if (ends >= limits.fewestSteps.value && own.known > 0) decided.set(run, null);
-    return null;
+    return ends >= limits.fewestSteps.value && own.known > 0 ? 'none' : null;
   }
   const found = slips.find((slip) => {
     const meant = slip.undone(samples!, chains!);
@@ -158,17 +159,21 @@ function spacing({ terminated, truncated, chains: { rows } }: CreditInputs, wron
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
   const length = wrong.reduce((found, row) => divisor(found, row + 1), rows);
   if (wrong.length < limits.fewestSteps.value || length < limits.fewestRows.value) return null;
+  const breaks = new Set(wrong);
   for (let row = length - 1; row < rows - 1; row += length)
-    if (terminated[row] !== 1 && truncated?.[row] !== 1 && !wrong.includes(row)) return null;
+    if (terminated[row] !== 1 && truncated?.[row] !== 1 && !breaks.has(row)) return null;
   return length;
 }
 
 /** Credit was never taken across them, so the environments are told apart as the program did; nothing is misread, and a remark says so. */
 const oneAfterTheOther = (length: number): Slip => ({
-  en: '',
-  zh: '',
-  remedy: ['', ''],
-  remark: 'environments-not-told',
+  tell: ({ remarks }) =>
+    remarks.push(
+      conventionRemark(
+        'environments-not-told',
+        'Rows of several environments lie one after the other, and `env` was not recorded: credit breaks off where one begins.',
+      ),
+    ),
   undone: (samples) => {
     if (samples.rows % length !== 0) return null;
     const env = Int32Array.from({ length: samples.rows }, (_, row) => Math.floor(row / length));
@@ -266,9 +271,3 @@ function valuesWitnessed({ replays, first }: Iteration, { value }: Columns): boo
   }
   return all >= limits.fewestRows.value && same >= limits.exactly.value * all;
 }
-
-const textOf = ({ en, zh, remedy }: Slip, iteration: number) =>
-  told(
-    `since iteration ${iteration} ${en} in the recording, and with that undone the credit of all rows is right. The recording call is the likely mistake, not the program: ${remedy[0]}`,
-    `自第 ${iteration} 次迭代起，记录中${zh}；改正后所有行的优势都正确。很可能是录制调用有误，而不是程序：${remedy[1]}`,
-  );

@@ -132,3 +132,7 @@ export function gather(values: ArrayLike<number>, rows: ArrayLike<number>): Floa
   for (let i = 0; i < out.length; i++) out[i] = values[rows[i]];
   return out;
 }
+
+/** At most so many of a list, from all over it. */
+export const thinned = <T>(list: readonly T[], most: number): T[] =>
+  list.filter((_, i) => i % Math.ceil(list.length / most) === 0);

@@ -6,6 +6,7 @@ import { budgets } from '../../budgets.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { thinned } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { proved } from '../../found.ts';
 import { limits } from '../../limits.ts';
@@ -133,7 +134,7 @@ class StoragePass implements Pass {
     if (findings.length > 0) return { status: 'fail', measured, expected, findings };
     // Clipped, scaled or normalised, stored rewards still follow those that were paid.
     const known = [...this.steps.values()].filter(({ paid, stored }) => Number.isFinite(paid + stored));
-    const few = known.filter((_, i) => i % Math.ceil(known.length / budgets.fitRows) === 0);
+    const few = thinned(known, budgets.fitRows);
     const [paid, stored] = [midRanks(few.map((step) => step.paid)), midRanks(few.map((step) => step.stored))];
     const line = new Pairs();
     for (let i = 0; i < few.length; i++) line.add(paid[i], stored[i]);

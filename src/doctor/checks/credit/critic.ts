@@ -8,7 +8,7 @@ import { onOneLine } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
-import { foundBy, ProofStore } from '../../found.ts';
+import { foundBy, merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { cellsOf } from '../../pairing/consensus.ts';
 import { Cover, type Trial, trialOf } from '../../pairing/cover.ts';
@@ -18,7 +18,6 @@ import { Permutation } from '../../transforms/credit/permutation.ts';
 import { TeamMean } from '../../transforms/credit/team-mean.ts';
 import { Affine } from '../../transforms/rows/affine.ts';
 import { InPlaceOf, inPlaceColumns } from '../../transforms/rows/in-place-of.ts';
-import { merge } from '../gradient/wiring.ts';
 import { CriticUnits, type Line } from './critic-units.ts';
 
 export const critic: Check = {

@@ -8,13 +8,12 @@ import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
 import { gather, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
-import { ProofStore } from '../../found.ts';
+import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { cellsOf } from '../../pairing/consensus.ts';
 import { Constant } from '../../transforms/credit/constant.ts';
 import { Raw } from '../../transforms/rows/raw.ts';
 import type { Transform } from '../../transforms/transform.ts';
-import { merge } from '../gradient/wiring.ts';
 import { centred, formText, type OddForm, oddForm, oneSign } from './normaliser-form.ts';
 
 export const normalisation: Check = {

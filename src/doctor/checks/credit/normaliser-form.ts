@@ -35,8 +35,7 @@ function formOf(used: ArrayLike<number>, own: (row: number) => number, cell: Int
   const line = new Pairs();
   for (const row of cell) line.add(own(row), used[row]);
   if (!(line.correlation ** 2 > 1 - limits.rounding.value)) return null;
-  const { mean, std } = spread(Float64Array.from(cell, own));
-  const { slope, intercept } = line;
+  const { slope, intercept, meanX: mean, spreadX: std } = line;
   // A deviation over n or n - 1 rows, and a small number against division by 0.
   const slack = limits.credit.value + 2 / cell.length;
   const same = (a: number, b: number) => Math.abs(a - b) <= slack * Math.abs(b);

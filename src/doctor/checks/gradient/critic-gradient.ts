@@ -10,13 +10,12 @@ import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
 import { replayedRows } from '../../evidence/steps/step-stats.ts';
-import { ProofStore } from '../../found.ts';
+import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Accumulated } from '../../transforms/loss/accumulated.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 import type { Transform } from '../../transforms/transform.ts';
 import { ClipScales } from './clip-scales.ts';
-import { merge } from './wiring.ts';
 
 export const criticGradient: Check = {
   id: 'critic-gradient',

@@ -8,9 +8,9 @@ import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
+import { merge } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { outputsOf } from './head-outputs.ts';
-import { merge } from './wiring.ts';
 
 export const direction: Check = {
   id: 'direction',

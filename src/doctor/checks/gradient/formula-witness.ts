@@ -4,9 +4,10 @@ import { budgets } from '../../budgets.ts';
 import { confidence } from '../../check.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { thinned } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import type { ReportedStep } from '../../evidence/steps/reported-steps.ts';
-import { stepKey } from '../../evidence/steps/step-key.ts';
+import { keyOf } from '../../evidence/steps/step-key.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossFormula, lossForm } from '../../transforms/loss/loss-formula.ts';
@@ -61,10 +62,9 @@ export class FormulaWitness {
   ): boolean {
     const odd = steps.filter(({ usual }) => !usual);
     const even = steps.filter(({ usual }) => usual);
-    const few = (list: typeof steps) => list.filter((_, i) => i % Math.ceil(list.length / budgets.formulaSteps) === 0);
     if (odd.length === 0 && this.policies.size === 0) return false;
     let scheduled = odd.length > 0;
-    const chosen = [...few(odd), ...few(even)];
+    const chosen = [odd, even].flatMap((list) => thinned(list, budgets.formulaSteps));
     const rows = lossRows(iteration, new Set(chosen.map(({ stat }) => keyOf(stat))));
     // Who declares a sum has chosen the step size for it.
     const summed = this.run.text('loss_reduction') === 'sum';
@@ -184,8 +184,6 @@ export class FormulaWitness {
     return findings;
   }
 }
-
-const keyOf = ({ epoch, minibatch, policy }: ReportedStep['stat']) => stepKey(epoch, minibatch, policy);
 
 const surrogate = ({ ratio, advantage: a }: WeighedRow, clip: number) =>
   Math.min(ratio * a, Math.min(Math.max(ratio, 1 - clip), 1 + clip) * a);

@@ -5,7 +5,7 @@ import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
-import { ProofStore } from '../../found.ts';
+import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Accumulated } from '../../transforms/loss/accumulated.ts';
 import { EntropyAlone } from '../../transforms/loss/entropy-alone.ts';
@@ -15,7 +15,6 @@ import type { Transform } from '../../transforms/transform.ts';
 import { BonusWitness } from './bonus-witness.ts';
 import { type Reading, readings } from './head-outputs.ts';
 import { type HeadStep, HeadSums, type Sums } from './head-sums.ts';
-import { merge } from './wiring.ts';
 
 export const headGradient: Check = {
   id: 'head-gradient',

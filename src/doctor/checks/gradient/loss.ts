@@ -7,13 +7,12 @@ import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
 import { reportedSteps, unmasked } from '../../evidence/steps/reported-steps.ts';
-import { stepKey } from '../../evidence/steps/step-key.ts';
+import { keyOf } from '../../evidence/steps/step-key.ts';
 import type { StepStat } from '../../evidence/steps/step-stats.ts';
-import { ProofStore } from '../../found.ts';
+import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 import { FormulaWitness } from './formula-witness.ts';
-import { merge } from './wiring.ts';
 
 export const loss: Check = {
   id: 'loss',
@@ -47,6 +46,12 @@ function given(formula: Formula, { loss, unclippedLoss, outerLoss, weight }: Ste
   if (formula === 'negated') return -loss;
   return formula === 'mean' ? loss : formula === 'unclipped' ? unclippedLoss : Number.NaN;
 }
+
+const close = (reported: number, value: number, slack: number) =>
+  Math.abs(reported - value) <= limits.lossRelative.value * Math.abs(value) + slack;
+
+/** What rounding adds to a loss without a ratio. */
+const plainNoise = ({ noise, largestLogp }: StepStat) => noise * Math.max(1, largestLogp);
 
 /** Whether every batch is passed over once. */
 const onePass = ({ replays }: Iteration) => !replays!.column('epoch')!.some((epoch) => epoch > 0);
@@ -140,10 +145,7 @@ class LossPass implements Pass {
     const scale = this.run.text('loss_reduction') === 'sum' ? stat.weight : 1;
     const fits = (loss: number) => Math.abs(reported - scale * loss) <= slack;
     // Halves are added up for those few runs whose steps are not means of their rows.
-    return (
-      fits(stat.loss) ||
-      fits(iteration.halves.get(stepKey(stat.epoch, stat.minibatch, stat.policy))?.loss ?? Number.NaN)
-    );
+    return fits(stat.loss) || fits(iteration.halves.get(keyOf(stat))?.loss ?? Number.NaN);
   }
 
   /** Where no formula with a ratio gives it: the sum or the opposite of the one without, told beside that one's mean. */
@@ -151,20 +153,15 @@ class LossPass implements Pass {
     const formula = this.formula(iteration, reported, stat);
     if (formula !== 'other' || !onePass(iteration)) return { formula, stat };
     const plain = { ...stat, loss: stat.plainLoss };
-    const near = (kind: Formula, noise: number) => {
-      const value = given(kind, plain);
-      return Math.abs(reported - value) <= limits.lossRelative.value * Math.abs(value) + noise;
-    };
-    const noise = stat.noise * Math.max(1, stat.largestLogp);
-    if (near('sum', noise * Math.sqrt(stat.rows))) return { formula: 'sum', stat: plain };
-    return near('negated', noise) ? { formula: 'negated', stat: plain } : { formula, stat };
+    const noise = plainNoise(stat);
+    if (close(reported, given('sum', plain), noise * Math.sqrt(stat.rows))) return { formula: 'sum', stat: plain };
+    return close(reported, given('negated', plain), noise) ? { formula: 'negated', stat: plain } : { formula, stat };
   }
 
   /** Which formula gives the reported number; null where several do and the step tells nothing. */
   private formula(iteration: Iteration, reported: number, stat: StepStat): Formula | null {
     const { noise } = stat;
-    const fits = (value: number, slack = noise) =>
-      Math.abs(reported - value) <= limits.lossRelative.value * Math.abs(value) + slack;
+    const fits = (value: number, slack = noise) => close(reported, value, slack);
     const healthy = fits(stat.loss) ? 'mean' : fits(stat.unclippedLoss) ? 'unclipped' : null;
     const wrong: Formula[] = [];
     if (fits(-stat.loss) || fits(-stat.unclippedLoss)) wrong.push('negated');
@@ -175,7 +172,7 @@ class LossPass implements Pass {
     if (fits(stat.outerLoss)) wrong.push('outer');
     if (healthy && wrong.length === 0) return healthy;
     if (healthy) return null;
-    const half = iteration.halves.get(stepKey(stat.epoch, stat.minibatch, stat.policy));
+    const half = iteration.halves.get(keyOf(stat));
     const custom =
       half && (fits(half.loss) || fits(half.unclippedLoss)) ? 'mean' : this.plain(iteration, stat, half, fits);
     if (custom) return wrong.length > 0 ? null : custom;
@@ -198,7 +195,7 @@ class LossPass implements Pass {
   ): 'plain' | null {
     if (!onePass(iteration)) return null;
     const summed = this.run.text('loss_reduction') === 'sum';
-    const noise = stat.noise * Math.max(1, stat.largestLogp);
+    const noise = plainNoise(stat);
     const given = [summed ? stat.plainLoss * stat.weight : stat.plainLoss, ...(half ? [half.plainLoss] : [])];
     return given.some((value) => fits(value, noise * (summed ? Math.sqrt(stat.rows) : 1))) ? 'plain' : null;
   }

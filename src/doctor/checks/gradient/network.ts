@@ -7,9 +7,9 @@ import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { merge } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Distribution, Scores } from '../../pairing/scoring.ts';
-import { merge } from './wiring.ts';
 
 export const network: Check = {
   id: 'network',

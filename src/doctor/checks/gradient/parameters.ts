@@ -8,9 +8,9 @@ import { criticSaysTheSame } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { policyOfStep, stepKey } from '../../evidence/steps/step-key.ts';
+import { merge } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { GradientMemory, optimiserBound } from '../../optimiser-bound.ts';
-import { merge } from './wiring.ts';
 
 export const parameters: Check = {
   id: 'parameters',

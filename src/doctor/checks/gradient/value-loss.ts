@@ -6,11 +6,12 @@ import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
 import { onOneLine } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { thinned } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { type ReportedStep, reportedSteps, unmasked } from '../../evidence/steps/reported-steps.ts';
-import { stepKey } from '../../evidence/steps/step-key.ts';
+import { keyOf, stepKey } from '../../evidence/steps/step-key.ts';
 import type { StepStat } from '../../evidence/steps/step-stats.ts';
-import { ProofStore } from '../../found.ts';
+import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 import {
@@ -21,7 +22,6 @@ import {
   valueForms,
 } from '../../transforms/loss/value-formula.ts';
 import type { Transform } from '../../transforms/transform.ts';
-import { merge } from './wiring.ts';
 
 export const valueLoss: Check = {
   id: 'value-loss',
@@ -248,9 +248,8 @@ class ValueLossPass implements Pass {
     const critic = lineOf(first, stored, value);
     if (!critic) return null;
     const targets = (returns && lineOf(iteration.pass(0), returns, target)) ?? critic;
-    const few = own.filter((_, i) => i % Math.ceil(own.length / budgets.formulaSteps) === 0);
     const found = new Map(
-      few.map(({ row, stat }): [number, Rows] => [
+      thinned(own, budgets.formulaSteps).map(({ row, stat }): [number, Rows] => [
         keyOf(stat),
         { told: reported[row], value: [], target: [], weight: [], old: { critic: [], targets: [], rewards: [] } },
       ]),
@@ -321,8 +320,6 @@ class ValueLossPass implements Pass {
 }
 
 const isRight = ({ form, old }: Formula) => valueForm(form).right === true && (form === 'plain' || old !== 'rewards');
-
-const keyOf = ({ epoch, minibatch, policy }: StepStat) => stepKey(epoch, minibatch, policy);
 
 function fitOf(quotients: readonly number[]): Fit {
   const mean = quotients.reduce((sum, value) => sum + value, 0) / quotients.length;

@@ -6,8 +6,8 @@ import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts'
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
+import { merge } from '../../found.ts';
 import { limits } from '../../limits.ts';
-import { merge } from './wiring.ts';
 
 export const valueShare: Check = {
   id: 'value-share',

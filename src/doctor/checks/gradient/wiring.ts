@@ -8,6 +8,7 @@ import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
 import { isCertain } from '../../evidence/steps/step-stats.ts';
+import { merge } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { type StillTensor, StillTensors } from './still-tensors.ts';
 
@@ -320,20 +321,3 @@ const listed = (still: readonly StillTensor[]) => {
   const names = still.slice(0, budgets.toldFigures).map(({ name }) => name);
   return still.length > names.length ? `${names.join(', ')} and ${still.length - names.length} more` : names.join(', ');
 };
-
-/** The same cause of several policies is one finding. */
-export function merge(findings: Finding[]): Finding[] {
-  const byCause = new Map<string, Finding>();
-  for (const finding of findings) {
-    const first = byCause.get(finding.cause);
-    if (!first) {
-      byCause.set(finding.cause, finding);
-      continue;
-    }
-    first.agents = [...new Set([...first.agents, ...finding.agents])].sort((a, b) => a - b);
-    first.rows += finding.rows;
-    first.onset = Math.min(first.onset, finding.onset);
-    first.confidence = Math.max(first.confidence, finding.confidence);
-  }
-  return [...byCause.values()];
-}

@@ -7,12 +7,11 @@ import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { scoresOf } from '../../evidence/temperature.ts';
-import { ProofStore } from '../../found.ts';
+import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Distribution } from '../../pairing/scoring.ts';
 import { updateScores } from '../../pairing/update-scores.ts';
 import { Temperature } from '../../transforms/replay/temperature.ts';
-import { merge } from '../gradient/wiring.ts';
 
 const check = 'drawn';
 

@@ -5,8 +5,8 @@ import { type Check, confidence, type Pass } from '../../check.ts';
 import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { merge } from '../../found.ts';
 import { limits } from '../../limits.ts';
-import { merge } from '../gradient/wiring.ts';
 
 export const inputs: Check = {
   id: 'inputs',

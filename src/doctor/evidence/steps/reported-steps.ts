@@ -1,6 +1,6 @@
 /** The steps that a program reported, each beside the figures that its rows give. */
 import type { Iteration } from '../iteration.ts';
-import { stepKey } from './step-key.ts';
+import { keyOf, stepKey } from './step-key.ts';
 import type { StepStat } from './step-stats.ts';
 
 /** A step of the `steps` table beside its recomputed figures. */
@@ -26,6 +26,6 @@ export function reportedSteps(iteration: Iteration): ReportedStep[] {
 }
 
 /** The figures of a step over all of its rows, where some have no weight. */
-export function unmasked(iteration: Iteration, { epoch, minibatch, policy }: StepStat): StepStat | undefined {
-  return iteration.unweighed?.get(stepKey(epoch, minibatch, policy));
+export function unmasked(iteration: Iteration, stat: StepStat): StepStat | undefined {
+  return iteration.unweighed?.get(keyOf(stat));
 }

@@ -6,6 +6,9 @@ export function stepKey(epoch: number, minibatch: number, policy: number): numbe
   return (policy * 4096 + epoch) * stride + minibatch;
 }
 
+export const keyOf = (step: { epoch: number; minibatch: number; policy: number }): number =>
+  stepKey(step.epoch, step.minibatch, step.policy);
+
 export function policyOfStep(key: number): number {
   return Math.floor(key / stride / 4096);
 }
