@@ -1,5 +1,6 @@
 /** Programs that the doctor's makers did not write, trained in Python and judged one by one: what was named, what was missed, and who was accused wrongly. */
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 import { diagnose } from '../src/doctor/diagnose.ts';
 import { openRecording } from '../src/recording/node.ts';
@@ -30,8 +31,11 @@ export interface Judged extends Program {
   error?: string;
 }
 
+/** Fewer programs than this are made by one process: importing torch twice would take longer. */
+const worthAProcess = 40;
+
 /**
- * Trains all of them in one process, which reads the list and prints a line for each, and judges each recording. A recording that is there is not made again.
+ * Trains all of them, in as many processes as there are cores; each reads its list and prints a line for each program. Each recording is judged; one that is there is not made again.
  */
 export async function judge(
   say: (line: string) => void,
@@ -43,28 +47,34 @@ export async function judge(
     judged.set(program, found);
     say(`${judged.size} of ${programs.length}: ${found.what}: ${found.named[0] ?? found.verdict}`);
   };
-  const missing = programs.filter(({ out }) => !isKept(out));
+  const missing = new Set(programs.filter(({ out }) => !isKept(out)));
   for (const program of programs)
-    if (!missing.includes(program)) told(program, await judgeOne(struck(program, keptLine(program.out))));
-  if (missing.length > 0) {
-    for (const { out } of missing) clear(out);
-    const child = spawn(command[0], command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
-    child.stdin.end(JSON.stringify(missing));
-    const status = new Promise<number | null>((done) => child.on('close', done));
-    let made = 0;
-    for await (const line of createInterface(child.stdout)) {
-      const { error } = JSON.parse(line) as { error?: string };
-      const program = missing[made++];
-      if (!error) keep(program.out, line);
-      told(
-        program,
-        error ? { ...program, ...nothing, verdict: 'failed', error } : await judgeOne(struck(program, line)),
-      );
-    }
-    const ended = await status;
-    if (ended !== 0 || made < missing.length) throw new Error(`${command[1]} ended with status ${ended}`);
-  }
+    if (!missing.has(program)) told(program, await judgeOne(struck(program, keptLine(program.out))));
+  for (const { out } of missing) clear(out);
+  const shares = Math.max(1, Math.min(availableParallelism(), Math.floor(missing.size / worthAProcess)));
+  const lists = Array.from({ length: shares }, (_, share) => [...missing].filter((_, i) => i % shares === share));
+  await Promise.all(lists.filter((list) => list.length > 0).map((list) => make(command, list, told)));
   return programs.map((program) => judged.get(program)!);
+}
+
+/** One process that makes the listed programs one after the other, judged as they come. */
+async function make(
+  command: readonly string[],
+  list: readonly Program[],
+  told: (program: Program, found: Judged) => void,
+): Promise<void> {
+  const child = spawn(command[0], command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(JSON.stringify(list));
+  const status = new Promise<number | null>((done) => child.on('close', done));
+  let made = 0;
+  for await (const line of createInterface(child.stdout)) {
+    const { error } = JSON.parse(line) as { error?: string };
+    const program = list[made++];
+    if (!error) keep(program.out, line);
+    told(program, error ? { ...program, ...nothing, verdict: 'failed', error } : await judgeOne(struck(program, line)));
+  }
+  const ended = await status;
+  if (ended !== 0 || made < list.length) throw new Error(`${command[1]} ended with status ${ended}`);
 }
 
 /**

@@ -5,6 +5,7 @@ the healthy variants that there are; with `make FOLDER [PART...]` it makes recor
 """
 
 import json
+import os
 import pathlib
 import pickle
 import sys
@@ -86,8 +87,9 @@ def main(runs):
         if len(ground.BASES) > known:
             known = len(ground.BASES)
             BASES.parent.mkdir(parents=True, exist_ok=True)
-            BASES.with_suffix(".tmp").write_bytes(pickle.dumps(ground.BASES))
-            BASES.with_suffix(".tmp").replace(BASES)
+            own = BASES.with_suffix(f".{os.getpid()}")
+            own.write_bytes(pickle.dumps(ground.BASES))
+            own.replace(BASES)
 
 
 def fault_runs(folder, names, seeds=(0, 1, 2)):
