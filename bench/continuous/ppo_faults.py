@@ -1,6 +1,7 @@
 """Faults for examples/pytorch/continuous.py, each put in from outside by replacing one method of a `Program`. The one thing to get wrong: a fault that
 strikes both passes alike may be no fault at all, because it cancels in the ratio."""
 
+import numpy as np
 import torch
 from continuous import CLIP, DIMENSIONS, LOG_TAU, TORQUE, VALUE
 from fault import fault, wrap
@@ -174,6 +175,10 @@ for more, needs in EITHER.items():
     def _(program):
         wrap(program, "policy_loss", lambda own, new, old, advantage: own(new[:, None], old[:, None], advantage))
 
+    @fault(f"every new log-probability against every old one{more}", "broadcast-mismatch", **needs)
+    def _(program):
+        wrap(program, "policy_loss", lambda own, new, old, advantage: own(new[:, None], old, advantage))
+
     @fault(f"loss against the advantage{more}", "advantage-sign-flipped", **needs)
     def _(program):
         wrap(program, "policy_loss", lambda own, new, old, advantage: -own(new, old, advantage))
@@ -194,3 +199,24 @@ for more, needs in EITHER.items():
 @fault("means detached", "policy-detached")
 def _(program):
     wrap(program, "update_logp", lambda own, action, mean, log_std: own(action, mean.detach(), log_std))
+
+
+@fault("rows that only reset an environment", "phantom-steps", limit=8)
+def _(program):
+    """As Gymnasium 1.x does: a step after an end takes no action and pays nothing, and its row shows the old episode's last state."""
+    game, waiting, last = program.game, np.zeros(program.options.envs, bool), program.game.observe()
+
+    def step(own, torque):
+        nonlocal waiting, last
+        resets, waiting = waiting, np.zeros_like(waiting)
+        kept = {name: getattr(game, name).copy() for name in ("angle", "speed", "age")}
+        reward, terminated, truncated, final = own(torque)
+        for name, before in kept.items():
+            getattr(game, name)[resets] = before[resets]
+        reward[resets], terminated[resets], truncated[resets] = 0.0, False, False
+        last = np.where(resets[:, None], game.observe(), final)
+        waiting = terminated | truncated
+        return reward, terminated, truncated, last
+
+    wrap(game, "observe", lambda own: np.where(waiting[:, None], last, own()))
+    wrap(game, "step", step)
