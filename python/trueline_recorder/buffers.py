@@ -16,7 +16,17 @@ from .tokens.replays import Tokens
 from .trouble import guarded
 
 #: Columns with several numbers a row.
-WIDE = {"rewards", "terminated", "truncated", "next_values", "next_online", "next_mean", "next_log_std", "next_action"}
+WIDE = {
+    "rewards",
+    "terminated",
+    "truncated",
+    "next_values",
+    "next_online",
+    "next_mean",
+    "next_log_std",
+    "next_action",
+    "next_mean_again",
+}
 #: Updates that make an iteration, where the program does not say itself when one begins.
 UPDATES = 64
 
@@ -54,6 +64,7 @@ class Buffers(Tokens):
         prediction_again, coef   the prediction from a second pass; the derivative of the loss by the prediction
         env_reward  what the environment paid for the stored step
         next_mean, next_log_std, next_action   what the next action was drawn from, and the action itself, between -1 and 1
+        next_mean_again   the mean once more, from a second pass over the stored next observation
         obs_hash, next_hash   numbers that are equal for equal stored observations, and next ones
         bootstrap   the value that follows, as the target network gave it, before discount and mask; with `next_logp` and `temperature` of
                     soft targets, before the entropy is added

@@ -64,6 +64,7 @@ TABLES: Dict[str, Dict[str, Column]] = {
         "float temperature", "float* target", "float prediction", "float priority", "float probability", "float weight",
         "float[] next_values", "float[] next_online", "float prediction_again", "float coef", "float env_reward",
         "int obs_hash", "int next_hash", "float[] next_mean", "float[] next_log_std", "float[] next_action",
+        "float[] next_mean_again",
     ),
     "copies": columns_of(
         "int! iteration", "int! epoch", "int! minibatch", "text* name", "int hash", "float gap", "float norm", "float moved",

@@ -148,7 +148,8 @@ class BufferLoop:
             actor: Any = self.local.get("actor")
             if logp is not None and hasattr(actor, "action_scale") and hasattr(actor, "action_bias"):
                 squashed = (next_actions - actor.action_bias) / actor.action_scale
-                safely(self.recorder, lambda: columns.update(self.critics.drawn(squashed)))
+                mean = lambda actor: actor(data.next_observations)[0]
+                safely(self.recorder, lambda: columns.update(self.critics.drawn(squashed, actor, mean)))
             if self.storage is not None:
                 columns.update(self.storage.columns(len(data.rewards), True))
         self.recorder.targets(policy="policy", **columns)

@@ -49,8 +49,8 @@ class Critics:
         safely(self.recorder, lambda: output.register_hook(differentiated))
         self.passes = [*self.passes[-7:], one]
 
-    def asked(self, modules: Sequence[Any], *inputs: Any) -> Optional[np.ndarray]:
-        """What the networks give for these inputs, side by side; None where asking would leave a trace."""
+    def quietly(self, modules: Sequence[Any], ask: Callable[[Any], Any]) -> Optional[np.ndarray]:
+        """What each of the networks answers, side by side; None where asking would leave a trace."""
         torch = sys.modules["torch"]
         if any(keeps_statistics(module) or draws(module) for module in modules):
             return None
@@ -59,11 +59,14 @@ class Critics:
             with torch.no_grad(), torch.random.fork_rng():
                 found: List[Any] = []
                 for module in modules:
-                    given = module(*inputs)
+                    given = ask(module)
                     found += list(given) if isinstance(given, (list, tuple)) else [given]
                 return to_numpy(torch.cat([part.reshape(len(part), -1) for part in found], 1))
         finally:
             self.quiet = False
+
+    def asked(self, modules: Sequence[Any], *inputs: Any) -> Optional[np.ndarray]:
+        return self.quietly(modules, lambda module: module(*inputs))
 
     def columns(self, data: Any, next_actions: Any, prediction: Any) -> Dict[str, np.ndarray]:
         """Of one minibatch: next_values, next_online, prediction_again and coef, as far as they can be had."""
@@ -81,17 +84,18 @@ class Critics:
             found["prediction_again"] = np.take_along_axis(again, taken, 1)[:, 0] if self.choices else again[:, 0]
         return {name: column for name, column in found.items() if column is not None}
 
-    def drawn(self, action: Any) -> Dict[str, np.ndarray]:
-        """What the next action was drawn from, and the action between -1 and 1, where it is a squashed Gaussian's."""
+    def drawn(self, action: Any, actor: Any, mean: Callable[[Any], Any]) -> Dict[str, np.ndarray]:
+        """What the next action was drawn from, and the action between -1 and 1, where it is a squashed Gaussian's; and `mean` of the actor for the stored next observation."""
         rows = len(action)
         gaussians = self.gaussians.of(rows)
         if gaussians is None or gaussians.shape[-1] != 2 * action.reshape(rows, -1).shape[-1]:
             return {}
-        found = halves(gaussians)
+        found, again = halves(gaussians), self.quietly([actor], mean)
         return {
             "next_mean": found["mean"],
             "next_log_std": found["log_std"],
             "next_action": to_numpy(action).reshape(rows, -1),
+            **({} if again is None else {"next_mean_again": again}),
         }
 
     def coef(self, wanted: np.ndarray) -> Optional[np.ndarray]:

@@ -7,6 +7,8 @@ import functools
 import sys
 from typing import Any, Callable, List, Mapping, Optional
 
+import numpy as np
+
 from ..arrays import to_numpy
 from ..trouble import is_between, warn
 
@@ -162,6 +164,13 @@ def halves(gaussians: Any) -> dict:
     found = to_numpy(gaussians)
     width = found.shape[-1] // 2
     return {"mean": found[..., :width], "log_std": found[..., width:]}
+
+
+def described(heard: Any, choices: Any) -> dict:
+    """What a last layer gave, as columns: logits of one choice, or of several where `choices` says how many each dimension has."""
+    if choices is None:
+        return {"logits": heard}
+    return {"choice_logits": heard, "choices": np.tile(choices, (len(heard), 1))}
 
 
 def keeps_statistics(module: Any) -> bool:

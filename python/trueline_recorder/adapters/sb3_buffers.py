@@ -117,7 +117,9 @@ class BufferReader(Reader):
         if self.critics is not None:
             found.update(self.critics.columns(data, local.get("next_actions"), prediction))
             if local.get("next_log_prob") is not None and local.get("next_actions") is not None:
-                found.update(self.critics.drawn(local["next_actions"]))
+                follows = data.next_observations
+                mean = lambda actor: actor.get_action_dist_params(follows)[0]
+                found.update(self.critics.drawn(local["next_actions"], self.model.actor, mean))
         if self.storage is not None:
             plain = getattr(self.model, "_vec_normalize_env", None) is None
             found.update(self.storage.columns(len(data.rewards), plain))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import to_numpy
 from ..recorder import Recorder
-from .listening import LastOutput, Listening, derivative_by, halves, keeps_statistics, running_method
+from .listening import LastOutput, Listening, derivative_by, described, halves, keeps_statistics, running_method
 from .memory import MemoryTap
 from .sb3_tensors import plain_inputs, tensors_of
 
@@ -79,6 +79,9 @@ class RolloutReader(Reader):
     def __init__(self, model: Any, path: Any, options: Mapping[str, Any]) -> None:
         self.discrete = type(model.action_space).__name__ == "Discrete"
         self.continuous = type(model.action_space).__name__ == "Box"
+        # Of a MultiDiscrete space; masks of several choices are not recorded, and without them nor are the scores.
+        several = None if "Maskable" in type(model).__name__ else getattr(model.action_space, "nvec", None)
+        self.choices = None if several is None else np.array(several).reshape(-1)
         super().__init__(model, path, options)
         # A trust region is searched by line, and the optimiser only moves the critic.
         self.updates = not hasattr(model, "line_search_max_iter")
@@ -98,10 +101,8 @@ class RolloutReader(Reader):
         # The states that acting entered this step with, or the update its rows.
         self.remembered: Optional[np.ndarray] = None
         self.coef: Callable[[], Any] = lambda: None  # the derivative of the loss by each log-probability
-        self.saw: Optional[np.ndarray] = (
-            None  # the observations that acting had in this step, and in all of the rollout
-        )
-        self.seen: Optional[np.ndarray] = None
+        self.saw: Optional[np.ndarray] = None  # the observations that acting had in this step
+        self.seen: Optional[np.ndarray] = None  # and in all of the rollout
 
     def settings(self) -> Dict[str, Any]:
         model = self.model
@@ -126,9 +127,8 @@ class RolloutReader(Reader):
             super().attach()
         policy, buffer = self.model.policy, self.model.rollout_buffer
         self.evaluate = policy.evaluate_actions
-        self.head = LastOutput(
-            policy.action_net if self.discrete and hasattr(policy, "action_net") else None, self.listening
-        )
+        scored = (self.discrete or self.choices is not None) and hasattr(policy, "action_net")
+        self.head = LastOutput(policy.action_net if scored else None, self.listening)
         if self.continuous:
             self.head.hear_gaussians(self.listening)
         self.memory = MemoryTap(getattr(policy, "lstm_actor", None), self.listening)
@@ -248,10 +248,12 @@ class RolloutReader(Reader):
             if self.discrete:
                 count = int(model.action_space.n)
                 columns.update(action=rows(buffer.actions).reshape(-1), num_actions=count)
-                if "logits" in taken:
-                    columns["logits"] = rows(taken["logits"])
                 if "legal" in taken:
                     columns["legal"] = rows(taken["legal"])
+            if not self.continuous and "logits" in taken:
+                columns.update(described(rows(taken["logits"]), self.choices))
+            if self.choices is not None:
+                columns.update(action_values=rows(buffer.actions), distribution="categoricals")
             if self.continuous and "logits" in taken:
                 squashed = bool(getattr(model.policy, "squash_output", False))
                 drawn = rows(buffer.actions).reshape(steps * envs, -1)
@@ -305,8 +307,8 @@ class RolloutReader(Reader):
         used = getattr(data, "mask", None)
         if not self.recorder.recording:
             columns = {"new_logp": 0.0}
-        elif self.discrete and logits is not None:
-            columns["logits"] = logits
+        elif not self.continuous and logits is not None:
+            columns.update(described(logits, self.choices))
             if masks is not None:
                 columns["legal"] = to_numpy(masks).reshape(tuple(logits.shape)) > 0.5
         elif self.continuous and logits is not None:
@@ -317,8 +319,7 @@ class RolloutReader(Reader):
             columns["state_in"] = np.swapaxes(self.remembered, 0, 1).reshape(-1, width)
             columns["sequence"] = np.repeat(np.arange(sequences), steps)
         if used is not None and self.recorder.recording:
-            # Sequences are padded to one length; rows that only pad were in no loss.
-            real = to_numpy(used) > 0.5
+            real = to_numpy(used) > 0.5  # sequences are padded to one length; rows that only pad were in no loss
             columns = {name: None if value is None else to_numpy(value)[real] for name, value in columns.items()}
         if self.recorder.recording and seen is not None:
             seen = seen if used is None else seen[to_numpy(used) > 0.5]
@@ -332,7 +333,7 @@ class RolloutReader(Reader):
 
             def again() -> Any:
                 found = heard.look(lambda: self.evaluate(*args, **kwargs)[1])
-                return found[0] if self.continuous and isinstance(found, tuple) else found
+                return found if self.discrete or not isinstance(found, tuple) else found[0]
 
         self.recorder.replays(policy="policy", epoch=local.get("epoch"), sample=self.rows, again=again, **columns)
 

@@ -69,6 +69,7 @@ export const controlColumns = {
     ['float[] next_mean', 'of the Gaussian that the next action was drawn from, per dimension'],
     ['float[] next_log_std', 'logarithm of its standard deviation, per dimension'],
     ['float[] next_action', 'the next action after tanh, between -1 and 1, before it is scaled'],
+    ['float[] next_mean_again', 'the same mean from a second pass over the stored next observation'],
     ['int obs_hash', 'a number that is equal for equal stored observations'],
     ['int next_hash', 'likewise for the stored next observation'],
   ],
