@@ -21,7 +21,7 @@ export function dependence(
   const none = known.filter((row) => figureOf(row) === 0);
   const some = known.filter((row) => figureOf(row) > 0);
   const struck = gaps(some.map(gapOf));
-  if (some.length < limits.fewestRows.value || !floor.broken(struck)) return null;
+  if (some.length < limits.fewestRows.value || !floor.among(some).broken(struck)) return null;
   if (none.length >= limits.fewestRows.value) {
     const clean = gaps(none.map(gapOf));
     if (!floor.holds(clean)) return null;

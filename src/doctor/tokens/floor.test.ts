@@ -26,4 +26,13 @@ describe('the floor of two clean passes', () => {
     expect(floor.holds(gaps(tail(100, 2, 0.01)))).toBe(true);
     expect([floor.holds(gaps([])), floor.broken(gaps([]))]).toEqual([false, false]);
   });
+
+  it('of some tokens is their own: the uncertain ones have all of it, the certain ones none', () => {
+    const pairs = tail(1000, 30, 0.01);
+    const whole = new Floor(gaps(pairs), true, pairs);
+    const [unsure, sure] = [[...Array(30).keys()], [...Array(30).keys()].map((row) => row + 500)];
+    const apart = (rows: readonly number[]) => gaps(rows.map(() => 0.01));
+    expect([whole.broken(apart(unsure)), whole.among(unsure).broken(apart(unsure))]).toEqual([true, false]);
+    expect([whole.among(sure).broken(apart(sure)), whole.only(sure).holds(apart(sure))]).toEqual([true, false]);
+  });
 });

@@ -34,7 +34,20 @@ export class Floor {
     readonly own: Gaps,
     /** Whether two clean passes tell it; otherwise it is what single precision gives, or what half precision was seen to give. */
     readonly measured: boolean,
+    /** The gap of the two clean passes at every token. */
+    readonly pairs: Float64Array = new Float64Array(),
   ) {}
+
+  /** The floor of these tokens alone: certain tokens have next to none, and a few that are not may have all of it. */
+  only(rows: readonly number[]): Floor {
+    const own = gaps(rows.map((row) => this.pairs[row]));
+    return this.measured && own.rows >= limits.fewestRows.value ? new Floor(own, true, this.pairs) : this;
+  }
+
+  /** What these tokens may be apart: the floor of all, or their own where it is wider. */
+  among(rows: readonly number[]): Floor {
+    return wider(this, this.only(rows));
+  }
 
   /** Whether gaps are no larger than the floor, at three places of their distribution: what a transform that undoes a fault must reach. */
   holds({ rows, ...sizes }: Gaps): boolean {
@@ -81,8 +94,9 @@ export function floorOf(
 ): Floor {
   const { tokens, settings } = evidence;
   const [x, y, origin] = [tokens.column(a), tokens.column(b), tokens.column('source')];
-  const found = gaps(x.map((value, i) => (origin[i] === source.sampled ? value - y[i] : Number.NaN)));
-  if (found.rows >= limits.decidingRows.value) return new Floor(found, true);
+  const pairs = x.map((value, i) => (origin[i] === source.sampled ? value - y[i] : Number.NaN));
+  const found = gaps(pairs);
+  if (found.rows >= limits.decidingRows.value) return new Floor(found, true, pairs);
   const declared = [settings.precision?.trainer, settings.precision?.sampler].join(' ');
   return new Floor(/16|half|8/.test(declared) ? half : single, false);
 }
@@ -98,5 +112,6 @@ export function wider(a: Floor, b: Floor): Floor {
       q98: Math.max(own.q98, b.own.q98),
     },
     a.measured && b.measured,
+    a.pairs,
   );
 }

@@ -69,13 +69,14 @@ function look(evidence: TokenEvidence): Looked {
   };
 }
 
-function compare(evidence: TokenEvidence, name: string, side: Float64Array, clean: Float64Array, floor: Floor): Looked {
+function compare(evidence: TokenEvidence, name: string, side: Float64Array, clean: Float64Array, whole: Floor): Looked {
   const { tokens } = evidence;
   const [origin, iteration, kept] = [tokens.column('source'), tokens.column('iteration'), tokens.column('kept_mass')];
   const rows: number[] = [];
   for (let row = 0; row < tokens.rows; row++)
     if (origin[row] === source.sampled && !Number.isNaN(side[row]) && !Number.isNaN(clean[row])) rows.push(row);
   if (rows.length === 0) return { rows: 0 };
+  const floor = whole.among(rows);
   const gapOf = (row: number) => side[row] - clean[row];
   const agrees = (predict: (row: number) => number) => {
     const known = rows.filter((row) => !Number.isNaN(predict(row)));
@@ -205,9 +206,12 @@ function temperatureOf(evidence: TokenEvidence, row: number): number {
 
 function packing({ tokens }: TokenEvidence, rows: readonly number[], gapOf: (row: number) => number, floor: Floor) {
   const leads = tokens.column('leads_pack');
-  const [head, rest] = [1, 0].map((place) => gaps(rows.filter((row) => leads[row] === place).map(gapOf)));
+  const [leading, following] = [1, 0].map((place) => rows.filter((row) => leads[row] === place));
+  const [head, rest] = [gaps(leading.map(gapOf)), gaps(following.map(gapOf))];
   if (head.rows < limits.fewestRows.value || rest.rows < limits.fewestRows.value) return null;
-  return floor.holds(head) && floor.broken(rest) ? { rows: rest.rows, first: head.q50, later: rest.q50 } : null;
+  return floor.holds(head) && floor.among(following).broken(rest)
+    ? { rows: rest.rows, first: head.q50, later: rest.q50 }
+    : null;
 }
 
 /** A second pass over the same rows with the same weights, made on purpose: without it nothing shows that numbers are noise. */

@@ -69,18 +69,29 @@ function look(evidence: TokenEvidence): Looked {
   };
   const remarks: Remark[] = [];
   if (best.exact) {
-    if (
-      members === undefined &&
-      best.rule.members === 'all' &&
-      parts.some(({ trained }) => trained.some((value) => value === 0))
-    )
+    const masked = parts.some(({ trained }) => trained.includes(0));
+    if (members === undefined && best.rule.members === 'all' && masked)
       remarks.push({
         id: 'baseline-members-undeclared',
         summary:
           'Responses that are not trained enter the baseline of the others, a common choice that the settings do not declare.',
         remedy: 'Declare settings.baseline_members as all, or leave them out of mean and deviation.',
       });
-    return { rows, measured, remarks };
+    const others = { ...best.rule, members: members === 'all' ? ('trained' as const) : ('all' as const) };
+    const untold = members && masked && bestRule(parts, [others], own).exact;
+    return {
+      rows,
+      measured,
+      remarks,
+      ...(untold
+        ? {
+            note: told(
+              'which responses enter the baseline cannot be told: with and without the masked ones the advantages are the same',
+              '无法判断哪些回答进入基线：计入或不计入被屏蔽的回答，优势都相同',
+            ),
+          }
+        : {}),
+    };
   }
   const onset = best.onset;
   for (const attempt of attempts(evidence, best.rule)) {
@@ -171,8 +182,7 @@ function attempts(evidence: TokenEvidence, own: Rule): Attempt[] {
     cause: 'advantage-group-mixed',
     transform: new BaselineOver(key),
     summary: "Every advantage is reproduced with other members than the prompt's own",
-    predict: (part, rule) =>
-      advantagesOf(part, rule.baseline === 'batch-mean' && key === 'batch' ? rule : rule, groupings[key](part)),
+    predict: (part, rule) => advantagesOf(part, rule, groupings[key](part)),
   });
   const withRewards =
     (rewards: (part: Part) => Float64Array): Predict =>

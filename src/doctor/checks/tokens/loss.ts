@@ -80,7 +80,7 @@ function look(evidence: TokenEvidence): Looked {
   const tried = alternatives(all, own.model, tolerance);
   // Half precision excuses what is near, unless another loss gives the numbers to single precision: then they have it.
   const fine = exactTo(limits.coef.value);
-  const sharp = exact(own) && !fine(own) ? tried.map((list) => best(all, list)).find(fine) : undefined;
+  const sharp = !fine(own) ? tried.map((list) => best(all, list)).find(fine) : undefined;
   if (exact(own) && !sharp) return { rows, measured };
   // Equal steps make no difference between a step's own tokens and the batch's average.
   const average =

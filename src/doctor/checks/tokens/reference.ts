@@ -65,7 +65,7 @@ function look(evidence: TokenEvidence): Looked {
     const struck = gaps(start.map((row) => clean[row] - pass[row] - (Math.log(kept[row]) || 0)));
     return found.rows >= limits.fewestRows.value && (!floor.broken(found) || floor.broken(struck));
   });
-  if (begin.rows >= limits.decidingRows.value && floor.broken(begin) && !own)
+  if (begin.rows >= limits.decidingRows.value && floor.among(start).broken(begin) && !own)
     return {
       rows,
       measured,
@@ -107,7 +107,12 @@ function look(evidence: TokenEvidence): Looked {
     }),
   );
   const moved = later.filter((row) => iteration[row] >= from);
-  if (moved.length < limits.decidingRows.value || !floor.holds(distance(moved)))
+  const versions = [...new Set(moved.map((row) => iteration[row]))].map((at) =>
+    moved.filter((row) => iteration[row] === at),
+  );
+  // The same log-probability is as near as a second clean pass of the same tokens, in every iteration.
+  const same = versions.every((own) => floor.only(own).holds(distance(own)));
+  if (moved.length < limits.decidingRows.value || !same)
     return {
       rows,
       measured,

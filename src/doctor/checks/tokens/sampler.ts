@@ -57,10 +57,10 @@ function look(evidence: TokenEvidence): Looked {
   const remarks = remarksOf(evidence, floor, all);
   // What the update itself computes from the same tokens is as good: a trainer that renormalises as its sampler does agrees with it.
   const first = tokens.column('first_logp');
-  const fits = (rows: ArrayLike<number>) =>
+  const fits = (rows: number[]) =>
     [all.expected, ...(asDeclared ? [asDeclared] : []), (row: number) => first[row]].some((predict) => {
       const found = all.gaps(predict, rows);
-      return found.rows >= Math.min(rows.length, limits.decidingRows.value) && !floor.broken(found);
+      return found.rows >= Math.min(rows.length, limits.decidingRows.value) && !floor.among(rows).broken(found);
     });
   const parts = [...all.byIteration()];
   const bad = parts.filter(([, rows]) => rows.length >= limits.fewestRows.value && !fits(rows));
@@ -225,7 +225,7 @@ function conditional(
     const [inside, outside] = [wrong.filter(struck), wrong.filter((row) => !struck(row))];
     const [hit, rest] = [gaps(inside.map(gapOf)), gaps(outside.map(gapOf))];
     return inside.length >= limits.fewestRows.value &&
-      floor.broken(hit) &&
+      floor.among(inside).broken(hit) &&
       (outside.length < limits.fewestRows.value || floor.holds(rest))
       ? hit
       : null;
