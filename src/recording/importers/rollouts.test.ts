@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import '../node.ts';
 import { diagnose } from '../../doctor/diagnose.ts';
 import type { Recording } from '../recording.ts';
 import { bytesSource, type Store } from '../source.ts';
+import { unpickle } from './formats/pickle.ts';
 import { rolloutRecording } from './rollouts.ts';
 
 function storeOf(files: Record<string, string | Uint8Array>): Store {
@@ -94,6 +96,45 @@ describe('dumps of rollouts', () => {
     expect(before).toEqual([2]);
   });
 
+  it("reads slime's saved rollouts as torch writes them, without its evaluations", async () => {
+    const saved = readFileSync(new URL('./fixtures/slime-1.pt', import.meta.url));
+    const recording = (await rolloutRecording(storeOf({ '1.pt': saved, 'eval_1.pt': saved })))!;
+    const samples = await columns(recording, 'samples');
+    expect([samples.token.slice(0, 5), samples.sampler_logp.slice(0, 5), samples.trained.slice(0, 3)]).toEqual([
+      [6, 300, 70000, 300, 70000],
+      [-0.1, -0.2, -0.3, -0.1, -0.2],
+      [1, 0, 1],
+    ]);
+    const responses = await columns(recording, 'responses');
+    expect([responses.iteration, responses.group, responses.reward, responses.prompt_length]).toEqual([
+      [1, 1, 1, 1],
+      [0, 0, 1, 1],
+      [0, 1, 0, 1],
+      [1, 2, 1, 1],
+    ]);
+  });
+
+  it('runs nothing that a pickle asks for, and takes no data that holds itself or grows without end', () => {
+    const read = (text: string) =>
+      unpickle(
+        Uint8Array.from(text, (one) => one.charCodeAt(0)),
+        'x.pt',
+      );
+    expect(read('\x80\x02}X\x01\0\0\0acos\nsystem\nX\x02\0\0\0ls\x85Rs.')).toEqual({ a: null });
+    const doubled = Array.from(
+      { length: 30 },
+      (_, i) => `](h${String.fromCharCode(i)}h${String.fromCharCode(i)}eq${String.fromCharCode(i + 1)}`,
+    );
+    for (const hostile of [
+      '\x80\x02]q\x00h\x00a.',
+      `\x80\x02]q\x00${doubled.join('')}.`,
+      '\x80\x02X\xff\xff\xff\xffa.',
+      '\x80\x02',
+      'e.',
+    ])
+      expect(() => read(hostile)).toThrow(/damaged/);
+  });
+
   it('reads token-level lines with columns of our own names', async () => {
     const row = {
       iteration: 0,
@@ -143,12 +184,12 @@ describe('dumps of rollouts', () => {
     expect(Object.keys(await columns(alone, 'responses'))).not.toContain('group');
   });
 
-  it('leaves logs alone, and says what is damaged or needs Python', async () => {
+  it('leaves logs alone, and says what is damaged', async () => {
     expect(await rolloutRecording(storeOf({ 'log.jsonl': lines([{ step: 1, loss: 2 }]) }))).toBeNull();
     expect(await rolloutRecording(storeOf({ 'progress.csv': 'a,b\n1,2' }))).toBeNull();
     const broken = `${lines([{ input: 'a', output: 'b', score: 1 }])}\n{"input": `;
     await expect(rolloutRecording(storeOf({ '1.jsonl': broken }))).rejects.toThrow(/line 2 is not a response/);
-    await expect(rolloutRecording(storeOf({ '0.pt': 'x' }))).rejects.toThrow(/pickle of torch.*JSON lines first/);
+    expect(await rolloutRecording(storeOf({ 'model.pt': 'x' }))).toBeNull();
     await expect(rolloutRecording(storeOf({ 'completions_1.parquet': 'x' }))).rejects.toThrow(
       /cannot be read as Parquet/,
     );

@@ -12,6 +12,7 @@ import { Recording } from '../recording.ts';
 import { Budget, type ByteSource, memoryStore, type Store } from '../source.ts';
 import { type finishes, sources } from '../tables/token-columns.ts';
 import { type ColumnData, RecordingWriter } from '../writer.ts';
+import { readTorch, unpickle } from './formats/pickle.ts';
 import { isRow, type Row } from './record.ts';
 
 type Kind = 'TRL completions' | 'verl rollouts' | 'slime samples' | 'token-level JSON lines';
@@ -41,37 +42,46 @@ const numberIn = (path: string) => Number(/(\d+)\.\w+$/.exec(path)?.[1] ?? Numbe
 
 async function readDump(store: Store, { maxSize }: { maxSize?: number }): Promise<Dump | null> {
   const paths = (await store.list()).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-  const saved = paths.find(
-    (path) => /\.pt$/.test(path) && !paths.some((other) => /\.(jsonl|parquet|csv)$/.test(other)),
-  );
-  if (saved)
-    throw new BadInput(
-      told(
-        `is a pickle of torch, which only Python reads safely; write its samples as JSON lines first: python3 -c "import json, sys, torch; [print(json.dumps(s, default=str)) for s in torch.load(sys.argv[1], weights_only=False)['samples']]" ${saved} > rollout.jsonl`,
-        `是 torch 的 pickle，只有 Python 能安全读取；请先把样本写成 JSON 行：python3 -c "import json, sys, torch; [print(json.dumps(s, default=str)) for s in torch.load(sys.argv[1], weights_only=False)['samples']]" ${saved} > rollout.jsonl`,
-      ),
-      { file: saved },
-    );
   const budget = store.budget ?? new Budget(maxSize);
   const dump: { kind: Kind | null; rows: Dump['rows'] } = { kind: null, rows: [] };
-  const completions = paths.filter((path) => /completions[^/]*\.parquet$/.test(path));
-  for (const path of completions.length > 0 ? completions : paths.filter((path) => /\.jsonl$/.test(path))) {
+  for (const path of dumps(paths)) {
     const source = await store.open(path);
     if (source.size === 0) continue;
-    const rows =
-      completions.length > 0
-        ? await parquetRows(source, path, budget)
-        : await jsonRows(source, path, budget, dump.kind !== null);
+    const rows = path.endsWith('.parquet')
+      ? await parquetRows(source, path, budget)
+      : path.endsWith('.jsonl')
+        ? await jsonRows(source, path, budget, dump.kind !== null)
+        : await torchRows(source, path, budget);
     if (!rows) return null;
+    // slime numbers parts of one rollout by it, too: only what all rows share is an iteration.
+    const shared = new Set(rows.map((row) => row.rollout_id)).size === 1;
     for (const row of rows) {
       const kind = kindOf(row);
       if (!kind || (dump.kind && kind !== dump.kind)) return null;
       dump.kind = kind;
-      const own = [row.iteration, row.step, row.rollout_id, numberIn(path)].find((value) => isWhole(value));
+      const own = [row.iteration, row.step, shared ? row.rollout_id : null, numberIn(path)].find((value) =>
+        isWhole(value),
+      );
       dump.rows.push({ row, iteration: Number(own ?? 0) });
     }
   }
   return dump.kind ? { kind: dump.kind, rows: dump.rows } : null;
+}
+
+/** Of several kinds of files the one that says most; evaluations are no training. */
+function dumps(paths: readonly string[]): string[] {
+  const kinds = [/completions[^/]*\.parquet$/, /\.jsonl$/, /(^|\/)(?!eval_)[^/]*\.pt$/, /^[^/]*\/data\.pkl$/];
+  return kinds.map((kind) => paths.filter((path) => kind.test(path))).find((found) => found.length > 0) ?? [];
+}
+
+/** slime's saved rollouts; a checkpoint has no samples. */
+async function torchRows(source: ByteSource, path: string, budget: Budget): Promise<Row[] | null> {
+  const found = path.endsWith('.pkl')
+    ? unpickle(await source.read(0, source.size), path)
+    : await readTorch(source, path, budget);
+  if (!isRow(found) || !Array.isArray(found.samples)) return null;
+  const { rollout_id, samples } = found;
+  return samples.filter(isRow).map((row) => ({ ...row, iteration: row.iteration ?? rollout_id }));
 }
 
 const isWhole = (value: unknown): boolean =>
