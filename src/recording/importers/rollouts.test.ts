@@ -100,10 +100,10 @@ describe('dumps of rollouts', () => {
     const saved = readFileSync(new URL('./fixtures/slime-1.pt', import.meta.url));
     const recording = (await rolloutRecording(storeOf({ '1.pt': saved, 'eval_1.pt': saved })))!;
     const samples = await columns(recording, 'samples');
-    expect([samples.token.slice(0, 5), samples.sampler_logp.slice(0, 5), samples.trained.slice(0, 3)]).toEqual([
+    expect([samples.token.slice(0, 5), samples.sampler_logp.slice(0, 5), samples.trained.slice(0, 5)]).toEqual([
       [6, 300, 70000, 300, 70000],
       [-0.1, -0.2, -0.3, -0.1, -0.2],
-      [1, 0, 1],
+      [1, 0, 1, 1, 1],
     ]);
     const responses = await columns(recording, 'responses');
     expect([responses.iteration, responses.group, responses.reward, responses.prompt_length]).toEqual([

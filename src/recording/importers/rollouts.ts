@@ -254,7 +254,7 @@ function tablesOf({ rows }: Dump): [string, Record<string, ColumnData>][] {
   };
   const masks = read.map(({ row }) => numbers(first(row, names.trained)));
   if (masks.some(Boolean)) {
-    samples.trained = Uint8Array.from(flat, ({ episode, i }) => (masks[episode]?.[i] === 1 ? 1 : 0));
+    samples.trained = Uint8Array.from(flat, ({ episode, i }) => ((masks[episode]?.[i] ?? 1) === 1 ? 1 : 0));
     // What is masked inside an answer is a tool's or a template's; which of them, a dump does not say.
     samples.source = flat.map(({ episode, i }) => sources[masks[episode]?.[i] === 0 ? 1 : 0]);
   }
