@@ -16,6 +16,7 @@ const input = {
   main: at('cli/main.js'),
   worker: at('sweep/worker.js'),
   'play-worker': at('symmetry/play-worker.js'),
+  reader: at('cli/reading/reader.js'),
   'studio-reader': at('cli/studio/studio-reader.js'),
   ...Object.fromEntries(entries.map(({ types, built }) => [basename(built, '.js'), at(types.replace(/d\.ts$/, 'js'))])),
 };

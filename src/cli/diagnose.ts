@@ -21,6 +21,7 @@ import { exitStatus, json, list, maxSize, print, quoted, wholeNumber } from './c
 import { progress } from './common/progress.ts';
 import { type Project, readProject } from './common/project.ts';
 import { addLogOptions, type LogFlags, logOptions } from './import.ts';
+import { threadedReading } from './reading/thread.ts';
 
 export interface DiagnoseFlags extends LogFlags {
   json?: boolean;
@@ -87,7 +88,9 @@ export function diagnoseCommand(): Command {
       }
       const { recording, imported } = opened;
       if (imported && !flags.json) print(`${logText(imported, style(wantsColour(process.stdout, process.env)))}\n`);
-      const examined = await examine(recording, flags, project);
+      const size = logOptions(flags);
+      const read = imported ? undefined : await threadedReading(recording, path, size);
+      const examined = await examine(recording, flags, project, { ...(read ? { read } : {}) });
       show(examined, flags);
       const agents = imported ? agentsWithReturns(imported) : 0;
       if (agents > 1 && !flags.json)
@@ -113,7 +116,7 @@ export async function examine(
   opened: Recording,
   flags: Pick<DiagnoseFlags, 'only' | 'agent' | 'json' | 'html'>,
   project: Project,
-  unfinished = false,
+  more: Pick<DiagnoseOptions, 'unfinished' | 'read'> = {},
 ): Promise<Examined> {
   const recording = opened.declaring(project.settings);
   const bar = progress(told('diagnosing', '诊断'));
@@ -129,7 +132,7 @@ export async function examine(
       gatherer?.watch(iteration);
     },
     ...(gatherer ? { prove: gatherer.prove, tokens: gatherer.tokens } : {}),
-    unfinished,
+    ...more,
     ...(recording.snapshots.length > 0 ? { onnx: await onnxRuntime() } : {}),
   };
   try {

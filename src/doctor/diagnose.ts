@@ -1,8 +1,6 @@
 /** From a recording to a diagnosis: every check sees every iteration once, then causes are ranked and what they explain is filed under them. */
 import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
-import { RowJudge } from '../recording/check/judge.ts';
-import { judgeRest } from '../recording/check/validate.ts';
 import type { Recording } from '../recording/recording.ts';
 import { causeById } from './causes.ts';
 import type { Check, Pass } from './check.ts';
@@ -16,11 +14,11 @@ import { ColumnSlips } from './evidence/column-slips.ts';
 import { Iteration } from './evidence/iteration.ts';
 import { findNotFinite } from './evidence/not-finite.ts';
 import { measureInputs } from './evidence/observations.ts';
+import { type Reading, type ReadingOptions, read } from './evidence/reading/judged.ts';
 import { Run } from './evidence/run.ts';
 import { runPolicies } from './evidence/run-policies.ts';
 import { RunReadings } from './evidence/run-readings.ts';
 import { misnumbered, misnumberedText } from './evidence/sample-numbers.ts';
-import { iterations } from './evidence/stream.ts';
 import { type Ranked, rank } from './explain.ts';
 import { limits } from './limits.ts';
 import { type OpenPolicy, PolicyReplayer } from './policy-replay.ts';
@@ -46,6 +44,8 @@ export interface DiagnoseOptions {
   prove?: (cause: string, proof: Proof) => void;
   /** Hears of what was gathered of a language model, to draw from it. */
   tokens?: (evidence: TokenEvidence) => void;
+  /** Reads the rows, such as in a thread of its own; here and now without it. */
+  read?: (recording: Recording, options: ReadingOptions) => Reading;
   /** Runs the policies of `policies/*.onnx`, such as `await onnxRuntime()`; without it they are not run. */
   onnx?: OpenPolicy | null;
 }
@@ -76,13 +76,9 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
   const replayer =
     options.onnx && recording.snapshots.length > 0 ? new PolicyReplayer(recording, options.onnx, run) : null;
   if (replayer) run.seen.add('policies/*.onnx');
-  const judge = new RowJudge(recording);
-  for await (const slice of iterations(recording, replayer !== null, judge)) {
-    if (options.unfinished && slice.number === slice.last) break;
-    const place = { file: `${recording.name}, iteration ${slice.number}` };
-    for (const [table, chunk] of Object.entries(slice.chunks)) judge.see(table, chunk, place);
-    const { samples, replays } = slice.chunks;
-    if (samples && replays) judge.seeTogether(slice.number, samples, replays, place);
+  const withInputs = replayer !== null;
+  const reading = (options.read ?? read)(recording, { withInputs, unfinished: options.unfinished ?? false });
+  for await (const slice of reading.slices) {
     const iteration = new Iteration(run, slice);
     const numbers = run.tokens ? null : misnumbered(iteration);
     if (numbers) {
@@ -106,9 +102,7 @@ export async function diagnose(recording: Recording, options: DiagnoseOptions = 
       'the recording holds snapshots, and running them needs onnxruntime-web: npm install onnxruntime-web',
       '记录含有快照，运行它们需要 onnxruntime-web：npm install onnxruntime-web',
     );
-  if (!options.unfinished) await judgeRest(recording, judge);
-  // What is still being written may point to rows that are not there yet.
-  const problems = options.unfinished ? [] : judge.problems;
+  const problems = [...(await reading.problems())];
   const covered = coverage(run, examined, problems);
   const { named, ignored, unsure, remarks } = sort(run, examined, agent, options.ignore ?? []);
   const open = unexplained(run, examined, [...named, ...ignored], unsure);

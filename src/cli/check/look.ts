@@ -33,7 +33,7 @@ export async function look(path: string, project: Project, options: LookOptions 
   const unread: CheckResult['unread'] = [];
   const see = async (name: string, kind: CheckedRun['kind'], recording: Recording, running: boolean) => {
     const flags = { only: [], json: true };
-    const { diagnosis } = await examine(recording, flags, project, running);
+    const { diagnosis } = await examine(recording, flags, project, { unfinished: running });
     runs.push(summarise(name, kind, running, recording, diagnosis));
   };
   const recordings = await findRecordings(path);

@@ -102,7 +102,7 @@ async function signature(path: string): Promise<{ text: string; tables: number }
 async function attempt(path: string, flags: DiagnoseFlags, project: Project): Promise<Examined | undefined> {
   try {
     const recording = await openRecording(path, flags);
-    return await examine(recording, flags, project, recording.manifest.ended === undefined);
+    return await examine(recording, flags, project, { unfinished: recording.manifest.ended === undefined });
   } catch (error) {
     if (error instanceof BadInput && error.place.file !== undefined) return undefined;
     throw error;

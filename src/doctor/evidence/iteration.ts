@@ -12,12 +12,12 @@ import { buildChains, type Chains } from '../../math/chains.ts';
 import { budgets } from '../budgets.ts';
 import { clipsInUse } from './clip-in-use.ts';
 import { unfolded } from './folded-rewards.ts';
+import type { Slice } from './reading/stream.ts';
 import { markedBy, type Numbers, type Rows } from './rows.ts';
 import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';
 import { policyOfStep, stepKey, stride } from './steps/step-key.ts';
 import { declaredClip, type StepStat, type StepStats, stepStats } from './steps/step-stats.ts';
-import type { Slice } from './stream.ts';
 
 export class Iteration {
   readonly number: number;

@@ -6,7 +6,7 @@ import type { Manifest } from '../../recording/manifest.ts';
 import { Recording } from '../../recording/recording.ts';
 import { memoryStore, type WritableStore } from '../../recording/source.ts';
 import { RecordingWriter } from '../../recording/writer.ts';
-import { iterations } from './stream.ts';
+import { iterations } from './reading/stream.ts';
 
 const manifest: Manifest = {
   format: 'trueline/1',

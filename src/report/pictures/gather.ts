@@ -2,8 +2,8 @@
 import { causeById } from '../../doctor/causes.ts';
 import type { Cause, Diagnosis } from '../../doctor/diagnosis.ts';
 import { Iteration } from '../../doctor/evidence/iteration.ts';
+import { iterations } from '../../doctor/evidence/reading/stream.ts';
 import { Run } from '../../doctor/evidence/run.ts';
-import { iterations } from '../../doctor/evidence/stream.ts';
 import type { Proof } from '../../doctor/proof.ts';
 import type { TokenEvidence } from '../../doctor/tokens/evidence.ts';
 import { type TokenReading, tokenReading } from '../../doctor/tokens/reading.ts';

@@ -1,5 +1,5 @@
 /** Goes through one recording and takes, agent by agent, the figures that must be the same for equal agents. What was declared is compared with what the rows show. */
-import { iterations, type Slice } from '../../doctor/evidence/stream.ts';
+import { iterations, type Slice } from '../../doctor/evidence/reading/stream.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { type ClipEstimate, ClipFit } from './clip.ts';
 import { CoefficientFit, type Coefficients } from './coefficients.ts';

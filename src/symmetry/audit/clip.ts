@@ -1,5 +1,5 @@
 /** The clip range that makes the reported policy loss of the rows: the loss falls as the range grows, so the range is found by halving. A step whose ratios all lie inside gives a lower bound only. */
-import type { Slice } from '../../doctor/evidence/stream.ts';
+import type { Slice } from '../../doctor/evidence/reading/stream.ts';
 import type { Watch } from './audit.ts';
 import { entryOf } from './entry.ts';
 

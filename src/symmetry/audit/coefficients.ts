@@ -1,5 +1,5 @@
 /** The coefficients that make the reported whole loss of its reported parts: loss - policy loss = c value loss - e entropy, two unknowns by least squares. */
-import type { Slice } from '../../doctor/evidence/stream.ts';
+import type { Slice } from '../../doctor/evidence/reading/stream.ts';
 import type { Watch } from './audit.ts';
 import { SquareSums, solvePair } from './least-squares.ts';
 

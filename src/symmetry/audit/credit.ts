@@ -1,5 +1,5 @@
 /** The discount and lambda that each agent's advantages were made with: A - r + V = gamma V' + gamma lambda A', row by row, two unknowns by least squares. */
-import type { Slice } from '../../doctor/evidence/stream.ts';
+import type { Slice } from '../../doctor/evidence/reading/stream.ts';
 import type { Watch } from './audit.ts';
 import { SquareSums, solvePair } from './least-squares.ts';
 

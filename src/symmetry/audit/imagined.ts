@@ -1,5 +1,5 @@
 /** Imagined rows of each agent beside its real ones: how many, and how rewarded. */
-import type { Slice } from '../../doctor/evidence/stream.ts';
+import type { Slice } from '../../doctor/evidence/reading/stream.ts';
 import type { Watch } from './audit.ts';
 
 export interface ImaginedRows {

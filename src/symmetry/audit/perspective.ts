@@ -1,5 +1,5 @@
 /** By how much each agent's candidate list was turned between sampling and update. A turn by the agent's own number means that one side was seen from its point of view and the other was not. */
-import type { Slice } from '../../doctor/evidence/stream.ts';
+import type { Slice } from '../../doctor/evidence/reading/stream.ts';
 import type { Watch } from './audit.ts';
 
 export interface Turns {

@@ -1,5 +1,5 @@
 /** The learning rate that each policy's optimiser really used. It may change from iteration to iteration; equal agents change together. */
-import type { Slice } from '../../doctor/evidence/stream.ts';
+import type { Slice } from '../../doctor/evidence/reading/stream.ts';
 import type { Watch } from './audit.ts';
 
 export interface LearningRates {

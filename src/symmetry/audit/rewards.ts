@@ -1,5 +1,5 @@
 /** The reward that each row stores against what the environment paid for it, agent by agent. */
-import type { Slice } from '../../doctor/evidence/stream.ts';
+import type { Slice } from '../../doctor/evidence/reading/stream.ts';
 import type { Watch } from './audit.ts';
 
 export interface StoredRewards {

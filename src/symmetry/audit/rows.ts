@@ -1,5 +1,5 @@
 /** How many rows of each agent were stored, against how many decisions it took. Only episodes whose every iteration was kept whole are counted, so a cadence loses no rows here. */
-import type { Slice } from '../../doctor/evidence/stream.ts';
+import type { Slice } from '../../doctor/evidence/reading/stream.ts';
 import type { Recording } from '../../recording/recording.ts';
 import type { Watch } from './audit.ts';
 import { entryOf } from './entry.ts';

@@ -1,11 +1,11 @@
 /** Goes through a recording one iteration at a time. Only one iteration's rows are in memory, unless a table mixes its iterations; then the whole table is. */
 
-import type { RowJudge } from '../../recording/check/judge.ts';
-import type { Chunk, Column, NumberColumn, Offsets, Values } from '../../recording/column.ts';
-import { columnSpec, tableSpec } from '../../recording/columns.ts';
-import { concatenate } from '../../recording/concatenate.ts';
-import type { Recording } from '../../recording/recording.ts';
-import { Rows } from './rows.ts';
+import type { RowJudge } from '../../../recording/check/judge.ts';
+import type { Chunk, Column, NumberColumn, Offsets, Values } from '../../../recording/column.ts';
+import { columnSpec, tableSpec } from '../../../recording/columns.ts';
+import { concatenate } from '../../../recording/concatenate.ts';
+import type { Recording } from '../../../recording/recording.ts';
+import { Rows } from '../rows.ts';
 
 export const streamed = ['samples', 'responses', 'replays', 'targets', 'copies', 'steps', 'tensors'] as const;
 
