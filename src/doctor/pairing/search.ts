@@ -38,7 +38,7 @@ const singles: readonly PairingHypothesis[] = [
   { cause: 'return-inconsistent', transform: new EarlierIteration() },
   { cause: 'credit-formula-differs', transform: new ReturnForAdvantage() },
   ...endRules,
-  ...(['action', 'place', 'group'] as const).flatMap((by) => [
+  ...(['action', 'place', 'group', 'env', 'step'] as const).flatMap((by) => [
     { cause: 'advantage-group-demeaned', transform: new GroupMean(by, true) },
     { cause: 'advantage-group-demeaned', transform: new GroupMean(by) },
   ]),

@@ -3,6 +3,7 @@ import { numbers, record, stored } from '../../../test/support/tables.ts';
 import { buildChains } from '../../math/chains.ts';
 import { diagnose } from '../diagnose.ts';
 import type { Diagnosis } from '../diagnosis.ts';
+import { listOf } from '../evidence/keys.ts';
 
 type Made = Awaited<ReturnType<typeof stored>>;
 const healthy = 'healthy/echo-2';
@@ -24,6 +25,29 @@ describe('what a program stores beside the usual', () => {
     }, name);
     expect(found.causes[0]?.id).toBe('return-crosses-episodes');
     expect(found.causes[0].transform?.id).toBe('ends-found');
+  });
+
+  it('advantages that are normalised for each environment by itself are named so', async () => {
+    const found = await changed(({ tables: { samples, replays, steps }, manifest }) => {
+      const [iteration, env] = ['iteration', 'env'].map((name) => numbers(samples, name));
+      const groups = new Map<string, number[]>();
+      for (const [row, number] of iteration.entries()) listOf(groups, `${number} ${env[row]}`).push(row);
+      const advantage = numbers(samples, 'advantage');
+      const used = [...advantage];
+      for (const rows of groups.values()) {
+        const mean = rows.reduce((sum, row) => sum + advantage[row], 0) / rows.length;
+        const square = rows.reduce((sum, row) => sum + (advantage[row] - mean) ** 2, 0) / rows.length;
+        for (const row of rows) used[row] = (advantage[row] - mean) / (Math.sqrt(square) + 1e-8);
+      }
+      const start = new Map<number, number>();
+      iteration.forEach((number, row) => void (start.has(number) || start.set(number, row)));
+      const at = numbers(replays, 'iteration');
+      replays.advantage = numbers(replays, 'sample').map((row, i) => used[start.get(at[i])! + row]);
+      for (const name of ['policy_loss', 'loss', 'policy_grad_norm']) delete steps[name];
+      manifest.settings = { ...manifest.settings, advantage_normalisation: 'batch' };
+    });
+    expect(found.causes[0]?.id).toBe('advantage-group-demeaned');
+    expect(found.causes[0].transform).toMatchObject({ id: 'group-mean', by: 'env', scaled: true });
   });
 
   it('credit that runs on across ends, with the own last value at time limits alone, is no moved end', async () => {

@@ -1,4 +1,4 @@
-/** A mean taken out by action, by place in the row's list or by group; with `scaled`, each group was given its own scale too. */
+/** A mean taken out by action, by place in the row's list, by group, environment or step; with `scaled`, each group was given its own scale too. */
 
 import { told } from '../../../language/language.ts';
 import { type Grouping, groupKeys } from '../../evidence/groups.ts';
@@ -9,6 +9,8 @@ const texts: Readonly<Record<Grouping, readonly [en: string, zh: string]>> = {
   action: ['mean per action', '按动作减去均值'],
   place: ["mean per place in the row's list", '按候选列表中的位置减去均值'],
   group: ['mean per group', '按组减去均值'],
+  env: ['mean per environment', '按环境减去均值'],
+  step: ['mean per step of the rollout, over its environments', '按采样步（跨环境）减去均值'],
 };
 
 export class GroupMean implements CreditTransform {

@@ -8,14 +8,15 @@ export const advantageGroupDemeaned: CauseEntry = {
   family: 'pairing',
   decidedBy: ['samples.group', 'samples.action'],
   meaning: 'A mean was subtracted per group of rows, which cancels the signal.',
-  toldApart: 'Used minus recomputed is constant within action or type groups; per agent or per minibatch is healthy.',
+  toldApart:
+    'Used minus recomputed is constant, or a line, within each action, type, environment or step of the rollout; per agent or per minibatch is healthy.',
   symptoms: ['choices between groups are never learnt', 'entropy stays high'],
-  proof: 'One offset per group makes all advantages agree.',
-  remedy: 'Normalise over the whole batch (or over one agent), never per action or type.',
+  proof: 'One offset, or one line, per group makes all advantages agree.',
+  remedy: 'Normalise over the whole batch (or over one agent), never per action, type, environment or step.',
   pytorch: 'adv = (adv - adv.mean()) / (adv.std() + 1e-8)  # over the batch',
   trueline: 'ppo: { advantageNormalisation: batch }',
   chinese: {
     meaning: '按行的组减去了均值，信号因此被抵消。',
-    remedy: '在整个批次（或单个智能体）上归一化，绝不按动作或类型归一化。',
+    remedy: '在整个批次（或单个智能体）上归一化，绝不按动作、类型、环境或采样步归一化。',
   },
 };
