@@ -72,7 +72,8 @@ class Recorder(Buffers):
         for key, value in (("gamma", gamma), ("lambda", lam)):
             if value is not None:
                 declared[key] = float(value)
-        folder = os.fspath(path) if rank is None else os.path.join(path, f"rank-{rank:04d}")
+        # The first rank's part holds those of the others.
+        folder = os.path.join(path, f"rank-{rank}") if rank else os.fspath(path)
         self._responses_kept, self._control, self._control_kept = int(responses_kept), control, int(control_kept)
         self._rank, self._ranks, self._actors = rank, int(ranks), []
         manifest: Dict[str, Any] = {
