@@ -1,4 +1,4 @@
-/** The entropy that each row's loss was given, against that of the distribution its action was scored by: where a mask is in force, an entropy without it pays for choices that nobody can take. */
+/** The entropy that each row's loss was given, against that of the distribution its action was scored by: where a mask is in force, an entropy without it pays for choices that nobody can take; and a mean over the choices in place of their sum makes the bonus smaller by as many. */
 import { told } from '../../language/language.ts';
 import { budgets } from '../budgets.ts';
 import { confidence, fewestRows } from '../check.ts';
@@ -8,14 +8,23 @@ import { ProofStore } from '../found.ts';
 import { limits } from '../limits.ts';
 import { Distribution } from '../pairing/scoring.ts';
 import { updateScores } from '../pairing/update-scores.ts';
+import { ScoredAs } from '../transforms/continuous/scored-as.ts';
 import { Mask } from '../transforms/replay/mask.ts';
 
+/** What the entropy may be of in place of the masked distribution: the same without its mask, or the mean over its choices. */
+const kinds = ['unmasked', 'averaged'] as const;
+
+class Count {
+  /** Rows that tell, and those that have this entropy. */
+  told = 0;
+  rows = 0;
+  onset = Number.POSITIVE_INFINITY;
+  readonly agents = new Set<number>();
+  readonly proof = new ProofStore();
+}
+
 export class RowEntropies {
-  private told = 0;
-  private unmasked = 0;
-  private onset = Number.POSITIVE_INFINITY;
-  private readonly agents = new Set<number>();
-  private readonly proof = new ProofStore();
+  private readonly counts = { unmasked: new Count(), averaged: new Count() };
 
   see(iteration: Iteration): void {
     const { replays, samples, own } = iteration;
@@ -31,48 +40,70 @@ export class RowEntropies {
     const [masked, bare] = [new Distribution(), new Distribution()];
     const stride = Math.max(1, Math.floor(replays.rows / budgets.networkRows));
     const same = (a: number, b: number) => Math.abs(a - b) <= limits.sameEntropy.value;
-    const found: { target: number[]; before: number[]; after: number[] } = { target: [], before: [], after: [] };
+    const found = kinds.map((kind) => ({
+      kind,
+      target: [] as number[],
+      before: [] as number[],
+      after: [] as number[],
+    }));
     for (let i = 0; i < replays.rows; i += stride) {
       if (own[i] === 0 || weight?.[i] === 0 || !action || !Number.isFinite(entropy[i])) continue;
       masked.of(scores, i, scores.temperatureOf(i), true);
       // The mask is in force where the score of the action shows it.
       if (!(Math.abs(masked.logp(action[sample[i]]) - fresh[i]) < limits.logp.value)) continue;
       bare.of(scores, i, scores.temperatureOf(i), false);
-      if (!(Math.abs(masked.entropy - bare.entropy) > limits.entropySlack.value)) continue;
-      this.told++;
-      if (!same(entropy[i], bare.entropy) || same(entropy[i], masked.entropy)) continue;
-      this.unmasked++;
-      this.onset = Math.min(this.onset, iteration.number);
-      this.agents.add(agent[sample[i]]);
-      found.target.push(entropy[i]);
-      found.before.push(masked.entropy);
-      found.after.push(bare.entropy);
+      const others = { unmasked: bare.entropy, averaged: masked.entropy / Math.max(1, scores.count(i)) };
+      for (const { kind, target, before, after } of found) {
+        if (!(Math.abs(masked.entropy - others[kind]) > limits.entropySlack.value)) continue;
+        const count = this.counts[kind];
+        count.told++;
+        if (!same(entropy[i], others[kind]) || same(entropy[i], masked.entropy)) continue;
+        count.rows++;
+        count.onset = Math.min(count.onset, iteration.number);
+        count.agents.add(agent[sample[i]]);
+        target.push(entropy[i]);
+        before.push(masked.entropy);
+        after.push(others[kind]);
+      }
     }
-    const column = (list: number[]) => Float64Array.from(list);
-    if (found.target.length > 0)
-      this.proof.rows(iteration.number, column(found.target), column(found.before), column(found.after));
+    for (const { kind, target, before, after } of found)
+      if (target.length > 0)
+        this.counts[kind].proof.rows(
+          iteration.number,
+          Float64Array.from(target),
+          Float64Array.from(before),
+          Float64Array.from(after),
+        );
   }
 
   findings(): Finding[] {
-    const { told: rows, unmasked } = this;
-    if (unmasked < fewestRows || unmasked < limits.nearlyAll.value * rows) return [];
-    const transform = new Mask('none');
-    return [
-      {
-        cause: 'entropy-of-another-distribution',
-        confidence: confidence(unmasked / rows, unmasked),
-        agents: [...this.agents].sort((a, b) => a - b),
-        onset: this.onset,
-        rows: unmasked,
-        transform,
-        ...this.proof.prove('entropy', 'in the loss', 'of the distribution that scored the action', transform),
-        told: true,
-        summary: told(
-          `The entropy in the loss is that of the logits without the mask on ${unmasked} of ${rows} rows that tell, while log-probabilities have it.`,
-          `在能说明的 ${rows} 行中有 ${unmasked} 行，损失中的熵来自未加掩码的 logits，而对数概率用了掩码。`,
-        ),
-        evidence: [{ check: 'metrics', measured: { rows, unmasked }, expected: { unmasked: 0 } }],
-      },
-    ];
+    return kinds.flatMap((kind): Finding[] => {
+      const { told: all, rows, onset, agents, proof } = this.counts[kind];
+      if (rows < fewestRows || rows < limits.nearlyAll.value * all) return [];
+      const transform = kind === 'unmasked' ? new Mask('none') : new ScoredAs('entropy', { reduce: 'mean' });
+      return [
+        {
+          cause: 'entropy-of-another-distribution',
+          confidence: confidence(rows / all, rows),
+          agents: [...agents].sort((a, b) => a - b),
+          onset,
+          rows,
+          transform,
+          ...proof.prove('entropy', 'in the loss', 'of the distribution that scored the action', transform),
+          told: true,
+          summary:
+            kind === 'unmasked'
+              ? told(
+                  `The entropy in the loss is that of the logits without the mask on ${rows} of ${all} rows that tell, while log-probabilities have it.`,
+                  `在能说明的 ${all} 行中有 ${rows} 行，损失中的熵来自未加掩码的 logits，而对数概率用了掩码。`,
+                )
+              : told(
+                  `The entropy in the loss is the mean over the choices of what should be added up, on ${rows} of ${all} rows that tell: the bonus is smaller by as many as there are choices.`,
+                  `在能说明的 ${all} 行中有 ${rows} 行，损失中的熵对各选项取了均值而不是求和：熵奖励因此缩小为选项数分之一。`,
+                ),
+          evidence: [{ check: 'metrics', measured: { rows: all, [kind]: rows }, expected: { [kind]: 0 } }],
+        },
+      ];
+    });
   }
 }

@@ -168,4 +168,22 @@ describe('a buffer of several environments', () => {
     });
     expect(found.causes[0]?.id).toBe('credit-formula-differs');
   });
+
+  it.each([
+    ['of the stored next observation', 0, undefined],
+    ['of another observation', 1, 'critic-context-misaligned'],
+  ] as const)('whose next actions are drawn for the mean %s', async (_, shift, cause) => {
+    const found = await buffer((targets) => {
+      const rows = targets.sample as number[];
+      const means = rows.map((row) => [Math.sin(row), Math.cos(3 * row)]);
+      targets.next_mean = rows.map((row) => means[(row + shift) % rows.length]);
+      targets.next_mean_again = means;
+      targets.next_log_std = rows.map(() => [0, 0]);
+      targets.next_action = (targets.next_mean as number[][]).map((mean) => mean.map(Math.tanh));
+      targets.next_logp = (targets.next_action as number[][]).map(
+        (action) => -Math.log(2 * Math.PI) - action.reduce((sum, y) => sum + Math.log1p(-y * y), 0),
+      );
+    });
+    expect([status(found, 'soft-density'), found.causes[0]?.id]).toEqual([cause ? 'fail' : 'pass', cause]);
+  });
 });

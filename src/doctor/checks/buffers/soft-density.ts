@@ -1,10 +1,11 @@
-/** Is the log-probability of the next action that of the squashed Gaussian it was drawn from? A constant is healthy (the scale of the actions), and so is any small number within the logarithm; actions at the bounds say nothing, because tanh has lost them. */
+/** Is the next action drawn for the stored next observation, and its log-probability that of the squashed Gaussian it was drawn from? A constant is healthy (the scale of the actions), and so is any small number within the logarithm; actions at the bounds say nothing, because tanh has lost them. */
 import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
-import { type Check, confidence, type Pass } from '../../check.ts';
+import { type Check, confidence, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { type Finding, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import { proved } from '../../found.ts';
+import type { Lists } from '../../evidence/rows.ts';
+import { ProofStore, proved } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { ScoredAs } from '../../transforms/continuous/scored-as.ts';
 
@@ -18,7 +19,7 @@ export const softDensity: Check = {
     '下一动作的对数概率是否属于它所用的分布？',
   ],
   needs: [['targets.next_logp'], ['targets.next_mean'], ['targets.next_log_std'], ['targets.next_action']],
-  causes: ['squash-correction-wrong', 'dimensions-reduced-wrong'],
+  causes: ['squash-correction-wrong', 'dimensions-reduced-wrong', 'critic-context-misaligned'],
   of: 'targets',
   start: () => new SoftDensityPass(),
 };
@@ -41,11 +42,17 @@ const others: readonly (readonly [string, ConstructorParameters<typeof ScoredAs>
 
 class SoftDensityPass implements Pass {
   private readonly rows: Row[] = [];
+  /** Rows whose mean was asked for again, those that another observation gives, and both means of these. */
+  private again = 0;
+  private differing = 0;
+  private onset = -1;
+  private readonly means = new ProofStore();
 
   iteration({ targets, number }: Iteration): void {
     const logp = targets?.column('next_logp');
     const [mean, spread, action] = ['next_mean', 'next_log_std', 'next_action'].map((name) => targets?.list(name));
     if (!targets || !logp || !mean || !spread || !action) return;
+    this.compare(number, mean, targets.list('next_mean_again'));
     for (let i = 0; i < targets.rows && this.rows.length < budgets.coverRows; i++) {
       const [from, width] = [action.offsets[i], action.offsets[i + 1] - action.offsets[i]];
       if (width < 1 || mean.offsets[i + 1] - mean.offsets[i] !== width) continue;
@@ -63,10 +70,48 @@ class SoftDensityPass implements Pass {
     }
   }
 
+  private compare(iteration: number, mean: Lists, again: Lists | null): void {
+    if (!again || again.values.length !== mean.values.length) return;
+    const [shown, own]: [number[], number[]] = [[], []];
+    for (let row = 0; row + 1 < mean.offsets.length; row++) {
+      this.again++;
+      let differs = false;
+      for (let i = mean.offsets[row]; i < mean.offsets[row + 1]; i++) {
+        if (Math.abs(mean.values[i] - again.values[i]) <= limits.targetExact.value * (1 + Math.abs(again.values[i])))
+          continue;
+        differs = true;
+        shown.push(mean.values[i]);
+        own.push(again.values[i]);
+      }
+      if (differs) this.differing++;
+    }
+    if (shown.length > 0 && this.onset < 0) this.onset = iteration;
+    this.means.rows(iteration, Float64Array.from(shown), Float64Array.from(own));
+  }
+
+  private misdrawn(measured: Outcome['measured'], expected: Outcome['expected']): Outcome {
+    const finding: Finding = {
+      cause: 'critic-context-misaligned',
+      confidence: confidence(1, this.differing),
+      agents: [],
+      onset: this.onset,
+      rows: this.differing,
+      ...this.means.prove('mean of the next action', 'as it was drawn from', 'of the stored next observation'),
+      told: true,
+      summary: told(
+        `${percent(this.differing / this.again)} of the next actions were drawn for another observation than the stored next one: the actor gives other means for it.`,
+        `下一动作中有 ${percent(this.differing / this.again)} 不是为所存的下一观测抽取的：策略网络对它给出的均值不同。`,
+      ),
+      evidence: [{ check, measured, expected }],
+    };
+    return { status: 'fail', measured, expected, findings: [finding] };
+  }
+
   finish(): Outcome {
     const { rows } = this;
-    const measured: Outcome['measured'] = { rows: rows.length };
-    const expected = { disagreeing: 0 };
+    const measured: Outcome['measured'] = { rows: rows.length, other_observations: this.differing };
+    const expected = { disagreeing: 0, other_observations: 0 };
+    if (this.differing >= Math.max(fewestRows, noticedShare * this.again)) return this.misdrawn(measured, expected);
     if (rows.length < limits.decidingRows.value) return { status: 'not-checked', measured, expected, findings: [] };
     const own = agreeing(rows, usual);
     measured.disagreeing = rows.length - own.count;

@@ -17,6 +17,7 @@ import {
   forms,
   given,
   givesAll,
+  isOfPairs,
   type LossStep,
   lossRows,
   meanOf,
@@ -125,11 +126,11 @@ export class FormulaWitness {
 
   /** Which steps a formula gives; with the clip in use, or else with whichever one clip gives nearly all of them. */
   private count(form: Form, own: readonly Step[], tell: readonly Step[], told: Told): void {
-    const term = (row: WeighedRow, clip: number) => (form === 'all-pairs' ? 0 : lossForm(form).value(row, clip));
+    const term = (row: WeighedRow, clip: number) => (isOfPairs(form) ? 0 : lossForm(form).value(row, clip));
     const value = (step: Step, clip: number) =>
       given(form, step.rows, clip).find((one) => Math.abs(step.told - one) <= step.slack);
     const known = tell.filter((step) => value(step, step.clip) !== undefined).length;
-    const free = form !== 'all-pairs' && known < tell.length ? clipOf(tell, term) : null;
+    const free = !isOfPairs(form) && known < tell.length ? clipOf(tell, term) : null;
     const count = told.forms.get(form) ?? {
       fits: 0,
       against: 0,
@@ -168,9 +169,9 @@ export class FormulaWitness {
       const share = best.fits / (steps - best.silent);
       if (share < limits.formulaExact.value || best.against > (1 - limits.formulaExact.value) * (steps + usual))
         continue;
-      const transform = form === 'all-pairs' ? new LossIs('all-pairs', 'policy') : new LossFormula(form);
+      const transform = isOfPairs(form) ? new LossIs(form, 'policy') : new LossFormula(form);
       findings.push({
-        cause: form === 'all-pairs' ? 'broadcast-mismatch' : 'loss-formula-differs',
+        cause: isOfPairs(form) ? 'broadcast-mismatch' : 'loss-formula-differs',
         confidence: confidence(share, inAll(form) * limits.perStep.value),
         agents: this.run.agentsOf(policy),
         onset,

@@ -6,6 +6,7 @@ import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
 import { onOneLine } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { listOf } from '../../evidence/keys.ts';
 import { thinned } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { type ReportedStep, reportedSteps, unmasked } from '../../evidence/steps/reported-steps.ts';
@@ -21,6 +22,15 @@ import {
   valueForm,
   valueForms,
 } from '../../transforms/loss/value-formula.ts';
+import {
+  type Fit,
+  fitOf,
+  given,
+  isRight,
+  units,
+  type ValueReading,
+  type ValueRows,
+} from '../../transforms/loss/value-rows.ts';
 import type { Transform } from '../../transforms/transform.ts';
 
 export const valueLoss: Check = {
@@ -33,33 +43,7 @@ export const valueLoss: Check = {
 };
 
 const pairsOfValues = new LossIs('all-pairs', 'value');
-/** In which units the old value is that a clip starts from: the critic's when it acted, those of the targets now, or the rewards'. */
-const units = ['critic', 'targets', 'rewards'] as const;
 const { valueFormula, formulaApart, valueRounding, formulaExact } = limits;
-
-interface Formula {
-  form: ValueFormName;
-  clip: number;
-  old: (typeof units)[number];
-  penalty: Penalty;
-  /** Over the rows that count, or all; their mean, or their sum. */
-  all: boolean;
-  summed: boolean;
-}
-
-/** A step's rows: values, targets and old values in each of the units. */
-interface Rows {
-  told: number;
-  value: number[];
-  target: number[];
-  weight: number[];
-  old: Record<(typeof units)[number], number[]>;
-}
-
-interface Fit {
-  mean: number;
-  varies: number;
-}
 
 interface Wrong {
   cause: string;
@@ -72,14 +56,26 @@ interface Wrong {
   proof: ProofStore;
 }
 
+/** A step's reported value loss, and its rows: those that count, and all. */
+interface ToldStep {
+  told: number;
+  stat: StepStat;
+  all: StepStat;
+  iteration: number;
+}
+
+const exact = valueRounding.value * valueFormula.value;
+
 class ValueLossPass implements Pass {
+  /** By policy, the steps of updates that are too short to be read alone. */
+  private readonly single = new Map<number, ToldStep[]>();
   /** Updates that a right formula gives, and those that none does. */
   private right = 0;
   private other = 0;
   private steps = 0;
   private readonly wrong = new Map<string, Wrong>();
   /** What gave an update before, which is tried first. */
-  private kept: Formula[] = [];
+  private kept: ValueReading[] = [];
   private readonly penalties: Penalty[];
 
   constructor(private readonly run: Run) {
@@ -100,35 +96,53 @@ class ValueLossPass implements Pass {
         ({ row, stat }) =>
           stat.policy === policy && reported[row] > 0 && stat.valueLoss > 0 && stat.rows >= limits.fewestSteps.value,
       );
-      if (own.length < limits.fewestSteps.value) continue;
-      this.steps += own.length;
-      this.update(iteration, policy, own, reported);
+      const told = own.map(({ row, stat }) => ({
+        told: reported[row],
+        stat,
+        all: unmasked(iteration, stat) ?? stat,
+        iteration: iteration.number,
+      }));
+      // A program of one step per batch is read off several updates together.
+      if (own.length < limits.fewestSteps.value) listOf(this.single, policy).push(...told);
+      else {
+        this.steps += own.length;
+        this.update(iteration, policy, own, reported, told);
+      }
     }
   }
 
-  private update(iteration: Iteration, policy: number, own: ReportedStep[], reported: ArrayLike<number>): void {
-    const quotient = (pick: (stat: StepStat) => number) => ({
-      ...fitOf(own.map(({ row, stat }) => reported[row] / pick(stat))),
+  /** How the mean over the rows gives some steps; null, and noted, where the mean over all pairs does in its place. */
+  private besidePairs(policy: number, own: readonly ToldStep[]): Fit | null {
+    const quotient = (pick: (step: ToldStep) => number) => ({
+      ...fitOf(own.map((step) => step.told / pick(step))),
       pick,
     });
-    const all = (stat: StepStat) => unmasked(iteration, stat) ?? stat;
-    const steadiest = (picks: readonly ((stat: StepStat) => number)[]) =>
+    const steadiest = (picks: readonly ((step: ToldStep) => number)[]) =>
       picks.map(quotient).reduce((a, b) => (b.varies < a.varies ? b : a));
     // Means or sums, of the rows that the policy's loss counts or of all.
     const rows = steadiest([
-      (stat) => stat.valueLoss,
-      (stat) => all(stat).valueLoss,
-      (stat) => stat.valueLoss * stat.weight,
-      (stat) => all(stat).valueLoss * all(stat).weight,
+      ({ stat }) => stat.valueLoss,
+      ({ all }) => all.valueLoss,
+      ({ stat }) => stat.valueLoss * stat.weight,
+      ({ all }) => all.valueLoss * all.weight,
     ]);
-    const outer = steadiest([(stat) => stat.outerValueLoss, (stat) => all(stat).outerValueLoss]);
-    const exact = valueRounding.value * valueFormula.value;
-    if (outer.varies < valueFormula.value && rows.varies > formulaApart.value * Math.max(outer.varies, exact)) {
-      const wrong = this.note('broadcast-mismatch', pairsOfValues, iteration, policy, own);
-      for (const { row, stat } of own)
-        wrong.proof.step(reported[row], rows.mean * rows.pick(stat), outer.mean * outer.pick(stat));
-      return;
-    }
+    const outer = steadiest([({ stat }) => stat.outerValueLoss, ({ all }) => all.outerValueLoss]);
+    if (!(outer.varies < valueFormula.value && rows.varies > formulaApart.value * Math.max(outer.varies, exact)))
+      return rows;
+    const wrong = this.note('broadcast-mismatch', pairsOfValues, policy, own);
+    for (const step of own) wrong.proof.step(step.told, rows.mean * rows.pick(step), outer.mean * outer.pick(step));
+    return null;
+  }
+
+  private update(
+    iteration: Iteration,
+    policy: number,
+    own: ReportedStep[],
+    reported: ArrayLike<number>,
+    told: readonly ToldStep[],
+  ): void {
+    const rows = this.besidePairs(policy, told);
+    if (!rows) return;
     if (rows.varies <= exact) {
       this.right++;
       return;
@@ -150,24 +164,12 @@ class ValueLossPass implements Pass {
       found.old === 'rewards' ? 'units-of-rewards' : 'own-units',
       found.clip,
     );
-    const wrong = this.note(
-      formed ? 'value-scale-mismatch' : 'loss-formula-differs',
-      transform,
-      iteration,
-      policy,
-      own,
-    );
-    const meant: Formula = { ...found, form: formed ? found.form : 'larger', old: 'targets' };
+    const wrong = this.note(formed ? 'value-scale-mismatch' : 'loss-formula-differs', transform, policy, told);
+    const meant: ValueReading = { ...found, form: formed ? found.form : 'larger', old: 'targets' };
     for (const step of known) wrong.proof.step(step.told, given(meant, step), given(found, step));
   }
 
-  private note(
-    cause: string,
-    transform: Transform,
-    iteration: Iteration,
-    policy: number,
-    own: readonly ReportedStep[],
-  ): Wrong {
+  private note(cause: string, transform: Transform, policy: number, own: readonly ToldStep[]): Wrong {
     const key = JSON.stringify(transform);
     const wrong = this.wrong.get(key) ?? {
       cause,
@@ -180,17 +182,17 @@ class ValueLossPass implements Pass {
       proof: new ProofStore(),
     };
     this.wrong.set(key, wrong);
-    wrong.updates++;
+    wrong.updates += new Set(own.map(({ iteration }) => iteration)).size;
     wrong.steps += own.length;
     wrong.rows += own.reduce((sum, { stat }) => sum + stat.rows, 0);
-    wrong.onset = Math.min(wrong.onset, iteration.number);
+    wrong.onset = Math.min(wrong.onset, own[0].iteration);
     wrong.policies.add(policy);
     return wrong;
   }
 
   /** The formula that gives every step to rounding, a right one if there is one; null where none does. */
-  private search(steps: readonly Rows[], inUse: number): Formula | null {
-    const fits = (formula: Formula) => {
+  private search(steps: readonly ValueRows[], inUse: number): ValueReading | null {
+    const fits = (formula: ValueReading) => {
       const quotients: number[] = [];
       for (const step of steps) {
         quotients.push(step.told / given(formula, step));
@@ -213,7 +215,7 @@ class ValueLossPass implements Pass {
     return found.find(isRight) ?? found[0] ?? null;
   }
 
-  private formulas(inUse: number): Formula[] {
+  private formulas(inUse: number): ValueReading[] {
     const clips = new Set([this.run.number('value_clip'), inUse, ...budgets.valueClips].filter((clip) => clip > 0));
     const names = Object.keys(valueForms) as ValueFormName[];
     return names.flatMap((form) =>
@@ -233,7 +235,7 @@ class ValueLossPass implements Pass {
     policy: number,
     own: readonly ReportedStep[],
     reported: ArrayLike<number>,
-  ): Rows[] | null {
+  ): ValueRows[] | null {
     const { samples, replays, first } = iteration;
     const [value, target, weight] = [replays!.column('value'), replays!.column('return'), replays!.column('weight')];
     const [stored, returns] = [samples?.column('value'), samples?.column('return')];
@@ -249,7 +251,7 @@ class ValueLossPass implements Pass {
     if (!critic) return null;
     const targets = (returns && lineOf(iteration.pass(0), returns, target)) ?? critic;
     const found = new Map(
-      thinned(own, budgets.formulaSteps).map(({ row, stat }): [number, Rows] => [
+      thinned(own, budgets.formulaSteps).map(({ row, stat }): [number, ValueRows] => [
         keyOf(stat),
         { told: reported[row], value: [], target: [], weight: [], old: { critic: [], targets: [], rewards: [] } },
       ]),
@@ -270,6 +272,13 @@ class ValueLossPass implements Pass {
   }
 
   finish(): Outcome {
+    for (const [policy, own] of this.single) {
+      if (own.length < limits.fewestSteps.value) continue;
+      const rows = this.besidePairs(policy, own);
+      if (rows && rows.varies >= valueFormula.value) continue;
+      this.steps += own.length;
+      if (rows) this.right++;
+    }
     const found = [...this.wrong.values()].sort((a, b) => b.updates - a.updates);
     const wrong = found.reduce((sum, { updates }) => sum + updates, 0);
     const measured = { steps: this.steps, updates: this.right + this.other + wrong, other: this.other, wrong };
@@ -317,26 +326,4 @@ class ValueLossPass implements Pass {
       };
     return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
   }
-}
-
-const isRight = ({ form, old }: Formula) => valueForm(form).right === true && (form === 'plain' || old !== 'rewards');
-
-function fitOf(quotients: readonly number[]): Fit {
-  const mean = quotients.reduce((sum, value) => sum + value, 0) / quotients.length;
-  let varies = 0;
-  for (const value of quotients) varies = Math.max(varies, Math.abs(value / mean - 1));
-  return { mean, varies: Number.isFinite(mean) ? varies : Number.POSITIVE_INFINITY };
-}
-
-function given({ form, clip, old, penalty, all, summed }: Formula, rows: Rows): number {
-  const { cost } = valueForm(form);
-  const around = rows.old[old];
-  let [sum, total] = [0, 0];
-  for (let i = 0; i < rows.value.length; i++) {
-    const weight = all ? 1 : rows.weight[i];
-    if (weight === 0) continue;
-    sum += weight * cost(rows.value[i], rows.target[i], around[i], clip, penalty);
-    total += weight;
-  }
-  return summed ? sum : sum / total;
 }

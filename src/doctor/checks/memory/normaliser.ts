@@ -1,4 +1,4 @@
-/** Does the update see what acting saw? Inputs that one scale and offset per step and dimension turn into each other were normalised with other statistics. Raw inputs in place of normalised ones are another cause, and so are those of another row. */
+/** Does the update see what acting saw? Inputs that one scale and offset per step and dimension turn into each other were normalised with other statistics. Others are those of another row, or were changed in between; raw inputs in place of normalised ones are told by what they do to the log-probabilities. */
 import { told } from '../../../language/language.ts';
 import { lineThrough } from '../../../math/linear.ts';
 import { budgets } from '../../budgets.ts';
@@ -17,7 +17,7 @@ export const normaliser: Check = {
   group: 'replay',
   question: ['Does the update see the observations that acting saw?', '更新看到的观测与行动时相同吗？'],
   needs: [['replays.obs'], ['samples.obs']],
-  causes: ['normaliser-drifts'],
+  causes: ['normaliser-drifts', 'inputs-differ'],
   start: () => new NormaliserPass(),
 };
 
@@ -31,7 +31,11 @@ class NormaliserPass implements Pass {
   private slopes: number[] = [];
   private far = 0;
   private onset = Number.POSITIVE_INFINITY;
+  /** Rows before the first step whose inputs differ, and those of them that get another log-probability. */
+  private told = 0;
+  private moved = 0;
   private readonly proof = new ProofStore();
+  private readonly shown = new ProofStore();
   /** Entries of the iteration at hand: as the update sees them, as acting did, and by the map. */
   private entries: [number, number, number][] = [];
 
@@ -43,17 +47,32 @@ class NormaliserPass implements Pass {
     const spread = spreadOf(seen);
     const bySteps = new Map<number, number[]>();
     const place = placesOf(chains.order, chains.streamPrevious);
+    const [fresh, old] = [replays!.measured('new_logp'), samples!.measured('old_logp')];
+    const { before } = iteration;
+    const pairs: [number, number][] = [];
     let differing = 0;
-    for (const i of iteration.first) {
+    // What an input is does not depend on the steps before: a whole pass over the rows tells.
+    for (const i of iteration.pass(0)) {
       this.looked++;
       if (!this.differs(seen, sample[i], given, i, spread)) continue;
       differing++;
+      if (before?.[i] && fresh && old) {
+        this.told++;
+        if (!(Math.abs(fresh[i] - old[sample[i]]) <= limits.replayExact.value)) this.moved++;
+      }
+      for (let d = 0; d < spread.length && pairs.length < budgets.fitRows; d++)
+        pairs.push([given.values[given.offsets[i] + d], seen.values[seen.offsets[sample[i]] + d]]);
       const list = bySteps.get(place[sample[i]]);
       if (list) list.push(i);
       else bySteps.set(place[sample[i]], [i]);
     }
     this.differing += differing;
     if (differing > 0) this.onset = Math.min(this.onset, iteration.number);
+    this.shown.rows(
+      iteration.number,
+      Float64Array.from(pairs, ([now]) => now),
+      Float64Array.from(pairs, ([, then]) => then),
+    );
     if (bySteps.size > 0) [this.slopes, this.far] = [[], 0];
     this.entries = [];
     for (const rows of bySteps.values())
@@ -110,8 +129,7 @@ class NormaliserPass implements Pass {
       this.mapped >= limits.formShare.value * this.groups &&
       // Statistics settle; another unit altogether stays, and is no drift.
       this.far < limits.most.value * this.slopes.length;
-    // Inputs that differ otherwise are told by what they do to the log-probabilities.
-    if (!drifts) return { status: 'pass', measured, expected, findings: [] };
+    if (!drifts) return this.others(measured, expected);
     const scale = mean(this.slopes);
     const transform = new Affine('input', scale, 0);
     const finding: Finding = {
@@ -126,6 +144,33 @@ class NormaliserPass implements Pass {
       summary: told(
         `The update sees ${percent(share)} of the observations normalised with other statistics than acting did: step by step, one scale (${figure(scale)} on average) and offset per dimension turn one into the other.`,
         `更新所见的观测中有 ${percent(share)} 是用与行动时不同的统计量归一化的：逐步、逐维，一个系数（平均 ${figure(scale)}）和一个偏移即可互相转换。`,
+      ),
+      evidence: [{ check, measured, expected }],
+    };
+    return { status: 'fail', measured, expected, findings: [finding] };
+  }
+
+  /** Inputs that no map turns into those of acting, where log-probabilities differ with them before any step was made. */
+  private others(measured: Outcome['measured'], expected: Outcome['expected']): Outcome {
+    const many = Math.max(fewestRows, limits.most.value * this.looked);
+    const clear =
+      this.differing >= many &&
+      this.groups >= fewestRows &&
+      this.mapped <= (1 - limits.most.value) * this.groups &&
+      this.told >= fewestRows &&
+      this.moved >= limits.most.value * this.told;
+    if (!clear) return { status: 'pass', measured, expected, findings: [] };
+    const finding: Finding = {
+      cause: 'inputs-differ',
+      confidence: confidence(this.moved / this.told, this.differing),
+      agents: [],
+      onset: this.onset,
+      rows: this.differing,
+      ...this.shown.prove('observation', 'in the update', 'when acting'),
+      told: true,
+      summary: told(
+        `${percent(this.differing / this.looked)} of the observations in the update are not those that acting saw, no scale and offset turns one into the other, and ${percent(this.moved / this.told)} of them get another log-probability before any step was made.`,
+        `更新所用的观测中有 ${percent(this.differing / this.looked)} 与行动时所见不同，没有缩放和平移能使其一致，其中 ${percent(this.moved / this.told)} 在任何更新步之前就得到不同的对数概率。`,
       ),
       evidence: [{ check, measured, expected }],
     };

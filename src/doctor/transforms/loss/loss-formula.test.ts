@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { RandomStream } from '../../../math/random.ts';
 import { type LossRow, lossForm, lossFormNames } from './loss-formula.ts';
+import { given } from './loss-rows.ts';
 
 const rowOf = (fresh: number, old: number, advantage: number): LossRow => ({
   log: fresh - old,
@@ -26,4 +27,26 @@ it.each(lossFormNames)('the slope of %s is the derivative of its value by the lo
     expect(slope(rowOf(fresh, old, advantage), 0.2)).toBeCloseTo((left + right) / 2, 3);
   }
   expect(told).toBeGreaterThan(150);
+});
+
+it('the mean over all pairs of a new log-probability with an old one is that of the whole table', () => {
+  const random = RandomStream.of(5);
+  const rows = Array.from({ length: 40 }, () => {
+    const old = -0.2 - 2 * random.uniform();
+    const row = rowOf(old + 0.6 * random.uniform() - 0.3, old, 4 * random.uniform() - 2);
+    return { ...row, weight: 1 };
+  });
+  const table = (beside: 'old' | 'new') => {
+    let sum = 0;
+    for (const one of rows)
+      for (const other of rows) {
+        const ratio = one.probability / other.oldProbability;
+        const { advantage } = beside === 'old' ? other : one;
+        sum += Math.min(ratio * advantage, Math.min(1.2, Math.max(0.8, ratio)) * advantage);
+      }
+    return -sum / rows.length ** 2;
+  };
+  const found = given('log-pairs', rows, 0.2);
+  expect(found[0]).toBeCloseTo(table('old'), 12);
+  expect(found[2]).toBeCloseTo(table('new'), 12);
 });

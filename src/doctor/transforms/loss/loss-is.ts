@@ -3,7 +3,7 @@
 import { told } from '../../../language/language.ts';
 import type { Transform } from '../transform.ts';
 
-export type LossForm = 'sum' | 'all-pairs' | 'negated' | 'unmasked' | 'beside';
+export type LossForm = 'sum' | 'all-pairs' | 'log-pairs' | 'negated' | 'unmasked' | 'beside';
 export type LossTerm = 'policy' | 'value' | 'entropy' | 'whole';
 
 export class LossIs implements Transform {
@@ -23,6 +23,8 @@ export class LossIs implements Transform {
         "with the policy loss beside it, whose advantages carry the value's gradient",
         '同时加上策略损失，其优势带有价值的梯度',
       );
+    if (this.form === 'log-pairs')
+      return told('mean over all pairs of a new log-probability and an old one', '新旧对数概率所有配对上的均值');
     if (this.form === 'negated') {
       if (this.of === 'entropy') return told('sign of the entropy term', '熵项的符号');
       return told(`sign of the ${this.of} loss`, `${this.of === 'policy' ? '策略' : '价值'}损失的符号`);

@@ -8,9 +8,12 @@ export interface WeighedRow extends LossRow {
   weight: number;
 }
 
-/** A formula of rows, or the mean over all pairs of a ratio with an advantage. */
-export type Form = LossFormName | 'all-pairs';
-export const forms: readonly Form[] = [...lossFormNames.filter((name) => !lossForm(name).byGradient), 'all-pairs'];
+/** Means over all pairs of what lay in columns of unlike shape: a ratio with an advantage, or a new log-probability with an old one. */
+const pairForms = ['all-pairs', 'log-pairs'] as const;
+type PairForm = (typeof pairForms)[number];
+export type Form = LossFormName | PairForm;
+export const isOfPairs = (form: Form): form is PairForm => pairForms.some((one) => one === form);
+export const forms: readonly Form[] = [...lossFormNames.filter((name) => !lossForm(name).byGradient), ...pairForms];
 
 /** A reported loss beside the rows that it was made of; a sum is told as a mean. */
 export interface LossStep {
@@ -27,9 +30,14 @@ export const givesAll = (form: Form, steps: readonly LossStep[]): boolean =>
 /** What a formula makes of a step's rows: all at once, or the mean of two halves, as where gradients are gathered over two passes. */
 export function given(form: Form, rows: readonly WeighedRow[], clip: number): number[] {
   const middle = Math.ceil(rows.length / 2);
-  const of = (part: readonly WeighedRow[]) =>
-    form === 'all-pairs' ? -pairsOf(part, clip) : -meanOf(part, (row) => lossForm(form).value(row, clip));
-  const means = [of(rows), (of(rows.slice(0, middle)) + of(rows.slice(middle))) / 2];
+  const split = (of: (part: readonly WeighedRow[]) => number) => [
+    -of(rows),
+    -(of(rows.slice(0, middle)) + of(rows.slice(middle))) / 2,
+  ];
+  if (form === 'all-pairs') return split((part) => pairsOf(part, clip));
+  if (form === 'log-pairs')
+    return (['old', 'new'] as const).flatMap((side) => split((part) => logPairsOf(part, clip, side)));
+  const means = split((part) => meanOf(part, (row) => lossForm(form).value(row, clip)));
   // Either sign of what is only ever positive: nobody can say which one was meant.
   return form === 'absolute' || form === 'squared' ? [...means, ...means.map((mean) => -mean)] : means;
 }
@@ -51,6 +59,49 @@ function pairsOf(rows: readonly WeighedRow[], clip: number): number {
   const smaller = meanOf(rows, ({ ratio }) => Math.min(ratio, 1 + clip));
   const larger = meanOf(rows, ({ ratio }) => Math.max(ratio, 1 - clip));
   return gains * smaller + losses * larger;
+}
+
+/** The mean of the surrogate over all pairs of a new log-probability with an old one; the advantage lies beside one of the two. */
+function logPairsOf(rows: readonly WeighedRow[], clip: number, beside: 'old' | 'new'): number {
+  // A row's own log-probability, and how the ratio with another's grows: with the new one, against the old one.
+  const sign = beside === 'old' ? 1 : -1;
+  const own = ({ probability, oldProbability }: WeighedRow) =>
+    Math.log(beside === 'old' ? oldProbability : probability);
+  const others = rows
+    .map(({ probability, oldProbability, weight }) => ({
+      log: sign * Math.log(beside === 'old' ? probability : oldProbability),
+      weight,
+    }))
+    .sort((a, b) => a.log - b.log);
+  // Weights and weighed probabilities of the others up to each place, so that no pair is visited.
+  const weights = new Float64Array(others.length + 1);
+  const sums = new Float64Array(others.length + 1);
+  others.forEach(({ log, weight }, i) => {
+    weights[i + 1] = weights[i] + weight;
+    sums[i + 1] = sums[i] + weight * Math.exp(log);
+  });
+  const last = others.length;
+  return meanOf(rows, (row) => {
+    const { advantage } = row;
+    const scale = -sign * own(row);
+    const bound = advantage >= 0 ? 1 + clip : 1 - clip;
+    const place = firstAbove(others, Math.log(bound) - scale);
+    const ratios =
+      advantage >= 0
+        ? sums[place] * Math.exp(scale) + bound * (weights[last] - weights[place])
+        : (sums[last] - sums[place]) * Math.exp(scale) + bound * weights[place];
+    return (advantage * ratios) / weights[last];
+  });
+}
+
+function firstAbove(sorted: readonly { log: number }[], bound: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle].log > bound) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** The rows of some steps, or of all, as a loss sees them; without recorded advantages theirs is 0. */
