@@ -220,7 +220,12 @@ export const ${camel}: CauseEntry = {
   remedy: 'What to change, in one sentence.',
   pytorch: '# the same as code',
   trueline: '// the same as code',
-  chinese: { meaning: '用一句话说明出了什么问题。', remedy: '用一句话说明应当修改什么。' },
+  chinese: {
+    meaning: '用一句话说明出了什么问题。',
+    remedy: '用一句话说明应当修改什么。',
+    toldApart: '如何与相近的原因区分。',
+    proof: '诊断如何证明它。',
+  },
 };
 `,
     );

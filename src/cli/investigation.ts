@@ -1,6 +1,7 @@
-/** An investigation's diary: one file in its folder, written anew as stages end, so that the studio shows them as they come. It is also touched now and then; one that is not belongs to a program that was killed. */
+/** An investigation's diary: one file in its folder, written anew as stages end, so that the studio shows them as they come. Stages speak both languages at once; the file is in one, with what each sentence is in the other. It is also touched now and then; one that is not belongs to a program that was killed. */
 import { mkdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Language, tell } from '../language/language.ts';
 import { writeWhole } from '../recording/node.ts';
 import type { StageReport } from '../symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../symmetry/stages/explanation.ts';
@@ -18,6 +19,8 @@ export interface InvestigationState {
   format: 'trueline/investigation/1';
   /** What is investigated. */
   title: string;
+  /** What it is told in. */
+  language: Language;
   command: string;
   names: readonly string[];
   state: 'running' | 'done' | 'stopped';
@@ -29,11 +32,26 @@ export interface InvestigationState {
   /** Those that have ended, in the order in which they did. */
   stages: readonly StageReport[];
   diagnosis: SymmetryDiagnosis | null;
+  /** Every sentence here in the other language, by what it is here. */
+  otherwise?: Record<string, string>;
 }
 
 /** Milliseconds between two writings, and writings between two touches. */
 const interval = 1000;
 const quiet = 5;
+
+/** As JSON: told in its language, with every sentence in the other one beside. */
+export function inItsLanguage(state: InvestigationState): string {
+  const { language } = state;
+  const otherwise: Record<string, string> = {};
+  // The last part is written when every other was told.
+  return JSON.stringify({ ...state, otherwise }, (_, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    const said = tell(value, language);
+    if (said !== value) otherwise[said] = tell(value, language === 'zh' ? 'en' : 'zh');
+    return said;
+  });
+}
 
 export class InvestigationDiary {
   private readonly state: InvestigationState;
@@ -45,7 +63,7 @@ export class InvestigationDiary {
 
   constructor(
     private readonly folder: string,
-    about: Pick<InvestigationState, 'title' | 'command' | 'names' | 'plan'>,
+    about: Pick<InvestigationState, 'title' | 'language' | 'command' | 'names' | 'plan'>,
   ) {
     this.file = join(folder, investigationFile);
     this.state = {
@@ -89,7 +107,7 @@ export class InvestigationDiary {
 
   private write(): void {
     this.changed = false;
-    const text = JSON.stringify(this.state);
+    const text = inItsLanguage(this.state);
     this.writing = this.writing.then(async () => {
       await mkdir(this.folder, { recursive: true });
       await writeWhole(this.file, [new TextEncoder().encode(text)]);

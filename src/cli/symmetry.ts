@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
 import { findFault } from '../faults/index.ts';
 import { gameMaker } from '../games/index.ts';
-import { told } from '../language/language.ts';
+import { inLanguage, type Language, speak, spokenLanguage, tell, tellAll, told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
 import { openRuns } from '../recording/importers/node.ts';
 import { writeWhole } from '../recording/node.ts';
@@ -195,7 +195,10 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
   const bar = progress(told('playing', '对局'));
   const threads = flags.threads ?? availableParallelism();
   const plan = stageIds.map((id) => ({ id, title: stageTitle(id) }));
-  const diary = new InvestigationDiary(out, { title: settings.game, command, names, plan });
+  const language = spokenLanguage() as Language;
+  /** Stages speak both languages at once, for the diary; people are told in theirs. */
+  const aloud = (work: () => void) => inLanguage(language, work);
+  const diary = new InvestigationDiary(out, { title: settings.game, language, command, names, plan });
   const lab = new NodeLaboratory({
     settings,
     names,
@@ -206,30 +209,33 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
     signal: interrupt.signal,
     ...(flags.fault === undefined ? {} : { fault: { id: findFault(flags.fault).id, seed: flags.seed } }),
     onProgress: (report) => {
-      view.update(report);
+      aloud(() => view.update(report));
       const { done, all, secondsLeft } = report;
       diary.progress({ what: 'runs', done, all, secondsLeft });
     },
     onPlayed: (done, all) => {
-      bar.update(done, all);
+      aloud(() => bar.update(done, all));
       diary.progress({ what: 'portions of play', done, all, secondsLeft: null });
     },
-    onFailure: (label, error) => view.say(`${paint.red(told('failed', '失败'))} ${label}: ${error}`),
+    onFailure: (label, error) => aloud(() => view.say(`${paint.red(told('failed', '失败'))} ${label}: ${error}`)),
   });
   const reports: StageReport[] = [];
   const say = (sentence: string) => {
-    view.finish();
+    aloud(() => view.finish());
     diary.begin(sentence, reports);
-    if (!flags.json) process.stderr.write(`${paint.dim(sentence)}\n`);
+    if (!flags.json) process.stderr.write(`${paint.dim(tell(sentence, language))}\n`);
   };
   try {
+    speak('both');
     const made = await affordable(makePlan(seats, flags), lab, settings, seats, threads, flags, say);
     const of: Investigation = { settings, names, seats, ...made, lab, command, reports, audits: null, say };
     const diagnosis = await investigate(of);
     await diary.end(diagnosis);
-    return diagnosis;
+    return tellAll(diagnosis, language);
   } catch (error) {
     await diary.end(null);
+    speak(language);
+    if (error instanceof Error) error.message = tell(error.message, language);
     if (!(error instanceof Stopped)) throw error;
     view.finish();
     print(
@@ -240,6 +246,7 @@ async function ofGame(game: string, flags: Flags, command: string): Promise<Symm
     );
     return null;
   } finally {
+    speak(language);
     view.finish();
     bar.stop();
     interrupt.end();

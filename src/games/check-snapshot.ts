@@ -63,16 +63,21 @@ function nameOf(game: Game, index: number): string {
   const { seats, observation, candidates, features } = game.shape;
   const perSeat = seatWidth(game);
   if (index === seats * perSeat) return 'over';
-  if (index > seats * perSeat) return `entry ${index - seats * perSeat - 1} of the state`;
+  if (index > seats * perSeat) {
+    const entry = index - seats * perSeat - 1;
+    return told(`entry ${entry} of the state`, `状态的第 ${entry} 项`);
+  }
   const seat = Math.floor(index / perSeat);
   let at = index - seat * perSeat;
-  if (at < 5) return `${['acting', 'numActions', 'reward', 'terminated', 'truncated'][at]} of seat ${seat}`;
+  const own = (en: string, zh = en) => told(`${en} of seat ${seat}`, `位置 ${seat} 的 ${zh}`);
+  if (at < 5) return own(['acting', 'numActions', 'reward', 'terminated', 'truncated'][at]);
   at -= 5;
-  if (at < observation) return `entry ${at} of the observation of seat ${seat}`;
+  if (at < observation) return own(`entry ${at} of the observation`, `观测第 ${at} 项`);
   at -= observation;
-  if (at < candidates) return `candidate ${at} of seat ${seat}`;
+  if (at < candidates) return own(`candidate ${at}`, `候选 ${at}`);
   at -= candidates;
-  if (at < candidates) return `the legal mask of candidate ${at} of seat ${seat}`;
+  if (at < candidates) return own(`the legal mask of candidate ${at}`, `候选 ${at} 的合法掩码`);
   at -= candidates;
-  return `feature ${at % features} of candidate ${Math.floor(at / features)} of seat ${seat}`;
+  const [feature, candidate] = [at % features, Math.floor(at / features)];
+  return own(`feature ${feature} of candidate ${candidate}`, `候选 ${candidate} 的特征 ${feature}`);
 }

@@ -289,8 +289,9 @@ export function checkRelabel(
       copy.load(0, original.save(0));
       copy.relabel?.(0, permutation);
       const finding = together(original, copy, 0, streams.choices, permutation);
+      const order = permutation.join(', ');
       if (finding)
-        return `relabelling: with the seats permuted as [${permutation.join(', ')}] at step ${stop}, ${finding}`;
+        return `relabelling: ${told(`with the seats permuted as [${order}] at step ${stop}, ${finding}`, `在第 ${stop} 步按 [${order}] 交换位置，${finding}`)}`;
     }
   }
   return undefined;

@@ -8,11 +8,17 @@ import { spokenLanguage, told } from '../language/language.ts';
 
 export function causePage(cause: CauseEntry, reproducing: readonly Fault[]): string {
   const lines = [`# ${cause.id}`, '', told(cause.meaning, cause.chinese.meaning), ''];
-  // What is known of a cause beyond its meaning and remedy is told in English.
+  // What its victims usually see is written in English only.
   if (cause.symptoms.length > 0 && english())
     lines.push('## What you see', '', ...cause.symptoms.map((symptom) => `- ${symptom}`), '');
   lines.push(told('## How it is proved', '## 如何证明'), '');
-  if (english()) lines.push(cause.proof, '', `What tells it from its neighbours: ${lowerFirst(cause.toldApart)}`, '');
+  const { proof, toldApart } = cause.chinese;
+  lines.push(
+    told(cause.proof, proof),
+    '',
+    told(`What tells it from its neighbours: ${lowerFirst(cause.toldApart)}`, `与相近原因的区别：${toldApart}`),
+    '',
+  );
   const finders = checks.filter((check) => check.causes.includes(cause.id));
   for (const { id, question, needs } of finders)
     lines.push(

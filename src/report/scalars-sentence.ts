@@ -2,7 +2,7 @@
 
 import type { Cause } from '../doctor/diagnosis.ts';
 import type { ScalarReading } from '../doctor/scalars/scalars.ts';
-import { told } from '../language/language.ts';
+import { capital, told } from '../language/language.ts';
 
 export function scalarsSentence(reading: ScalarReading, causes: readonly Cause[]): string {
   const [first, ...others] = reading.symptoms;
@@ -35,9 +35,7 @@ export function scalarsSentence(reading: ScalarReading, causes: readonly Cause[]
     .map((cause) => cause.id)
     .join(', ');
   const fits = best ? told(` What fits best: ${best}.`, `最符合的是：${best}。`) : '';
-  const named = first.summary.startsWith(first.metric)
-    ? first.summary
-    : `${first.summary[0].toUpperCase()}${first.summary.slice(1)}`;
+  const named = first.summary.startsWith(first.metric) ? first.summary : capital(first.summary);
   return told(
     `${named}${more}. A log alone proves no cause.${fits}`,
     `${named}${more}。仅凭日志不能证明任何原因。${fits}`,

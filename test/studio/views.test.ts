@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { findChromium, savedBy } from '../support/browser.ts';
 import { writeInvestigation } from '../support/investigation.ts';
 import { root } from '../support/run.ts';
-import { english, record, serious, studioPage, tooFaint } from '../support/studio.ts';
+import { english, record, serious, storedRuns, studioPage, tooFaint } from '../support/studio.ts';
 
 const hostile = '<img src=x onerror=window.hacked=1>';
 
@@ -33,11 +33,16 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
     renameSync(join(runs, 'hostile'), join(runs, hostile));
   });
   const saved = (selector: string) => savedBy(page, () => page.locator(selector).first().click());
+  const kept = new Set<string>();
+  /** Dropped once; from then on the browser's own storage has it, with its diagnosis. */
   const drop = async (run: string) => {
-    await open('#/drop');
-    await page.setInputFiles('[data-testid=folder]', join(runs, run));
+    const id = `dropped ${run}`;
+    await open(kept.has(run) ? `#/drop?run=${encodeURIComponent(id)}` : '#/drop');
+    if (!kept.has(run)) await page.setInputFiles('[data-testid=folder]', join(runs, run));
     await page.waitForSelector('.verdict');
     await page.waitForSelector('.chart svg');
+    await expect.poll(() => storedRuns(page)).toContain(id);
+    kept.add(run);
   };
 
   it('draws the evidence before and after the transform, and tells the point under the pointer', async () => {
@@ -176,6 +181,9 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
     await page.click('summary:text-is("Start an investigation")');
     await page.selectOption('form label:has-text("Fault") select', 'seat-paid-more');
     await page.fill('form label:has-text("Name") input', 'unfair');
+    // The rules alone show it: how the agents learn is of no interest here.
+    await page.fill('form label:has-text("Seeds") input', '2');
+    await page.fill('form label:has-text("steps") input', '8192');
     await page.click('button:text-is("Investigate")');
     await page.waitForSelector('option:text-matches("^unfair")', { state: 'attached' });
     await page.waitForSelector('.verdict.faulty');
@@ -208,10 +216,7 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
           await page.waitForSelector(ready);
           expect(await tooFaint(page), `${look}`).toEqual([]);
           expect(await serious(page), `${look}`).toEqual([]);
-          // What an investigation found is told in the language that it ran in.
-          if (view.startsWith('symmetry'))
-            expect(/[a-z]{3} [a-z]{2}/.test(await textOf('main ol'))).toBe(look[2] === 'en');
-          else if (look[2] === 'zh') await expect.poll(() => english(page), { message: `${look}` }).toEqual([]);
+          if (look[2] === 'zh') await expect.poll(() => english(page), { message: `${look}` }).toEqual([]);
           if (view.startsWith('runs?runs=quick') && look[0] === 390)
             expect((await graph().boundingBox())!.y).toBeLessThan(844);
           const own = new URL(held.server.address).origin;

@@ -1,7 +1,8 @@
 /** An investigation as its program writes it, with every kind of chart, cut off after so many stages. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InvestigationState } from '../../src/cli/investigation.ts';
+import { type InvestigationState, inItsLanguage } from '../../src/cli/investigation.ts';
+import { inLanguage, told } from '../../src/language/language.ts';
 import { emptyReport, type StageId, type StageReport, stageIds, stageTitle } from '../../src/symmetry/stage.ts';
 import { explain } from '../../src/symmetry/stages/explanation.ts';
 
@@ -14,22 +15,30 @@ function report(id: StageId, charts: StageReport['charts']): StageReport {
   return {
     ...emptyReport(id, command),
     status: 'clear',
-    did: 'Six seeds were trained.',
-    found: `Nothing was found by ${id}.`,
-    power: 'A difference of 0.2 would have been seen.',
-    tests: [{ name: "Page's trend", statistic: 12.5, p: 0.31, level: 0.001, significant: false }],
+    did: told('Six seeds were trained.', '训练了六个种子。'),
+    found: told(`Nothing was found by ${id}.`, `${id} 没有发现什么。`),
+    power: told('A difference of 0.2 would have been seen.', '0.2 的差异会被看出。'),
+    tests: [
+      {
+        name: told("Page's trend along the agents", 'Page 趋势'),
+        statistic: 12.5,
+        p: 0.31,
+        level: 0.001,
+        significant: false,
+      },
+    ],
     figures: { seeds: 6, 'mean return': 1.25 },
     charts,
     seconds: 3,
   };
 }
 
-const stages: StageReport[] = [
+const madeStages = (): StageReport[] => [
   report('phenomenon', [
     {
       kind: 'curves',
-      title: 'Return of each agent over training',
-      note: 'Interquartile mean over seeds.',
+      title: told('Return of each agent over training', '训练中各智能体的回报'),
+      note: told('Interquartile mean over seeds.', '对种子取四分位均值。'),
       bands: names.map((label, i) => ({
         label,
         steps,
@@ -41,28 +50,28 @@ const stages: StageReport[] = [
     },
     {
       kind: 'boxes',
-      title: 'The last 20 % of the steps',
-      note: 'One point is one seed.',
-      unit: 'return',
+      title: told('The last 20 % of the steps', '最后 20 % 的步'),
+      note: told('One point is one seed.', '一点是一个种子。'),
+      unit: told('return', '回报'),
       groups: [{ label: '', boxes: names.map((label, i) => ({ label, values: values(1 + i / 5) })) }],
     },
   ]),
   report('random-play', [
     {
       kind: 'effects',
-      title: 'Random players, by seat',
-      note: 'Distance from the mean of all.',
-      unit: 'return',
+      title: told('Random players, by seat', '随机玩家，按位置'),
+      note: told('Distance from the mean of all.', '与总平均之差。'),
+      unit: told('return', '回报'),
       effects: names.map((label, i) => ({ label, mean: 0.01 * i, low: 0.01 * i - 0.02, high: 0.01 * i + 0.02 })),
     },
   ]),
   report('ladder', [
     {
       kind: 'boxes',
-      title: 'The ladder',
-      note: 'One point is one seed, by rung and agent.',
-      unit: 'return',
-      groups: ['full', 'without subgoals', 'PPO'].map((label, r) => ({
+      title: told('The ladder', '阶梯'),
+      note: told('One point is one seed, by rung and agent.', '一点是一个种子，按级与智能体。'),
+      unit: told('return', '回报'),
+      groups: [told('full', '完整'), told('without subgoals', '去掉子目标'), 'PPO'].map((label, r) => ({
         label,
         boxes: names.map((name, i) => ({ label: name, values: values(1 + i / 5 - r / 3) })),
       })),
@@ -72,12 +81,16 @@ const stages: StageReport[] = [
 
 /** Writes it whole under another name first, as the program does. */
 export function writeInvestigation(folder: string, ended: number, state: InvestigationState['state']): void {
-  const done = stages.slice(0, ended);
-  const diagnosis = state === 'done' ? explain(done, names, command) : null;
+  const { stages, done, diagnosis } = inLanguage('both', () => {
+    const stages = madeStages();
+    const done = stages.slice(0, ended);
+    return { stages, done, diagnosis: state === 'done' ? explain(done, names, command) : null };
+  });
   const next = stages[ended];
   const written: InvestigationState = {
     format: 'trueline/investigation/1',
     title: 'stag-hunt',
+    language: 'en',
     command,
     names,
     state,
@@ -88,6 +101,6 @@ export function writeInvestigation(folder: string, ended: number, state: Investi
     diagnosis,
   };
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, '.investigation.tmp'), JSON.stringify(written));
+  writeFileSync(join(folder, '.investigation.tmp'), inItsLanguage(written));
   renameSync(join(folder, '.investigation.tmp'), join(folder, 'investigation.json'));
 }

@@ -134,6 +134,22 @@ export function studioPage(make?: (runs: string) => Promise<void>) {
   };
 }
 
+/** Ids of the runs in the browser's own storage. */
+export const storedRuns = (page: Page): Promise<unknown[]> =>
+  page.evaluate(
+    () =>
+      new Promise<unknown[]>((resolve) => {
+        const base = indexedDB.open('trueline', 1);
+        base.onsuccess = () => {
+          const keys = base.result.transaction('runs').objectStore('runs').getAllKeys();
+          keys.onsuccess = () => {
+            base.result.close();
+            resolve(keys.result);
+          };
+        };
+      }),
+  );
+
 /** Texts of the page that are English sentences, or parts of one. */
 export const english = (page: Page): Promise<string[]> =>
   page.locator('main :is(td, th, p, h1, h2, h3, li, small, figcaption, label, button, summary)').evaluateAll((all) =>

@@ -7,7 +7,6 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { z } from 'zod';
-import { languages } from '../../language/language.ts';
 import { BadInput } from '../../recording/bad-input.ts';
 import { parseJson } from '../../recording/files/json.ts';
 import { type Difference, difference } from '../../report/studio/alike.ts';
@@ -76,14 +75,8 @@ export function studioApp(options: StudioOptions): Hono {
     });
   };
 
-  const speaking = (context: Context) => {
-    const language = languages.find((one) => one === context.req.query('language'));
-    if (language) options.library.speak(language);
-    return language;
-  };
   app.get('/api/watch', (context) =>
     news(context, (send) => {
-      speaking(context);
       const changes = newsOfRuns(() => options.watch.found.runs.map(told));
       const tell = () => {
         send('investigations', () => options.watch.found.investigations);
@@ -154,11 +147,10 @@ export function studioApp(options: StudioOptions): Hono {
   app.get('/api/examined/*', async (context) => {
     const id = rest(context, '/api/examined/');
     if (!known(id)) return context.text('There is no such run.\n', 404);
-    const language = speaking(context);
-    const text = await options.library.examined(id, language, context.req.query('wait') !== '0').catch(() => undefined);
+    const text = await options.library.examined(id);
     context.header('Content-Type', 'application/json');
     context.header('Cache-Control', 'no-store');
-    return text === undefined ? context.body('null', 200) : context.body(text);
+    return context.body(text ?? 'null');
   });
 
   app.get('/file/*', async (context) => {

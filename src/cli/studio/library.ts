@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Language, languages, spokenLanguage } from '../../language/language.ts';
 import { writeWhole } from '../../recording/disk/node.ts';
 import type { ShortVerdict } from '../../report/studio/examined-short.ts';
 import type { RunRow } from '../../report/studio/row.ts';
@@ -28,8 +27,6 @@ export interface Known {
 interface Kept extends Known {
   rowOf?: string;
   verdictOf?: string;
-  /** Which verdict the diagnosis in each language was made with. */
-  told?: Partial<Record<Language, string>>;
   /** When the doctor began last, and how long it took, in milliseconds. */
   began?: number;
   took?: number;
@@ -49,16 +46,12 @@ const arriving = 1000;
 const longestWait = 5000;
 /** The doctor rests so many times as long as a look at a growing run took, so that it never has more than a share of the machine. */
 const rest = 5;
-/** A diagnosis that took longer, in milliseconds, is told in a second language only where somebody asks for it. */
-const soonTold = 60_000;
 
 export class Library {
   private readonly known = new Map<string, Kept>();
   private readonly listeners = new Set<() => void>();
   private readonly curvesThread = new ReaderThread();
   private readonly doctorThread = new ReaderThread(true);
-  /** For whoever waits for another language. */
-  private readonly translator = new ReaderThread();
   /** When pages will have drawn what they were given. */
   private drawn = 0;
   /** Pages' questions for curves that have no answer yet. */
@@ -73,8 +66,6 @@ export class Library {
     private readonly folder: string,
     /** Where results are kept. */
     private readonly place: string,
-    /** What runs are diagnosed in, the language of the last page first. */
-    private readonly languages: Language[] = [spokenLanguage()],
   ) {}
 
   /** Reads what an earlier studio kept. */
@@ -92,7 +83,7 @@ export class Library {
 
   async close(): Promise<void> {
     this.closed = true;
-    await Promise.all([this.curvesThread, this.doctorThread, this.translator].map((thread) => thread.close()));
+    await Promise.all([this.curvesThread, this.doctorThread].map((thread) => thread.close()));
   }
 
   subscribe(listener: () => void): () => void {
@@ -167,49 +158,16 @@ export class Library {
     );
   }
 
-  /** A page speaks this language: what is found from now on is told in it. */
-  speak(language: Language): void {
-    if (this.languages[0] === language) return;
-    const others = this.languages.filter((one) => one !== language);
-    this.languages.splice(0, Number.POSITIVE_INFINITY, language, ...others);
-    this.update(this.runs);
-  }
-
-  /** The whole diagnosis as JSON, where there is one; unless it is waited for, in whatever language there is. */
-  async examined(id: string, asked = this.languages[0], wait = true): Promise<string | undefined> {
-    const kept = this.known.get(id);
-    if (!kept?.verdict) return undefined;
-    if (kept.told?.[asked] !== kept.verdictOf && wait) return this.translate(id, kept, asked);
-    const there = [asked, ...languages].find((one) => kept.told?.[one] === kept.verdictOf);
-    return readFile(this.file(id, there ?? asked), 'utf8').catch(() => {
+  /** The whole diagnosis as JSON in both languages, where there is one. */
+  async examined(id: string): Promise<string | undefined> {
+    if (!this.known.get(id)?.verdict) return undefined;
+    return readFile(this.file(id, 'diagnosis'), 'utf8').catch(() => {
       // Somebody tidied up; it is made again.
-      const { verdict: _, verdictOf: __, told: ___, ...rest } = this.known.get(id) ?? {};
+      const { verdict: _, verdictOf: __, ...rest } = this.known.get(id) ?? {};
       this.known.set(id, rest);
       this.update(this.runs);
       return undefined;
     });
-  }
-
-  /** Sentences are made where they are found, so that another language needs another look. */
-  private async translate(id: string, { verdict, verdictOf }: Kept, language: Language, by = this.translator) {
-    const { text } = await by.call('examine', join(this.folder, id), verdict?.soFar === true, language);
-    await this.tell(id, language, text, verdictOf);
-    return text;
-  }
-
-  private async tell(id: string, language: Language, text: string, verdictOf: string | undefined): Promise<void> {
-    await mkdir(this.place, { recursive: true }).catch(() => undefined);
-    await writeWhole(this.file(id, language), [new TextEncoder().encode(text)]).catch(() => undefined);
-    const { told, ...kept } = this.known.get(id) ?? {};
-    this.known.set(id, { ...kept, told: { ...told, [language]: verdictOf } });
-    await this.keep(id);
-  }
-
-  /** The language that a finished run was not told in yet. */
-  private untold(run: RunEntry): Language | undefined {
-    const { told, verdictOf, took = 0 } = this.known.get(run.id) ?? {};
-    if (verdictOf !== stamp(run) || took > soonTold) return undefined;
-    return this.languages.find((language) => told?.[language] !== verdictOf);
   }
 
   private lacksRow(run: RunEntry): boolean {
@@ -220,7 +178,7 @@ export class Library {
   private lacksVerdict(run: RunEntry): boolean {
     const kept = this.known.get(run.id);
     if (kept?.error) return false;
-    if (kept?.verdictOf === stamp(run)) return this.untold(run) !== undefined;
+    if (kept?.verdictOf === stamp(run)) return false;
     return kept?.began === undefined || Date.now() - kept.began > (1 + rest) * (kept.took ?? 0);
   }
 
@@ -254,19 +212,13 @@ export class Library {
 
   private async makeVerdict(run: RunEntry): Promise<void> {
     const { id } = run;
-    const other = this.untold(run);
-    if (other) {
-      await this.translate(id, this.known.get(id)!, other, this.doctorThread);
-      return;
-    }
     const began = Date.now();
     const unfinished = run.ended === undefined && began - run.modified < lively;
     this.set(id, { reading: true, began });
-    const [language] = this.languages;
-    const { text, short } = await this.doctorThread.call('examine', join(this.folder, id), unfinished, language);
+    const { text, short } = await this.doctorThread.call('examine', join(this.folder, id), unfinished);
     // A verdict that was reached while the run was growing is one so far: it is looked at again when the run is still.
     const verdictOf = unfinished ? `${stamp(run)} growing` : stamp(run);
-    await this.tell(id, language, text, verdictOf);
+    await this.write(id, 'diagnosis', text);
     this.set(id, { verdict: short, verdictOf, reading: false, took: Date.now() - began });
     await this.keep(id);
   }
@@ -279,14 +231,16 @@ export class Library {
 
   private async keep(id: string): Promise<void> {
     const { reading: _, began: __, error: ___, ...kept } = this.known.get(id) ?? {};
-    await mkdir(this.place, { recursive: true }).catch(() => undefined);
-    // On a disk that is full or read-only the studio of today still knows.
-    await writeWhole(this.file(id, 'row'), [new TextEncoder().encode(JSON.stringify({ id, ...kept }))]).catch(
-      () => undefined,
-    );
+    await this.write(id, 'row', JSON.stringify({ id, ...kept }));
   }
 
-  private file(id: string, kind: 'row' | Language): string {
+  private async write(id: string, kind: 'row' | 'diagnosis', text: string): Promise<void> {
+    await mkdir(this.place, { recursive: true }).catch(() => undefined);
+    // On a disk that is full or read-only the studio of today still knows.
+    await writeWhole(this.file(id, kind), [new TextEncoder().encode(text)]).catch(() => undefined);
+  }
+
+  private file(id: string, kind: 'row' | 'diagnosis'): string {
     return join(this.place, `${this.hash(id)}.${kind}.json`);
   }
 
@@ -297,5 +251,5 @@ export class Library {
 
 /** Changes whenever a run is written to, and with the program that reads it. */
 function stamp(run: RunEntry): string {
-  return `3 ${run.modified} ${run.ended ?? ''}`;
+  return `4 ${run.modified} ${run.ended ?? ''}`;
 }

@@ -1,7 +1,7 @@
 /** A thread of the studio's server that reads runs: curves, what a list shows, diagnoses. What was read of a growing run is kept, so that the next look costs what is new. */
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Language } from '../../language/language.ts';
+import { secondsWritten } from '../../recording/claim/node.ts';
 import { folderStore, openRecording } from '../../recording/node.ts';
 import { Recording } from '../../recording/recording.ts';
 import { type Curve, CurveReader } from '../../report/studio/curves.ts';
@@ -18,8 +18,8 @@ export interface ReaderMethods {
   row(folder: string): Promise<RunRow>;
   /** What `trueline compare` finds. */
   compare(folders: string[]): Promise<ComparedGroups>;
-  /** The diagnosis as JSON, and what a list shows of it. */
-  examine(folder: string, unfinished: boolean, language: Language): Promise<{ text: string; short: ShortVerdict }>;
+  /** The diagnosis as JSON in both languages, and what a list shows of it. */
+  examine(folder: string, unfinished: boolean): Promise<{ text: string; short: ShortVerdict }>;
 }
 
 export interface ComparedGroups {
@@ -69,14 +69,17 @@ async function read(folder: string): Promise<Curve[]> {
 
 const methods: ReaderMethods = {
   curves: async (folder, cut) => encodeSummary(summarise(await read(folder), cut)),
-  row: async (folder) => runRow(await read(folder)),
+  row: async (folder) => {
+    const row = runRow(await read(folder));
+    return { ...row, seconds: row.seconds ?? (await secondsWritten(folder)) };
+  },
   compare: async (folders) => {
     const { groups, repeats, level } = compareRuns(await readRuns(folders));
     return { groups: groups.map(({ label, games, improvement }) => ({ label, games, improvement })), repeats, level };
   },
-  examine: async (folder, unfinished, language) => {
+  examine: async (folder, unfinished) => {
     const recording = await openRecording(folder);
-    const examined = await examine(recording, { pictures: true, unfinished, language });
+    const examined = await examine(recording, { pictures: true, unfinished });
     return { text: JSON.stringify(examined), short: shortVerdict(examined) };
   },
 };

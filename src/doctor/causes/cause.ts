@@ -45,7 +45,7 @@ export interface CauseEntry {
   readonly pytorch: string;
   /** Absent where Trueline itself has no such trainer. */
   readonly trueline?: string;
-  readonly chinese: { readonly meaning: string; readonly remedy: string };
+  readonly chinese: Readonly<Record<'meaning' | 'remedy' | 'toldApart' | 'proof', string>>;
 }
 
 /** Whether `b` is a symptom where `a` was found. */

@@ -1,6 +1,6 @@
 /** All transforms by id, so that one read from JSON can be told again. */
 
-import { inLanguage, type Language, spokenLanguage } from '../../language/language.ts';
+import { inLanguage, type Language } from '../../language/language.ts';
 import { TargetWith } from './buffers/target-with.ts';
 import { Composed } from './composed.ts';
 import { ScoredAs } from './continuous/scored-as.ts';
@@ -124,6 +124,7 @@ export function transformOf(value: TransformValue & { readonly of?: unknown }): 
 }
 
 /** A transform in words; one of a newer version is told by its id. */
-export function describeTransform(value: TransformValue, language: Language = spokenLanguage()): string {
-  return inLanguage(language, () => transformOf(value)?.describe()) ?? value.id;
+export function describeTransform(value: TransformValue, language?: Language): string {
+  const described = () => transformOf(value)?.describe() ?? value.id;
+  return language ? inLanguage(language, described) : described();
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSy
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { claimFolder, lockFile } from './node.ts';
+import { claimFolder, lockFile, secondsWritten } from './node.ts';
 
 const all = mkdtempSync(join(tmpdir(), 'trueline-claim-'));
 afterAll(() => rmSync(all, { recursive: true, force: true }));
@@ -17,16 +17,20 @@ const lockedBy = (host: string, process_: number, began = '') =>
   writeFileSync(join(folder, lockFile), JSON.stringify({ host, process: process_, began, token: 'theirs' }));
 
 describe('a claim on a folder', () => {
-  it('keeps everybody else out until it is released, and leaves nothing behind', async () => {
+  it('keeps everybody else out until it is released, and leaves behind only for how long it was written to', async () => {
     const first = await claimFolder(folder);
     await expect(claimFolder(folder)).rejects.toThrow(
       new RegExp(`process ${process.pid} on ${hostname()} is writing there`),
     );
     await first.store.write('manifest.json', bytes);
     await first.release();
-    expect(readdirSync(folder)).toEqual(['manifest.json']);
+    expect(readdirSync(folder)).toEqual(['.trueline-seconds', 'manifest.json']);
+    writeFileSync(join(folder, '.trueline-seconds'), '61.5\n');
     const second = await claimFolder(folder);
     await second.release();
+    const seconds = (await secondsWritten(folder))!;
+    expect(seconds).toBeGreaterThanOrEqual(61.5);
+    expect(seconds).toBeLessThan(121.5);
   });
 
   it('is taken over from a process that is gone, and from one whose number another has now', async () => {

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { stat, unlink, utimes } from 'node:fs/promises';
+import { readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -17,6 +17,14 @@ import { folderStore } from '../node.ts';
 import type { WritableStore } from '../source.ts';
 
 export const lockFile = '.trueline-lock';
+/** For how many seconds it was written to, by all its writers together. It is no part of the recording, which is the same to the bit each time. */
+const timeFile = '.trueline-seconds';
+
+/** Null where no writer has let go of it yet. */
+export async function secondsWritten(folder: string): Promise<number | null> {
+  const seconds = Number(await readFile(join(folder, timeFile), 'utf8').catch(() => Number.NaN));
+  return Number.isFinite(seconds) ? seconds : null;
+}
 
 /** Milliseconds of silence after which an owner on another machine is gone. */
 const believed = 60_000;
@@ -49,6 +57,7 @@ export async function claimFolder(folder: string, options: ClaimOptions = {}): P
   const { silence = believed, beat = 5000, onWait } = options;
   await makeFolder(folder);
   const file = join(folder, lockFile);
+  const start = performance.now();
   const own: Owner = { host: hostname(), process: process.pid, began: began(process.pid), token: randomUUID() };
   const text = `${JSON.stringify(own)}\n`;
   if (!create(file, text)) {
@@ -97,7 +106,10 @@ export async function claimFolder(folder: string, options: ClaimOptions = {}): P
     },
     release: async () => {
       clearInterval(timer);
-      if (read(file)?.token === own.token) await unlink(file).catch(() => undefined);
+      if (read(file)?.token !== own.token) return;
+      const seconds = ((await secondsWritten(folder)) ?? 0) + (performance.now() - start) / 1000;
+      await writeFile(join(folder, timeFile), `${seconds.toFixed(1)}\n`).catch(() => undefined);
+      await unlink(file).catch(() => undefined);
     },
   };
 }

@@ -4,7 +4,7 @@ import { type CauseEntry, causeById } from '../../doctor/causes.ts';
 import { checks as checkList } from '../../doctor/checks/index.ts';
 import type { Cause, CheckReport, Diagnosis, Figures } from '../../doctor/diagnosis.ts';
 import { describeTransform } from '../../doctor/transforms/index.ts';
-import { type Pair, spokenLanguage, told } from '../../language/language.ts';
+import { capital, type Pair, told } from '../../language/language.ts';
 import { figureName } from '../../language/words.ts';
 import type { Manifest } from '../../recording/manifest.ts';
 import { type Draw, svgDrawer } from '../charts/svg.ts';
@@ -163,9 +163,10 @@ function remedy(cause: Cause, entry: CauseEntry | undefined): string {
 function proof(entry: CauseEntry): string {
   const id = safeText(entry.id);
   const more = `${told('More:', '更多：')} <code>trueline explain ${id}</code> (docs/causes/${id}.md)`;
-  // How it is told from its neighbours is written in English only.
-  if (spokenLanguage() !== 'en') return `<p>${more}</p>`;
-  return `<details><summary>How ${id} is proved</summary><p>${safeText(entry.proof)}</p><p>What tells it from its neighbours: ${safeText(entry.toldApart)}</p><p>${more}</p></details>`;
+  const { chinese } = entry;
+  const heading = told(`How ${id} is proved`, `如何证明 ${id}`);
+  const apart = told('What tells it from its neighbours: ', '与相近原因的区别：');
+  return `<details><summary>${heading}</summary><p>${safeText(told(entry.proof, chinese.proof))}</p><p>${apart}${safeText(told(entry.toldApart, chinese.toldApart))}</p><p>${more}</p></details>`;
 }
 
 /** What the verdict is not about, and a reader wants to know. */
@@ -238,5 +239,3 @@ function show(value: Figures[string]): string {
   if (typeof value === 'number') return number(value);
   return Array.isArray(value) ? value.map((item) => number(item)).join(', ') : String(value);
 }
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

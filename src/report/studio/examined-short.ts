@@ -1,13 +1,11 @@
 /** What a page is told of a diagnosis. It knows nothing of the doctor's program, so that a page that only shows verdicts does not load it. */
 import type { CauseEntry } from '../../doctor/causes/cause.ts';
 import type { Diagnosis } from '../../doctor/diagnosis.ts';
-import type { Language, Pair } from '../../language/language.ts';
+import { type Pair, tell } from '../../language/language.ts';
 import type { Lines, Pictures } from '../pictures/picture.ts';
 
 /** A diagnosis with everything that is shown beside it, as plain JSON. */
 export interface Examined {
-  /** What its sentences are said in. */
-  language: Language;
   diagnosis: Diagnosis;
   /** Left out while a run is under way, where the verdict is wanted quickly. */
   pictures: Pictures | null;
@@ -37,8 +35,8 @@ export function shortVerdict({ diagnosis, entries }: Examined): ShortVerdict {
       ? {
           cause: {
             id: first.id,
-            meaning: entry?.meaning ?? first.summary,
-            chinese: entry?.chinese.meaning ?? first.summary,
+            meaning: entry?.meaning ?? tell(first.summary, 'en'),
+            chinese: entry?.chinese.meaning ?? tell(first.summary, 'zh'),
           },
         }
       : {}),

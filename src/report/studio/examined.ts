@@ -1,9 +1,9 @@
-/** Diagnoses a recording and gathers everything that is shown beside the diagnosis. The server and the page's worker do the same. */
+/** Diagnoses a recording and gathers everything that is shown beside the diagnosis, in both languages at once: whoever shows it chooses by `tell`. The server and the page's worker do the same. */
 import { causeById } from '../../doctor/causes.ts';
 import { checks } from '../../doctor/checks/index.ts';
 import { diagnose } from '../../doctor/diagnose.ts';
 import type { Diagnosis } from '../../doctor/diagnosis.ts';
-import { inLanguage, type Language, speak } from '../../language/language.ts';
+import { inLanguage, type Language, speak, tell } from '../../language/language.ts';
 import type { Recording } from '../../recording/recording.ts';
 import { symptomPicture } from '../pages/log-section.ts';
 import { Gatherer } from '../pictures/gather.ts';
@@ -11,8 +11,6 @@ import { scalarsSentence } from '../scalars-sentence.ts';
 import type { Examined } from './examined-short.ts';
 
 export interface ExamineOptions {
-  /** The language that this whole thread speaks from now on. */
-  language: Language;
   pictures: boolean;
   /** The run is still being written: its last iteration may be there in part only. */
   unfinished: boolean;
@@ -20,7 +18,8 @@ export interface ExamineOptions {
 }
 
 export async function examine(recording: Recording, options: ExamineOptions): Promise<Examined> {
-  speak(options.language);
+  // The whole thread speaks so from now on.
+  speak('both');
   const gatherer = options.pictures ? new Gatherer() : undefined;
   const diagnosis = await diagnose(recording, {
     ...(options.progress ? { progress: options.progress } : {}),
@@ -29,7 +28,6 @@ export async function examine(recording: Recording, options: ExamineOptions): Pr
   });
   const entries = diagnosis.causes.map(({ id }) => causeById(id)).filter((entry) => entry !== undefined);
   return {
-    language: options.language,
     diagnosis,
     pictures: gatherer ? await gatherer.finish(recording, diagnosis) : null,
     ...(diagnosis.scalars
@@ -46,5 +44,9 @@ export async function examine(recording: Recording, options: ExamineOptions): Pr
 }
 
 function said(language: Language, { scalars, causes }: Diagnosis): string {
-  return scalars ? inLanguage(language, () => scalarsSentence(scalars, causes)) : '';
+  if (!scalars) return '';
+  const own = JSON.parse(tell(JSON.stringify({ scalars, causes }), language)) as Required<
+    Pick<Diagnosis, 'scalars' | 'causes'>
+  >;
+  return inLanguage(language, () => scalarsSentence(own.scalars, own.causes));
 }

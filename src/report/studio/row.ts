@@ -7,7 +7,7 @@ export interface RunRow {
   /** The mean return of all agents at even steps through the run. */
   spark: number[];
   iterations: number;
-  /** From the first to the last reading by the clock; null where the run kept none. */
+  /** From the first to the last reading by the clock, or as long as it was written to; null where neither is known. */
   seconds: number | null;
 }
 

@@ -1,6 +1,6 @@
 /** From figures that differ between equal agents to causes. Rows contradict each other here or they do not: no chance is involved. */
 import { figure } from '../../doctor/diagnosis.ts';
-import { comma, type Pair, told } from '../../language/language.ts';
+import { capital, comma, type Pair, told } from '../../language/language.ts';
 import type { SymmetryFinding } from '../stage.ts';
 import type { Audit } from './audit.ts';
 import { list, proved, shown } from './finding.ts';
@@ -219,7 +219,7 @@ function rewardFindings(audit: Audit): SymmetryFinding[] {
     proved({
       cause: 'reward-bookkeeping',
       agents: wrong.map(({ agent }) => agent),
-      summary: told(`${how[0].toUpperCase()}${how.slice(1)}.`, `${how}。`),
+      summary: told(`${capital(how)}.`, `${how}。`),
       evidence: {
         check: 'samples.reward against samples.env_reward',
         measured: { 'stored by agent': shown(stored), 'paid by agent': shown(paid), 'wrong rows': total },

@@ -1,9 +1,9 @@
 /** What is dropped onto any view, or chosen with a button: each recording in it becomes a run of its own, is diagnosed, and is kept for the next visit. */
-import { say, words } from '../texts/index.svelte.ts';
+import { say } from '../texts/index.svelte.ts';
 import { address } from './address.svelte.ts';
 import { crossplay } from './crossplay.svelte.ts';
 import { recordingsIn } from './files.ts';
-import { keepRun, keepVerdict, keptRuns } from './kept.ts';
+import { keepRun, keptRuns } from './kept.ts';
 import { OpenRun, openRuns } from './open-run.svelte.ts';
 import { chosenFiles, type DroppedFile, droppedFiles } from './stores.ts';
 
@@ -56,20 +56,19 @@ class Dropping {
       });
     for (const { run, name: own, files: parts } of runs) {
       await run.diagnose();
-      if (!run.error)
-        await keepRun({ id: run.id, name: own, files: parts, ...(run.examined ? { examined: run.examined } : {}) });
+      if (!run.error) await keepRun({ id: run.id, name: own, files: parts, told: run.told });
     }
   }
 
   /** Opens what was dropped at an earlier visit. */
   async recall(): Promise<void> {
     try {
-      for (const { id, name, files, examined } of await keptRuns()) {
+      for (const { id, name, files, told } of await keptRuns()) {
         if (openRuns.get(id)) continue;
         const run = openRuns.add(OpenRun.files(name, files));
-        if (examined) run.examined = examined;
-        if (examined?.language !== words.language)
-          void run.diagnose().then(() => run.examined && keepVerdict(id, run.examined));
+        if (told) run.told = told;
+        // Kept by an earlier version of the page.
+        else void run.diagnose().then(() => keepRun({ id, name, files, told: run.told }));
       }
     } finally {
       openRuns.keeping = false;

@@ -2,16 +2,21 @@
 import type { InvestigationState } from '../../../src/cli/investigation.ts';
 import type { StageReport } from '../../../src/symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../../../src/symmetry/stages/explanation.ts';
+import { words } from '../texts/index.svelte.ts';
 import { base } from './stores.ts';
 
 class Investigation {
-  state = $state.raw<InvestigationState | undefined>(undefined);
+  private written = $state.raw<InvestigationState | undefined>(undefined);
+  /** In the language that is spoken. */
+  readonly state = $derived(
+    this.written && this.written.language !== words.language ? inOther(this.written) : this.written,
+  );
   error = $state('');
   private of = '';
 
   /** Reads it from the server. */
   async read(id: string): Promise<void> {
-    if (id !== this.of) this.state = undefined;
+    if (id !== this.of) this.written = undefined;
     this.of = id;
     try {
       const path = id.split('/').map(encodeURIComponent).join('/');
@@ -28,7 +33,7 @@ class Investigation {
   /** Takes what `trueline symmetry --json` printed, or an investigation.json. */
   async open(file: File): Promise<void> {
     this.of = file.name;
-    this.state = undefined;
+    this.written = undefined;
     try {
       this.take(JSON.parse(await file.text()), file.name);
     } catch (error) {
@@ -44,13 +49,13 @@ class Investigation {
   }
 
   private show(next: InvestigationState): void {
-    const before = new Map(this.state?.stages.map((stage) => [stage.id, { stage, text: JSON.stringify(stage) }]));
+    const before = new Map(this.written?.stages.map((stage) => [stage.id, { stage, text: JSON.stringify(stage) }]));
     const kept = (stage: StageReport) => {
       const old = before.get(stage.id);
       return old && old.text === JSON.stringify(stage) ? old.stage : stage;
     };
     this.error = '';
-    this.state = { ...next, stages: next.stages.map(kept) };
+    this.written = { ...next, stages: next.stages.map(kept) };
   }
 }
 
@@ -58,6 +63,7 @@ function finished(diagnosis: SymmetryDiagnosis, title: string): InvestigationSta
   return {
     format: 'trueline/investigation/1',
     title,
+    language: words.language,
     command: diagnosis.stages[0]?.command ?? '',
     names: [],
     state: 'done',
@@ -66,6 +72,26 @@ function finished(diagnosis: SymmetryDiagnosis, title: string): InvestigationSta
     plan: diagnosis.stages.map((stage) => ({ id: stage.id, title: stage.title })),
     stages: diagnosis.stages,
     diagnosis,
+  };
+}
+
+const others = new WeakMap<object, unknown>();
+
+/** The same where another language is spoken than it was written in. What was told once is the same object, so that no picture is drawn again. */
+function inOther(written: InvestigationState): InvestigationState {
+  const { otherwise = {}, now, stages, diagnosis } = written;
+  const other = <T extends object>(part: T): T => {
+    if (!others.has(part)) {
+      const told = (_: string, value: unknown) => (typeof value === 'string' ? (otherwise[value] ?? value) : value);
+      others.set(part, JSON.parse(JSON.stringify(part), told));
+    }
+    return others.get(part) as T;
+  };
+  return {
+    ...written,
+    now: otherwise[now] ?? now,
+    stages: stages.map(other),
+    diagnosis: diagnosis && other(diagnosis),
   };
 }
 

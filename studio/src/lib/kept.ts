@@ -1,12 +1,12 @@
 /** Dropped runs and their diagnoses in the browser's own storage, so that a reload finds them again. Nothing of it leaves the browser. */
-import type { Examined } from '../../../src/report/studio/examined-short.ts';
 import type { DroppedFile } from './stores.ts';
 
 export interface KeptRun {
   id: string;
   name: string;
   files: DroppedFile[];
-  examined?: Examined;
+  /** The diagnosis as JSON, in both languages. */
+  told?: string;
 }
 
 /** Larger ones are read again from where they lie: a browser's storage is not made for them. */
@@ -44,13 +44,7 @@ export async function keepRun(run: KeptRun): Promise<void> {
   const files = await Promise.all(
     run.files.map(async ({ path, blob }) => ({ path, blob: new Blob([await blob.arrayBuffer()]) })),
   ).catch(() => undefined);
-  if (files)
-    await within('readwrite', (store) => store.put({ ...run, files, examined: run.examined && plain(run.examined) }));
-}
-
-export async function keepVerdict(id: string, examined: Examined): Promise<void> {
-  const run = await within<KeptRun>('readonly', (store) => store.get(id) as IDBRequest<KeptRun>);
-  if (run) await within('readwrite', (store) => store.put({ ...run, examined: plain(examined) }));
+  if (files) await within('readwrite', (store) => store.put({ ...run, files }));
 }
 
 export async function keptRuns(): Promise<KeptRun[]> {
@@ -59,8 +53,4 @@ export async function keptRuns(): Promise<KeptRun[]> {
 
 export async function forgetRun(id: string): Promise<void> {
   await within('readwrite', (store) => store.delete(id));
-}
-
-function plain(examined: Examined): Examined {
-  return JSON.parse(JSON.stringify(examined)) as Examined;
 }

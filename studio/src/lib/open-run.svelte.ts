@@ -1,4 +1,5 @@
 /** A run that the page has opened: its curves, its diagnosis, its episodes. Of a run on the server the server tells them; one that was dropped is read in a worker, and so is every replay. */
+import { tell } from '../../../src/language/language.ts';
 import type { Manifest } from '../../../src/recording/manifest.ts';
 import type { Curve } from '../../../src/report/studio/curves.ts';
 import type { Examined } from '../../../src/report/studio/examined-short.ts';
@@ -10,7 +11,7 @@ import type { EpisodeEntry, Replay } from './episode.ts';
 import { forgetRun } from './kept.ts';
 import { Together } from './news/together.ts';
 import { server } from './server.svelte.ts';
-import { base, type DroppedFile, getJson } from './stores.ts';
+import { base, type DroppedFile } from './stores.ts';
 
 export interface View {
   axis: Axis;
@@ -27,7 +28,10 @@ export class OpenRun {
   private own = $state.raw<Manifest | undefined>(undefined);
   tables = $state.raw<string[]>([]);
   curves = $state.raw<Curve[]>([]);
-  examined = $state.raw<Examined | undefined>(undefined);
+  /** The diagnosis as JSON, in both languages. */
+  told = $state.raw('');
+  /** It in the language that is spoken. */
+  readonly examined = $derived(this.told ? (JSON.parse(tell(this.told, words.language)) as Examined) : undefined);
   /** The iteration that the doctor is reading in this page; undefined where it is not at work. */
   reading = $state<number | undefined>(undefined);
   loading = $state(false);
@@ -153,18 +157,13 @@ export class OpenRun {
   /** What the server's doctor found, where it is new. */
   private async readExamined(): Promise<void> {
     const { modified, verdict } = server.entry(this.id) ?? {};
-    const { language } = words;
-    const of = `${modified} ${language} ${JSON.stringify(verdict)}`;
+    const of = `${modified} ${JSON.stringify(verdict)}`;
     if (of === this.examinedOf) return;
     this.examinedOf = of;
-    const path = `api/examined/${this.id.split('/').map(encodeURIComponent).join('/')}?language=${language}`;
-    // What was said in another language is shown until it is said in this one.
-    for (const wait of [0, 1]) {
-      const found = await getJson<Examined | null>(`${path}&wait=${wait}`).catch(() => null);
-      if (!found || of !== this.examinedOf) return;
-      this.examined = found;
-      if (found.language === language) return;
-    }
+    const path = `api/examined/${this.id.split('/').map(encodeURIComponent).join('/')}`;
+    const found = await fetch(new URL(path, base())).catch(() => undefined);
+    const text = found?.ok ? await found.text() : 'null';
+    if (text !== 'null' && of === this.examinedOf) this.told = text;
   }
 
   /** Of a run on the server its doctor is asked to look soon. Without pictures the verdict comes sooner. */
@@ -177,13 +176,9 @@ export class OpenRun {
     this.reading = 0;
     try {
       await this.open();
-      this.examined = await this.desk!.caller.call<Examined, number>(
-        'diagnose',
-        [this.id, pictures, words.language],
-        (iteration) => {
-          this.reading = iteration;
-        },
-      );
+      this.told = await this.desk!.caller.call<string, number>('diagnose', [this.id, pictures], (iteration) => {
+        this.reading = iteration;
+      });
     } catch (error) {
       this.error = (error as Error).message;
     } finally {
@@ -255,12 +250,6 @@ class OpenRuns {
       const run = this.get(id);
       if (run) void run.refresh(points, ids.length <= mostVerdicts);
     }
-  }
-
-  /** Diagnoses in the language that is spoken now what was diagnosed in another. */
-  async translate(): Promise<void> {
-    for (const run of this.all)
-      if (!run.remote && run.examined && run.examined.language !== words.language) await run.diagnose();
   }
 
   close(id: string): void {

@@ -3,7 +3,6 @@ import type { NewsOfRuns, ToldRun } from '../../../src/cli/studio/app.ts';
 import type { Job } from '../../../src/cli/studio/jobs.ts';
 import type { InvestigationEntry } from '../../../src/cli/studio/runs.ts';
 import { restore } from '../../../src/report/studio/alike.ts';
-import { words } from '../texts/index.svelte.ts';
 import { keeping } from './news/same.ts';
 import { base } from './stores.ts';
 
@@ -38,7 +37,7 @@ class Server {
   }
 
   private listen(known: () => void = () => undefined): void {
-    const source = new EventSource(new URL(`api/watch?language=${words.language}`, base()));
+    const source = new EventSource(new URL('api/watch', base()));
     const on = (name: string, take: (data: never) => void) =>
       source.addEventListener(name, (event) => {
         this.gone = false;

@@ -1,11 +1,9 @@
 /** Reads runs away from the page's own thread: curves, diagnosis, episodes. One worker may have several runs; each is named in every call. */
-import type { Language } from '../../../src/language/language.ts';
 import { type Inspection, inspect } from '../../../src/recording/check/inspect.ts';
 import { Recording } from '../../../src/recording/recording.ts';
 import { blobStore, type Store } from '../../../src/recording/source.ts';
 import { CurveReader } from '../../../src/report/studio/curves.ts';
 import { examine } from '../../../src/report/studio/examined.ts';
-import type { Examined } from '../../../src/report/studio/examined-short.ts';
 import { SeenChunks } from '../../../src/report/studio/seen.ts';
 import { filesOf, replayable, replays } from '../lib/episode.ts';
 import { storeOfFiles } from '../lib/files.ts';
@@ -76,11 +74,12 @@ answer({
     return own.reader.list();
   },
 
-  async diagnose([id, drawn, language]: [string, boolean, Language], progress): Promise<Examined> {
+  /** As JSON in both languages. */
+  async diagnose([id, drawn]: [string, boolean], progress): Promise<string> {
     const recording = await Recording.open(storeOf(id));
     // Nothing is drawn while a run is under way.
     const unfinished = !drawn && recording.manifest.ended === undefined;
-    return examine(recording, { pictures: drawn, unfinished, progress, language });
+    return JSON.stringify(await examine(recording, { pictures: drawn, unfinished, progress }));
   },
 
   async inspect([id]: [string]): Promise<Inspection> {

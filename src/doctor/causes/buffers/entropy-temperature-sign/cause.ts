@@ -21,5 +21,7 @@ export const entropyTemperatureSign: CauseEntry = {
   chinese: {
     meaning: '软目标中的熵被减去而不是加上，或温度远离期望的熵。',
     remedy: '从自举中减去温度乘以对数概率，并最小化 -log_alpha * (logp + target_entropy).detach()。',
+    toldApart: '用加上温度乘对数概率可精确得出目标；或者熵过小时温度反而下降。损失取 alpha 还是 log alpha 没有区别。',
+    proof: '用两种符号算出的目标；或温度背离的那些步。',
   },
 };

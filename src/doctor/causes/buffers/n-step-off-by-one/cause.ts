@@ -19,5 +19,7 @@ export const nStepOffByOne: CauseEntry = {
   chinese: {
     meaning: 'n 步目标多或少一个奖励，或自举按另一个步数折扣。',
     remedy: '从该行起对 n 个奖励求和，并把最后一个奖励之后的状态按 gamma 的 n 次方折扣。',
+    toldApart: '换一个步数就能精确得出每个目标，没有结束的也一样。',
+    proof: '所用的目标，与 n 步的目标并列。',
   },
 };

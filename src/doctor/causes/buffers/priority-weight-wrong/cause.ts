@@ -21,5 +21,7 @@ export const priorityWeightWrong: CauseEntry = {
   chinese: {
     meaning: '重要性权重随行的抽取概率增大、属于其他行，或虽已声明却缺失。',
     remedy: '用 (size * probability) ** -beta 给抽到的那些行加权，再除以其最大值。',
+    toldApart: '在小批次内，权重的对数随概率的对数上升，或只有排序后才随之下降。',
+    proof: '各小批次中权重对照概率。',
   },
 };

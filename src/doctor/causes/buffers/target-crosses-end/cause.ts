@@ -19,5 +19,7 @@ export const targetCrossesEnd: CauseEntry = {
   chinese: {
     meaning: '目标从回合结束之后自举或取得奖励。',
     remedy: '奖励之和在窗口中第一个结束处停止，并在终止处把自举乘以 0。',
+    toldApart: '窗口内有结束的目标，忽略结束、采用结束之后的奖励或只看第一步即可精确得出；其余的由通常的公式得出。',
+    proof: '所用的目标，与所存窗口在计入结束、不计结束时给出的并列。',
   },
 };

@@ -19,5 +19,7 @@ export const targetNetworkFrozen: CauseEntry = {
   chinese: {
     meaning: '目标网络或其一部分从未从它所复制的网络更新。',
     remedy: '按计划复制整个 state_dict，或每步之后用 tau 混合每个参数。',
+    toldApart: '本该更新，或其他张量都在变，它的张量的哈希却从不改变。',
+    proof: '每个张量变化的次数，以及与初始的距离。',
   },
 };

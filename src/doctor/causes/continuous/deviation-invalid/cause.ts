@@ -27,5 +27,7 @@ export const deviationInvalid: CauseEntry = {
   chinese: {
     meaning: '标准差离开了有效范围：不是数、小于 0，或超出任何程序的截断范围。',
     remedy: '学习标准差的对数并加以截断，例如截断到 -5 与 2 之间。',
+    toldApart: '标准差的对数不是有限值，或大于任何截断界限，而同一行的均值是正常的数。',
+    proof: '标准差首次超出范围的那一行，以及此前的范围。',
   },
 };

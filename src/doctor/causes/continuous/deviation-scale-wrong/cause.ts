@@ -25,5 +25,7 @@ export const deviationScaleWrong: CauseEntry = {
   chinese: {
     meaning: '标准差在采样、行动时打分或更新时打分之一处被当成了它的对数、平方或平方根。',
     remedy: '保存 log_std，并只在一处由它得到标准差：log_std.exp()。',
+    toldApart: '换用另一个标准差即可精确得出这一遍；就抽样而言，与均值的平方距离平均起来正是另一个标准差所说的。',
+    proof: '按所发现的标准差重算后，异常的那一遍与之相符，误差仅为舍入；或者只有用它时平方距离的均值才为 1。',
   },
 };

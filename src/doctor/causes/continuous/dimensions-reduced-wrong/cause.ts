@@ -31,5 +31,7 @@ export const dimensionsReducedWrong: CauseEntry = {
   chinese: {
     meaning: '多维动作的对数概率取了各维的平均或其中一维，而不是它们的和。',
     remedy: '在两次前向中都沿最后一个轴对对数概率求和。',
+    toldApart: '其中一遍或两遍可由均值或某一维精确得出，而不是由总和得出。',
+    proof: '用均值或单个维度可得出每一行，误差仅为舍入。',
   },
 };

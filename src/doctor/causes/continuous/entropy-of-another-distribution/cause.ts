@@ -23,5 +23,8 @@ export const entropyOfAnotherDistribution: CauseEntry = {
   chinese: {
     meaning: '损失中的熵恰好属于另一个分布（另一个高斯分布，或未加掩码的 logits），而不是动作所用的分布。',
     remedy: '用给动作打分的那个分布求熵：dist.entropy().sum(-1)。',
+    toldApart:
+      '把标准差当作其对数或平方、标准差取 1、只取一维，或用该行不加掩码的 logits，就能得出，误差仅为舍入。求和、对维度取均值以及对数概率的相反数都正常。',
+    proof: '用另一分布的熵可得出每一行，误差仅为舍入。',
   },
 };

@@ -26,5 +26,7 @@ export const squashCorrectionWrong: CauseEntry = {
   chinese: {
     meaning: '压缩动作的密度在一次前向中按 tanh 修正，在另一次中没有修正或修正方式不同。',
     remedy: '把压缩动作的对数概率写在一个函数里，行动和更新都调用它。',
+    toldApart: '每一遍都可由均值、标准差与动作精确得出，只是修正的次数不同。两边相同时在比率中抵消，属正常。',
+    proof: '按所发现的修正重算后，异常的那一遍与之相符，误差仅为舍入。',
   },
 };

@@ -18,5 +18,7 @@ export const advantageAgentSwapped: CauseEntry = {
   chinese: {
     meaning: '每个智能体使用了另一个智能体的优势值。',
     remedy: '优势值既按步也按智能体索引，更新前核对 (episode, t, agent)。',
+    toldApart: '在同一（局，t）与另一智能体一致。',
+    proof: '由奖励、价值与结束标记重算损失所用的优势，只有经所说的变换后才一致。',
   },
 };

@@ -29,5 +29,7 @@ export const advantageDegenerate: CauseEntry = {
   chinese: {
     meaning: '优势值为常数、为零，或几乎全为同一符号。',
     remedy: '把优势值本身交给损失，在奖励或价值被覆盖之前算好，并查看其均值与离散程度。',
+    toldApart: '它们的离散程度，以及它们究竟是不是优势。',
+    proof: '损失中的优势没有变化，或与其绝对值、或与代替优势的回报一致。',
   },
 };

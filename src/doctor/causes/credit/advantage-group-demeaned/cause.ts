@@ -18,5 +18,7 @@ export const advantageGroupDemeaned: CauseEntry = {
   chinese: {
     meaning: '按行的组减去了均值，信号因此被抵消。',
     remedy: '在整个批次（或单个智能体）上归一化，绝不按动作、类型、环境或采样步归一化。',
+    toldApart: '所用减去重算，在动作、类型、环境或采样步的组内是常数；按智能体或按小批次则属正常。',
+    proof: '每组一个偏移就使所有优势一致。',
   },
 };

@@ -18,5 +18,7 @@ export const advantageNotNormalised: CauseEntry = {
   chinese: {
     meaning: '缺少所声明或应有的归一化；步长随奖励的尺度变化。',
     remedy: '在批次或小批次上归一化优势值，或把奖励缩放到单位尺度。',
+    toldApart: '损失中优势的均值与离散程度。',
+    proof: '声明了均值 0、离散 1，各行却是别的数。',
   },
 };

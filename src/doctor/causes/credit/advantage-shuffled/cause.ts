@@ -16,5 +16,10 @@ export const advantageShuffled: CauseEntry = {
   pytorch: `perm = torch.randperm(n)                       # one permutation for every column
 batch = {name: column[perm] for name, column in batch.items()}`,
   trueline: 'a Batch is re-ordered and sliced only whole; no column has an order of its own',
-  chinese: { meaning: '优势值的排列与对数概率的排列不同。', remedy: '每轮只抽取一个排列，并用它索引所有列。' },
+  chinese: {
+    meaning: '优势值的排列与对数概率的排列不同。',
+    remedy: '每轮只抽取一个排列，并用它索引所有列。',
+    toldApart: '所用的优势全部取自重算的优势，配对却不一致，也没有平移或互换能还原。',
+    proof: '排序后两列相同，逐行则不同。',
+  },
 };

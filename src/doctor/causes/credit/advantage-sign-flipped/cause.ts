@@ -20,5 +20,7 @@ export const advantageSignFlipped: CauseEntry = {
   chinese: {
     meaning: '损失推动的方向与优势值相反。',
     remedy: '最小化负的代理目标：loss = -min(ratio * advantage, clipped * advantage)。',
+    toldApart: '对数比率与损失所用的优势负相关，或所报告的损失是重算损失的相反数。',
+    proof: '只改符号就使损失或优势一致；概率从优势为正的行流走。',
   },
 };

@@ -18,5 +18,7 @@ export const advantageTimeShifted: CauseEntry = {
   chinese: {
     meaning: '每一行使用了前几步或后几步那一行的优势值。',
     remedy: '让优势值与动作对齐在同一个 t 上，并在缓冲区保留 (episode, t, agent) 以便核对。',
+    toldApart: '在（局，智能体）内，或在（环境，智能体）数据流内，以某一平移一致。',
+    proof: '由奖励、价值与结束标记重算损失所用的优势，只有经所说的变换后才一致。',
   },
 };

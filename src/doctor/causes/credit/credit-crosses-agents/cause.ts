@@ -19,5 +19,7 @@ export const creditCrossesAgents: CauseEntry = {
   chinese: {
     meaning: '一次信用计算跨越了多个智能体的数据行，使一个智能体用另一个智能体的价值自举。',
     remedy: '按智能体和环境分别计算优势：先变形为（步数，智能体数），或逐个智能体循环。',
+    toldApart: '把一次采集的行按存放次序当作一条链时，优势一致。',
+    proof: '所声明的公式在相邻存放、却属于不同智能体的行之间成立。',
   },
 };

@@ -20,5 +20,7 @@ export const creditFormulaDiffers: CauseEntry = {
   chinese: {
     meaning: '优势值严格遵循某个公式，但不是声明的公式：用 V(t) 代替 V(t+1)、迹中缺少 gamma、某项缺失或被缩放。',
     remedy: '把从数据行读出的公式与你想要的公式逐项比较。',
+    toldApart: '拟合出的公式精确到舍入误差，与所声明的并列写出。',
+    proof: '能得出每个内部行的 reward、V(next)、V 与 A(next) 的系数。',
   },
 };

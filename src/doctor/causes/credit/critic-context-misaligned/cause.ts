@@ -20,5 +20,7 @@ export const criticContextMisaligned: CauseEntry = {
   chinese: {
     meaning: '评论家的输入或目标属于另一个智能体或另一步。',
     remedy: '用该行自己的 (episode, t) 与智能体构造评论家的输入，更新前按这三者排序。',
+    toldApart: '第一步之前，更新的价值与同一行所存的不符，而在某一平移处或与另一智能体一致。',
+    proof: '更新中评论家的价值（或目标）等于别的行所存的。',
   },
 };

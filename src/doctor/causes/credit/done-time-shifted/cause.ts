@@ -22,5 +22,7 @@ last = delta + gamma * lam * (1 - ended[t]) * last`,
     meaning: '计算优势时，回合的结束被提前或推迟了一步。',
     remedy:
       '在 delta 与迹中都使用转移 t 的 done[t]，即其下一状态为终止的那一个。若程序保存的是每行之前的标志，而它自己的优势计算知道这一点，则很可能是录制调用有误：请把该行动作之后的标志 dones[t + 1] 交给 samples(terminated=, truncated=)。',
+    toldApart: '把结束移动一步后，重算的优势一致。',
+    proof: '由奖励、价值与结束标记重算损失所用的优势，只有经所说的变换后才一致。',
   },
 };

@@ -22,5 +22,7 @@ export const finalObservationLost: CauseEntry = {
     meaning: '时间上限用下一回合首个状态自举，因为环境自行重置而没有保留最后的观测。',
     remedy:
       "在截断处取 info['final_obs'] 的价值（Gymnasium 的同步自动重置），或取该步返回的观测的价值（下一步自动重置），绝不取重置之后的观测。",
+    toldApart: '被截断的行的信用所自举的，等于其后一行的价值，而那一行属于下一局。',
+    proof: '被截断的行的自举值，与其后各行的价值并列。',
   },
 };

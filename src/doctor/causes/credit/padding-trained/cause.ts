@@ -26,5 +26,7 @@ export const paddingTrained: CauseEntry = {
   chinese: {
     meaning: '填充的行或已离场智能体的行进入了损失。',
     remedy: '每一项都乘以填充掩码，并除以掩码之和，而不是填充后的长度。',
+    toldApart: '同 phantom-steps，且这些行是空的，或把每一局都补到同一长度。',
+    proof: '空行，或把各局补到同一长度的行，在损失中有权重。',
   },
 };

@@ -17,5 +17,10 @@ export const returnCrossesEpisodes: CauseEntry = {
 delta = reward[t] + gamma * next_value[t] * mask - value[t]
 last = delta + gamma * lam * (1 - ended[t]) * last`,
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
-  chinese: { meaning: '优势越过回合的结束而传递。', remedy: '自举与迹都乘以 1 - done，并按回合或按环境分别计算。' },
+  chinese: {
+    meaning: '优势越过回合的结束而传递。',
+    remedy: '自举与迹都乘以 1 - done，并按回合或按环境分别计算。',
+    toldApart: '忽略结束标记时，重算的优势一致。',
+    proof: '由奖励、价值与结束标记重算损失所用的优势，只有经所说的变换后才一致。',
+  },
 };

@@ -20,5 +20,7 @@ export const returnInconsistent: CauseEntry = {
   chinese: {
     meaning: '回报不等于优势值加价值，或优势值已过时。',
     remedy: '两者算好后立即令 returns = advantages + values，用同一组价值，且在任何归一化之前。',
+    toldApart: '逐行检验该恒等式。',
+    proof: 'return - advantage - value 不为 0，换任何 lambda 也不为 0；或者优势是更早一次迭代的。',
   },
 };

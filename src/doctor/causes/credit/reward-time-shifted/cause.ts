@@ -21,5 +21,7 @@ buffer.add(obs, action, reward)                # the same action`,
   chinese: {
     meaning: '奖励存到了挣得它的动作的前一个或后一个动作上。',
     remedy: '把 step() 返回的奖励加到传给 step() 的那个动作所在的转移上。',
+    toldApart: '所存奖励与环境实付在平移下的一致。',
+    proof: '所存奖励在平移后等于实付奖励。',
   },
 };

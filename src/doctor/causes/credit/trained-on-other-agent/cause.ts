@@ -20,5 +20,7 @@ update(policy[agent], {k: v[own] for k, v in batch.items()})`,
   chinese: {
     meaning: '某个策略用另一个智能体的行来更新。',
     remedy: '更新前按智能体选行，并断言每一行的智能体就是该策略自己的。',
+    toldApart: '重放的策略对照样本的智能体。',
+    proof: '更新所用的行属于由另一策略代表的智能体。',
   },
 };

@@ -17,5 +17,10 @@ export const truncationTreatedAsTermination: CauseEntry = {
 delta = reward[t] + gamma * next_value[t] * mask - value[t]
 last = delta + gamma * lam * (1 - ended[t]) * last`,
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
-  chinese: { meaning: '到达时限时以 0 自举。', remedy: '截断时以随后状态的价值自举；只有终止才为 0。' },
+  chinese: {
+    meaning: '到达时限时以 0 自举。',
+    remedy: '截断时以随后状态的价值自举；只有终止才为 0。',
+    toldApart: '把截断当作终止时一致。',
+    proof: '由奖励、价值与结束标记重算损失所用的优势，只有经所说的变换后才一致。',
+  },
 };

@@ -19,5 +19,7 @@ assert value.shape == returns.shape`,
   chinese: {
     meaning: '形状 (B) 的列遇到形状 (B, 1) 的列，损失变成了 B x B 个配对上的值。',
     remedy: '让两列形状一致，并在相减或相乘之前断言。',
+    toldApart: '所报告的损失与外积的均值一致。',
+    proof: '对所有配对取均值得出所报告的损失，对各行取均值则不能。',
   },
 };

@@ -17,5 +17,10 @@ export const entropyBonusDominates: CauseEntry = {
   remedy: 'Lower the entropy coefficient (0.001 to 0.02 with normalised advantages).',
   pytorch: 'loss = policy_loss + 0.5 * value_loss - 0.01 * entropy',
   trueline: 'ppo: { entropyCoefficient: 0.01 }',
-  chinese: { meaning: '熵被其系数维持在 log K。', remedy: '降低熵系数（优势值归一化时用 0.001 至 0.02）。' },
+  chinese: {
+    meaning: '熵被其系数维持在 log K。',
+    remedy: '降低熵系数（优势值归一化时用 0.001 至 0.02）。',
+    toldApart: '损失中的系数压过优势的离散程度，信用有信息量时熵也不下降。',
+    proof: '由总损失及其各部分求出的系数，对照优势的离散程度。',
+  },
 };

@@ -15,5 +15,10 @@ export const entropySignFlipped: CauseEntry = {
   remedy: 'Subtract the entropy bonus from the loss.',
   pytorch: 'loss = policy_loss + c_v * value_loss - c_e * entropy',
   trueline: 'ppo: { entropyCoefficient: 0.01 }',
-  chinese: { meaning: '熵被最小化了。', remedy: '从损失中减去熵奖励。' },
+  chinese: {
+    meaning: '熵被最小化了。',
+    remedy: '从损失中减去熵奖励。',
+    toldApart: '总损失与 policy + c value 加 e entropy 一致；仅仅熵下降属正常。',
+    proof: '由总损失及其各部分求出的熵系数符号相反。',
+  },
 };

@@ -29,5 +29,7 @@ export const gradientsAccumulate: CauseEntry = {
   chinese: {
     meaning: '优化器各步之间没有清除梯度，每一步都把此前所有小批次的梯度再用一遍。',
     remedy: '在每次反向传播之前清除梯度。',
+    toldApart: '输出层的梯度等于本步各行的梯度加上之前各步的梯度，误差仅为舍入，而不是只有本步各行的。',
+    proof: '把各步的输出层梯度累加起来，与所记录的并列。',
   },
 };

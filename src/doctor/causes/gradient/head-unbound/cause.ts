@@ -20,5 +20,7 @@ optimizer = Adam(actor.parameters())           # after the replacement`,
   chinese: {
     meaning: '没有优化器持有执行者的最后一层。',
     remedy: '把最后一层的参数加入优化器（优化器建好之后才替换的最后一层不在其中）。',
+    toldApart: '同 optimizer-unbound，只是仅限输出层。',
+    proof: '输出层有梯度而不变，之前的各层在变。',
   },
 };

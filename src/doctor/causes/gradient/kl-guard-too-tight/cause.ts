@@ -16,5 +16,10 @@ export const klGuardTooTight: CauseEntry = {
   pytorch: `target_kl = 0.02
 if ((ratio - 1) - log_ratio).mean() > 1.5 * target_kl: break`,
   trueline: 'ppo: { targetKl: 0.02 }',
-  chinese: { meaning: '轮次循环每次都立即停止。', remedy: '提高 target_kl（0.01 至 0.03），并与 k3 而不是 k1 比较。' },
+  chinese: {
+    meaning: '轮次循环每次都立即停止。',
+    remedy: '提高 target_kl（0.01 至 0.03），并与 k3 而不是 k1 比较。',
+    toldApart: '所有更新都在最初几个小批次内停止，且 KL 低于常见范围。',
+    proof: '每次更新都在最初几步内停止，而 k2 低于 0.01。',
+  },
 };

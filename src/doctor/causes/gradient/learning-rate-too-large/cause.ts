@@ -17,5 +17,10 @@ export const learningRateTooLarge: CauseEntry = {
   pytorch: `optimizer = Adam(actor.parameters(), lr=3e-4)
 if approx_kl > 1.5 * target_kl: break`,
   trueline: 'ppo: { learningRate: 3e-4, targetKl: 0.02 }',
-  chinese: { meaning: '每一步都走过了头。', remedy: '降低学习率或轮数，直到 k3 保持在 0.01 至 0.03 附近。' },
+  chinese: {
+    meaning: '每一步都走过了头。',
+    remedy: '降低学习率或轮数，直到 k3 保持在 0.01 至 0.03 附近。',
+    toldApart: '半数迭代中 k3 大于 0.3，而第一步之前比率为 1。',
+    proof: '第一步之前各行精确重放，几步之后就相差很远。',
+  },
 };

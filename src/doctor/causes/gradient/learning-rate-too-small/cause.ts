@@ -19,5 +19,7 @@ export const learningRateTooSmall: CauseEntry = {
   chinese: {
     meaning: '一切都已接好，但每一步小得看不见。',
     remedy: '提高学习率（Adam 用 3e-4 至 1e-3），并检查学习率计划与 epsilon。',
+    toldApart: '参数在变，而整个训练中没有概率移动 1e-4。',
+    proof: '整个训练中，任何所记动作的概率最大变化都小于 1e-4。',
   },
 };

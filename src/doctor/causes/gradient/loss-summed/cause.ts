@@ -23,5 +23,10 @@ export const lossSummed: CauseEntry = {
   remedy: 'Take the mean over rows.',
   pytorch: 'loss = per_row_loss.mean()                     # not .sum()',
   trueline: 'losses are means over the total weight',
-  chinese: { meaning: '损失是小批次上的和，而不是均值。', remedy: '对行取均值。' },
+  chinese: {
+    meaning: '损失是小批次上的和，而不是均值。',
+    remedy: '对行取均值。',
+    toldApart: '所报告的损失是重算均值的 N 倍；梯度随小批次大小成比例。',
+    proof: '每一步所报告的损失都等于其各行之和。',
+  },
 };

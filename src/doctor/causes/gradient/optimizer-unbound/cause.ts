@@ -26,5 +26,7 @@ export const optimizerUnbound: CauseEntry = {
   chinese: {
     meaning: '执行者、其部分层或评论家有梯度，却没有优化器持有其参数。',
     remedy: '网络建好之后，把每个执行者和评论家的参数交给优化器。',
+    toldApart: '梯度大于 0，变化恰为 0。',
+    proof: '这些张量每一步都有梯度，而步后逐个数字都没有变。',
   },
 };

@@ -26,5 +26,7 @@ export const policyDetached: CauseEntry = {
   chinese: {
     meaning: '策略梯度没有到达执行者网络，或只到达其最后一层。',
     remedy: '由实时的 logits 得出 new_logp：不要 detach()，不要 no_grad()，不要对保存的概率取对数。',
+    toldApart: '行动者的梯度为 0，或只是熵奖励的梯度；评论家的则不是。',
+    proof: '行动者的梯度恰为 0，或等于由各行重算的熵项的梯度。',
   },
 };

@@ -19,5 +19,7 @@ export const valueLossDominates: CauseEntry = {
   chinese: {
     meaning: '共享的主干或共享的梯度裁剪被评论家占据。',
     remedy: '归一化评论家的目标，降低其系数，或对执行者与评论家分别裁剪。',
+    toldApart: '评论家的梯度压过策略的，行动者的步因此受损。',
+    proof: '共用的限制占去行动者一步的一半以上（或主干共用，且评论家的梯度是策略的十倍）。',
   },
 };

@@ -23,5 +23,10 @@ export const weightDecayPull: CauseEntry = {
   remedy: 'Set the weight decay of the actor to 0, of its last layer at least.',
   pytorch: 'Adam([{"params": actor.parameters(), "weight_decay": 0.0}])',
   trueline: 'ppo: { weightDecay: 0 }',
-  chinese: { meaning: '权重衰减对策略的推动超过了策略梯度。', remedy: '把执行者的权重衰减设为 0，至少最后一层如此。' },
+  chinese: {
+    meaning: '权重衰减对策略的推动超过了策略梯度。',
+    remedy: '把执行者的权重衰减设为 0，至少最后一层如此。',
+    toldApart: '变化可由学习率 x 衰减 x 范数解释（或在优化器内衰减压过梯度），且范数缩小。',
+    proof: '学习率、衰减与范数解释了张量的大部分变化。',
+  },
 };

@@ -23,5 +23,7 @@ export const recurrentStateStale: CauseEntry = {
   chinese: {
     meaning: '更新的序列从另一时刻的隐藏状态开始：后一行或前一行的，或前一次迭代的。',
     remedy: '在该行前向之前保存隐藏状态，每次采样都重新保存。',
+    toldApart: '序列首行的状态不是该行自己的，而是逐项等于相邻行的，或等于同一行上一次迭代的。',
+    proof: '首行的状态，与它们所等于的状态并列。',
   },
 };

@@ -24,5 +24,10 @@ export const inputSaturated: CauseEntry = {
   remedy: 'Scale observations to unit size, entry by entry, before the first layer.',
   pytorch: 'obs = (obs - running.mean) / (running.std + 1e-8)',
   trueline: 'a game gives observations of order 1; checkGame says so',
-  chinese: { meaning: '输入过大，使第一层饱和。', remedy: '在第一层之前，把观测逐项缩放到单位大小。' },
+  chinese: {
+    meaning: '输入过大，使第一层饱和。',
+    remedy: '在第一层之前，把观测逐项缩放到单位大小。',
+    toldApart: '输入很大，同时第一层没有梯度。',
+    proof: '输入的离散程度，以及第一层的梯度对照下一层的。',
+  },
 };

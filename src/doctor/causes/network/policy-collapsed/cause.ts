@@ -26,5 +26,7 @@ export const policyCollapsed: CauseEntry = {
   chinese: {
     meaning: '熵过早为 0，总是选择同一个动作。',
     remedy: '最后一层用小的初值（gain 0.01），并在回报上升之前保留熵奖励。',
+    toldApart: '在还不可能学到任何东西之前的熵与动作计数。',
+    proof: '第一次迭代时选择就已确定。',
   },
 };

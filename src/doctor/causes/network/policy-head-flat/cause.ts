@@ -28,5 +28,7 @@ nn.init.orthogonal_(actor.head.weight, gain=0.01)`,
   chinese: {
     meaning: 'logits 几乎为常数，熵停在 log K。',
     remedy: '最后一个线性层之后什么都不要加：不加激活，不加归一化，不乘小系数。',
+    toldApart: '参数在变，logits 的离散程度却极小；有什么在压缩或缩放输出层。',
+    proof: '每一行内 logits 相差都小于 1e-3，且一步对它们的移动小于对输出层的移动。',
   },
 };

@@ -16,5 +16,7 @@ export const beliefNotUpdated: CauseEntry = {
   chinese: {
     meaning: '关于他人目标的信念不随其动作更新。',
     remedy: '每一步之后，把每个信念乘以该动作在各目标下的概率，再归一化。',
+    toldApart: '尽管该动作在各目标下的概率不同，下一行的信念仍是这一行的。',
+    proof: '规划所用的信念，与按贝叶斯法则由所记概率得出的信念并列。',
   },
 };

@@ -16,5 +16,7 @@ export const explorationInTest: CauseEntry = {
   chinese: {
     meaning: '在用于评判的局中随机抽取动作。',
     remedy: '在用于评判的局中关闭探索。',
+    toldApart: '这种行的选择是搜索自己的结果与均匀选择的混合。',
+    proof: '由每次选择及其搜索值读出的随机动作比例。',
   },
 };

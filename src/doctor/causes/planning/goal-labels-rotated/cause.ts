@@ -20,5 +20,7 @@ export const goalLabelsRotated: CauseEntry = {
   chinese: {
     meaning: '达成的目标被记成另一个目标。',
     remedy: '游戏的报告、先验和模型使用同一个、同一顺序的目标列表。',
+    toldApart: '先验上升的不是游戏所说达成的目标，而总是编号相差固定数目的另一个。',
+    proof: '所计的目标与游戏给出的目标并列。',
   },
 };

@@ -16,5 +16,7 @@ export const searchModelStale: CauseEntry = {
   chinese: {
     meaning: '搜索用最近几次更新之前的模型预见他人的动作。',
     remedy: '把模型本身交给搜索，或在每次更新之后复制其权重。',
+    toldApart: '模型学到东西之后，搜索中的概率就与当前模型不同；在此之前一致。',
+    proof: '搜索中各动作的概率，与信念所用模型给出的并列。',
   },
 };

@@ -18,5 +18,7 @@ export const searchValuesMisassigned: CauseEntry = {
   chinese: {
     meaning: '搜索为另一个智能体、而非做决定者估值。',
     remedy: '在树中处处以同一个下标取做决定者的观测、评论家和奖励。',
+    toldApart: '搜索给所决策状态的价值不是该行自己的，而恰是同一步里另一智能体的。',
+    proof: '搜索中所决策状态的价值，与本智能体和另一智能体的价值并列。',
   },
 };

@@ -19,5 +19,7 @@ approx_kl = (log_ratio.exp() - 1 - log_ratio).mean()`,
   chinese: {
     meaning: '所报告的 KL 是 old - new 的均值，在此批次大小下大多是噪声。',
     remedy: '改为报告 k3 = mean(ratio - 1 - log ratio)。',
+    toldApart: '所报告的 KL 等于 k1，且 k1 的标准误超过 k2 的一半，而策略明显在变。',
+    proof: '所报告的数每一步都等于 k1，而其噪声超过所测的量。',
   },
 };

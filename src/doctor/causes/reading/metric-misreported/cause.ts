@@ -19,5 +19,7 @@ export const metricMisreported: CauseEntry = {
   chinese: {
     meaning: '所报告的指标与数据行给出的不符。',
     remedy: '在更新的所有行上求平均，使用损失自身的比率与分布。',
+    toldApart: '重算。',
+    proof: '所报告的数与由同样各行重算的不同；若指出了另一公式，则与之一致。',
   },
 };

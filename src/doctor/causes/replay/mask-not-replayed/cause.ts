@@ -24,5 +24,7 @@ dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
   chinese: {
     meaning: '更新中非法候选有概率，或合法候选没有概率。',
     remedy: '随每一行保存合法掩码，更新时与采样时完全一样地作用于 logits。',
+    toldApart: 'new_logp 与不加掩码的分布一致；误差随不合法候选的个数增大，全部合法时为 0。',
+    proof: 'new_logp 等于不加掩码的分布，或等于用更新时所记录的掩码的分布。',
   },
 };

@@ -22,5 +22,7 @@ local = logits[0, exp['subset_ids'][:k]]`,
   chinese: {
     meaning: '更新时假定候选数固定，而不看该行实际有多少。',
     remedy: '随每一行保存 num_actions（最好是整个候选列表）；缺失时应报错，而不是取默认值。',
+    toldApart: 'num_actions 各行不同，更新时所有行却都是同一个 K；超出 K 的编号被截断或丢弃。',
+    proof: '每一行的 new_logp 都等于恰有 K 个候选的分布。',
   },
 };

@@ -29,5 +29,7 @@ export const oldLogpRecomputed: CauseEntry = {
   chinese: {
     meaning: '损失中的 old_logp 取自当前策略，因此比率恒为 1。',
     remedy: '只在采样动作时计算一次 old_logp，并在所有轮次中保留。',
+    toldApart: '参数在变，比率却在每一轮、每个小批次里都是 1；每批只更新一次则属正常。',
+    proof: '第一步之后 new_logp 离开所存的 old_logp，而损失里的 old_logp 随之移动。',
   },
 };

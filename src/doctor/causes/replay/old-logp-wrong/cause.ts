@@ -25,5 +25,7 @@ old_logp = dist.log_prob(action).detach()    # before any clipping or mapping of
   chinese: {
     meaning: '保存的 old_logp 不是该动作在采样 logits 下的对数概率。',
     remedy: '在采样的那一刻，保存实际执行的分布与动作的 dist.log_prob(action)。',
+    toldApart: 'old_logp 与采样时的 logits 不符，而更新与之相符。',
+    proof: '由该行自己的 logits、掩码与动作重算的对数概率等于 new_logp，而不等于所存的 old_logp。',
   },
 };

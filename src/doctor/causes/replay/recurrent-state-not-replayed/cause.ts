@@ -24,5 +24,7 @@ export const recurrentStateNotReplayed: CauseEntry = {
   chinese: {
     meaning: '更新时序列的初始隐藏状态与行动时不同。',
     remedy: '把隐藏状态与每一行一起保存，更新的每个序列都从它开始，并在回合结束处重置。',
+    toldApart: '行动时从全新状态开始的行一致：各局的首行，或在本次采集内开始的局。其余的不一致。',
+    proof: '一致的行与不一致的行，按所在局从何处开始分列。',
   },
 };

@@ -30,5 +30,7 @@ assert (batch['iteration'] == iteration).all()`,
   chinese: {
     meaning: '更新使用了更早迭代的策略所产生的行。',
     remedy: '每次更新后清空缓冲区，并检查每一行都属于当前迭代。',
+    toldApart: '更新中的 old_logp 与更早迭代的行吻合；行在各次迭代间重复出现。',
+    proof: '更新所用的行逐个数字地出现在更早一次迭代的样本里。',
   },
 };

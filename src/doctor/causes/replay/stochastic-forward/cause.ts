@@ -20,5 +20,7 @@ assert torch.equal(actor(obs), actor(obs))`,
   chinese: {
     meaning: '其中一次前向计算开着 dropout 或噪声。',
     remedy: '采样与更新都调用 eval()（或策略中完全不用 dropout 与噪声）。',
+    toldApart: '第一步之前的对数比率是噪声，均值约为方差一半的负值，没有变换能消除；再算一遍得到别的数。',
+    proof: '中间什么都没变，两遍前向计算却不同；或者没有任何变换能解释均值正好如此的噪声。',
   },
 };

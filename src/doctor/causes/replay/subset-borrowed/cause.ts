@@ -24,5 +24,7 @@ dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
   chinese: {
     meaning: '使用了其他智能体或其他行的候选列表。',
     remedy: '把候选列表存在该行自身，不要在智能体或步之间广播或缓存。',
+    toldApart: '换用配对行的列表后 new_logp 一致。',
+    proof: '更新所用的列表是同一步另一智能体的、相邻行的或批次中另一行的，而不是该行自己的。',
   },
 };

@@ -27,5 +27,7 @@ dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
   chinese: {
     meaning: '更新时所用的候选列表与采样时不同，或顺序不同。',
     remedy: '按打分时的顺序保存每一行的候选编号，更新时也按它取值。',
+    toldApart: 'old_logp 与采样时的 logits 一致；第一步之前的 new_logp 只有在列表重排、排序或取前缀之后才一致。',
+    proof: '把候选列表按更新时那样重排、排序或截短之后，new_logp 等于该行自己的分布。',
   },
 };

@@ -18,5 +18,10 @@ export const temperatureMismatch: CauseEntry = {
   pytorch: `logits = actor(obs)[rows, subset_ids]          # the same gather in sampling and in the update
 dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
   trueline: 'localPolicy(logits, candidates, legal, temperature, out)   // the one function for both paths',
-  chinese: { meaning: '采样与更新用不同的温度去除 logits。', remedy: '两处使用同一个温度；若温度会变化，就随行保存。' },
+  chinese: {
+    meaning: '采样与更新用不同的温度去除 logits。',
+    remedy: '两处使用同一个温度；若温度会变化，就随行保存。',
+    toldApart: '对所有行用同一个 logits 比例就能使 new_logp 与 old_logp 一致；两者都符合时，先于 old-logp-wrong 报出。',
+    proof: '对所有行一次拟合出的同一个温度消除了不一致。',
+  },
 };

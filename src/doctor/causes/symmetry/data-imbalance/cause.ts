@@ -15,5 +15,7 @@ export const dataImbalance: CauseEntry = {
   chinese: {
     meaning: '各智能体的缓冲区得到的数据不相等。',
     remedy: '每个智能体的每次决策都推入一行，并找出跳过某些行的提前返回。',
+    toldApart: '推入次数、大小与提前返回的计数器。',
+    proof: 'push 与 buffer 计数器在智能体之间不同。',
   },
 };

@@ -12,5 +12,10 @@ export const environmentNameBias: CauseEntry = {
   remedy: 'Remove what reads the name or the index from the rules of the environment.',
   pytorch: '# no branch on agent_id in step()',
   trueline: 'checkGame(() => game)',
-  chinese: { meaning: '环境对某个名称或编号另眼相待。', remedy: '从环境规则中去掉读取名称或编号的部分。' },
+  chinese: {
+    meaning: '环境对某个名称或编号另眼相待。',
+    remedy: '从环境规则中去掉读取名称或编号的部分。',
+    toldApart: '交换位置时，优势跟随名称。',
+    proof: '在随机策略、位置随机分配下，回报随名称而异。',
+  },
 };

@@ -15,5 +15,7 @@ export const environmentSeatBias: CauseEntry = {
   chinese: {
     meaning: '某个实际位置（起点、视角、按位置裁决平局）更有利。',
     remedy: '让起点、视角与平局裁决与位置无关，或每回合重新分配位置。',
+    toldApart: '随机玩法；交换名称时，优势仍留在该位置。',
+    proof: '在随机策略下，回报随位置而异。',
   },
 };

@@ -12,5 +12,10 @@ export const imaginedMisattributed: CauseEntry = {
   remedy: 'Carry agent and environment along with every imagined row.',
   pytorch: '',
   trueline: '',
-  chinese: { meaning: '想象的回合记到了错误的智能体或环境名下。', remedy: '让每一条想象的行都带着智能体与环境。' },
+  chinese: {
+    meaning: '想象的回合记到了错误的智能体或环境名下。',
+    remedy: '让每一条想象的行都带着智能体与环境。',
+    toldApart: '各智能体想象与真实数据的统计对照。',
+    proof: '某智能体的想象数据看起来像另一智能体的真实数据。',
+  },
 };

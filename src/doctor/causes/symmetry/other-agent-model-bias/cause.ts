@@ -12,5 +12,10 @@ export const otherAgentModelBias: CauseEntry = {
   remedy: 'Give every agent the same data about every other.',
   pytorch: '',
   trueline: '',
-  chinese: { meaning: '对其他智能体的模型造成了排名。', remedy: '让每个智能体得到关于其他智能体的同样数据。' },
+  chinese: {
+    meaning: '对其他智能体的模型造成了排名。',
+    remedy: '让每个智能体得到关于其他智能体的同样数据。',
+    toldApart: '同 world-model-bias。',
+    proof: '去掉这些模型后趋势消失。',
+  },
 };

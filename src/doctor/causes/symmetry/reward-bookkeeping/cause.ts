@@ -15,5 +15,7 @@ export const rewardBookkeeping: CauseEntry = {
   chinese: {
     meaning: '奖励记到了错误的智能体名下，或对某些智能体被缩放或屏蔽。',
     remedy: '直接按智能体名称保存 step() 给出的奖励。',
+    toldApart: '对智能体求和是否守恒；日志对照环境。',
+    proof: '某些智能体所存的奖励不是环境付给它们的。',
   },
 };

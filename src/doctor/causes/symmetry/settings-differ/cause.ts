@@ -12,5 +12,10 @@ export const settingsDiffer: CauseEntry = {
   remedy: 'Build all agents from one settings object.',
   pytorch: 'agents = [Agent(config) for _ in names]',
   trueline: 'one settings file for all agents',
-  chinese: { meaning: '各智能体的设置不相同。', remedy: '用同一个设置对象构造所有智能体。' },
+  chinese: {
+    meaning: '各智能体的设置不相同。',
+    remedy: '用同一个设置对象构造所有智能体。',
+    toldApart: '设置的差异。',
+    proof: 'agent_settings 在智能体之间不同。',
+  },
 };

@@ -12,5 +12,10 @@ export const subgoalBias: CauseEntry = {
   remedy: 'Use one subgoal rule for all agents, seen from their own point of view.',
   pytorch: '',
   trueline: '',
-  chinese: { meaning: '子目标的选择造成了排名。', remedy: '所有智能体使用同一条子目标规则，并从各自的视角来看。' },
+  chinese: {
+    meaning: '子目标的选择造成了排名。',
+    remedy: '所有智能体使用同一条子目标规则，并从各自的视角来看。',
+    toldApart: '同 world-model-bias。',
+    proof: '去掉子目标后趋势消失。',
+  },
 };

@@ -15,5 +15,7 @@ export const subgoalLogIncomplete: CauseEntry = {
   chinese: {
     meaning: '某个智能体的子目标记录缺失或为零。',
     remedy: '每一步都为每个智能体追加一个子目标，未选择时也要追加。',
+    toldApart: 'subgoal.length 对照 subgoal.expected。',
+    proof: '所记录的历史短于该局。',
   },
 };

@@ -12,5 +12,10 @@ export const trainingOrderMatters: CauseEntry = {
   remedy: 'Shuffle or rotate the order of updates every iteration.',
   pytorch: 'for agent in rng.permutation(agents): agent.update()',
   trueline: 'order: shuffled',
-  chinese: { meaning: '固定的更新顺序决定了排名。', remedy: '每次迭代打乱或轮换更新顺序。' },
+  chinese: {
+    meaning: '固定的更新顺序决定了排名。',
+    remedy: '每次迭代打乱或轮换更新顺序。',
+    toldApart: '次序反转或打乱时，排名随之改变。',
+    proof: '只有次序不同的训练排名不同。',
+  },
 };

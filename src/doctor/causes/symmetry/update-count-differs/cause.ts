@@ -12,5 +12,10 @@ export const updateCountDiffers: CauseEntry = {
   remedy: 'Update every agent once per iteration, and count.',
   pytorch: 'for agent in agents: agent.update(); counts[agent] += 1',
   trueline: 'counters: updates.policy',
-  chinese: { meaning: '各智能体更新的次数不相等。', remedy: '每次迭代对每个智能体更新一次，并计数。' },
+  chinese: {
+    meaning: '各智能体更新的次数不相等。',
+    remedy: '每次迭代对每个智能体更新一次，并计数。',
+    toldApart: '计数器。',
+    proof: 'updates.policy 在智能体之间不同。',
+  },
 };

@@ -12,5 +12,10 @@ export const worldModelBias: CauseEntry = {
   remedy: "Train the world model on all agents' rows equally.",
   pytorch: '',
   trueline: '',
-  chinese: { meaning: '世界模型造成了排名。', remedy: '用所有智能体的行同等地训练世界模型。' },
+  chinese: {
+    meaning: '世界模型造成了排名。',
+    remedy: '用所有智能体的行同等地训练世界模型。',
+    toldApart: '消融阶梯各级之间趋势的差异，按种子配对。',
+    proof: '去掉世界模型后趋势消失。',
+  },
 };

@@ -16,5 +16,7 @@ export const advantageGroupMixed: CauseEntry = {
   chinese: {
     meaning: '基线取自并非该提示词自己的成员。',
     remedy: '按每个回答所带的提示词实例分组，而不是按它在批次中的位置。',
+    toldApart: '能得出每个优势的分组：批次、相邻、合并的提示、首个成员。',
+    proof: '换一种分组就得出每个优势。',
   },
 };

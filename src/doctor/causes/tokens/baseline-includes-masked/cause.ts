@@ -15,5 +15,7 @@ export const baselineIncludesMasked: CauseEntry = {
   chinese: {
     meaning: '未参与训练的回答进入了基线的均值或标准差，与声明不符。',
     remedy: '均值和标准差只取设置所声明的成员。',
+    toldApart: '计入或剔除它们，就得出每个优势。',
+    proof: '换一种成员划分就得出每个优势。',
   },
 };

@@ -15,5 +15,10 @@ export const cacheStale: CauseEntry = {
   proof: 'Responses without cached tokens agree, those with do not.',
   remedy: 'Reset the prefix cache whenever weights are loaded.',
   pytorch: 'engine.load_weights(...); engine.reset_prefix_cache()',
-  chinese: { meaning: '采样器重用了旧权重产生的前缀缓存。', remedy: '每次加载权重后都重置前缀缓存。' },
+  chinese: {
+    meaning: '采样器重用了旧权重产生的前缀缓存。',
+    remedy: '每次加载权重后都重置前缀缓存。',
+    toldApart: '只有词元来自缓存的地方不一致；证据按条件分列。',
+    proof: '没有缓存词元的回答一致，有的则不一致。',
+  },
 };

@@ -13,5 +13,10 @@ export const environmentTokensTrained: CauseEntry = {
   proof: 'The loss mask covers tokens that the model did not sample.',
   remedy: 'Set the loss mask to 0 on everything that the model did not sample.',
   pytorch: 'mask = response_mask & (source == SAMPLED)',
-  chinese: { meaning: '工具、用户或模板的词元进入了损失。', remedy: '凡不是模型采样得到的词元，损失掩码一律置 0。' },
+  chinese: {
+    meaning: '工具、用户或模板的词元进入了损失。',
+    remedy: '凡不是模型采样得到的词元，损失掩码一律置 0。',
+    toldApart: '来源不是模型的词元，其损失导数不为 0。',
+    proof: '损失掩码覆盖了不是模型采样的词元。',
+  },
 };

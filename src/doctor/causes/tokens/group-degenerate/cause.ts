@@ -17,5 +17,7 @@ export const groupDegenerate: CauseEntry = {
   chinese: {
     meaning: '太多的组没有信号：组内奖励全相等，或被丢弃。',
     remedy: '选择模型有时能解出的提示词，增大组，或使评分更细。',
+    toldApart: '奖励没有差别的组所占比例。每个回答都得最高奖励的组是已解决的，只作提示。',
+    proof: '大多数组内的奖励全部相等。',
   },
 };

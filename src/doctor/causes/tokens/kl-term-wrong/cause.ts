@@ -15,5 +15,7 @@ export const klTermWrong: CauseEntry = {
   chinese: {
     meaning: 'KL 项的估计式、符号、系数或位置与声明不符。',
     remedy: '按声明计算 KL 项，并且只加一次：加在损失里或奖励里。',
+    toldApart: '对损失导数或奖励的拟合指出实际存在的是哪一项。',
+    proof: '换用另一个 KL 项时拟合精确成立。',
   },
 };

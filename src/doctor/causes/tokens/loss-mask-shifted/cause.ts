@@ -28,5 +28,7 @@ mask = response_mask[:, 1:]`,
   chinese: {
     meaning: '损失掩码或对数概率错开了若干位置，或对齐到了另一端。',
     remedy: '把 logits、标签与掩码一起移位：预测第 t 个词元的是第 t - 1 个位置。',
+    toldApart: '平移一次就精确得出掩码，或使各行一致；先于 padding-trained 与 environment-tokens-trained 报出。',
+    proof: '平移一次就使每个掩码或每个对数概率正确。',
   },
 };

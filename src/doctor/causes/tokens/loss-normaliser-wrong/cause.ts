@@ -20,5 +20,7 @@ export const lossNormaliserWrong: CauseEntry = {
   chinese: {
     meaning: '损失是在与声明不同的层次上取平均：微批、进程、序列，或漏掉了累积。',
     remedy: '除以整个优化步（所有微批和进程）的计数。',
+    toldApart: '对损失的导数在每一层级拟合一个归一化因子；它在哪一层级是常数，就是哪一个。',
+    proof: '换用另一个归一化因子时，损失的导数精确成立。',
   },
 };

@@ -18,5 +18,7 @@ export const packingLeak: CauseEntry = {
   chinese: {
     meaning: '打包进同一行的序列彼此可见。',
     remedy: '把各序列的边界交给注意力，并在每个序列处重新从 0 计位置。',
+    toldApart: '每个打包中第一个与干净的一遍一致，后面的不一致。',
+    proof: '每个打包的第一个序列与干净的一遍一致，后面的不一致。',
   },
 };

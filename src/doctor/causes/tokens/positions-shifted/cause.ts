@@ -19,5 +19,7 @@ model(ids, attention_mask=mask, position_ids=position_ids)`,
   chinese: {
     meaning: '填充使位置编号错位，或填充词元被注意到。',
     remedy: '由注意力掩码计算位置编号，并在每次前向时同时传入两者。',
+    toldApart: '在对数概率与干净的一遍不同的那一侧，行的填充越多，相差越大。',
+    proof: '没有填充的行与干净的一遍一致，有填充的则不一致。',
   },
 };

@@ -17,5 +17,7 @@ export const referenceWrong: CauseEntry = {
   chinese: {
     meaning: '参考策略不是本意的那个：是策略自身，或缺了适配器的基座。',
     remedy: '冻结初始策略（含适配器）的副本，并检查第一步之前 KL 为 0。',
+    toldApart: '在版本 0 它必须等于策略，之后则不得随策略移动。',
+    proof: '在版本 0 它与策略不同，或在之后每个版本都与策略相等。',
   },
 };

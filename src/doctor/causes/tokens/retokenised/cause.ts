@@ -15,5 +15,10 @@ export const retokenised: CauseEntry = {
   proof: 'The first place where trained and sampled ids differ is where agreement ends.',
   remedy: 'Keep the ids that the engine returned, and never decode and encode them again.',
   pytorch: 'ids = output.token_ids                       # not tokenizer(output.text)',
-  chinese: { meaning: '训练用的词元 id 不是采样得到的 id。', remedy: '保留引擎返回的 id，绝不要先解码再重新编码。' },
+  chinese: {
+    meaning: '训练用的词元 id 不是采样得到的 id。',
+    remedy: '保留引擎返回的 id，绝不要先解码再重新编码。',
+    toldApart: '把两个列表对齐：分开之前采样器与训练器一致，之后不一致。',
+    proof: '训练与采样的编号首次不同之处，正是一致终止之处。',
+  },
 };

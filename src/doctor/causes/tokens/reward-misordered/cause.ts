@@ -15,5 +15,10 @@ export const rewardMisordered: CauseEntry = {
   proof: 'The rewards are those that the grader gave, in another order.',
   remedy: 'Carry one key per response through grading, and look rewards up by it.',
   pytorch: 'reward = [grades[key] for key in batch.keys]    # not zip(grades, batch)',
-  chinese: { meaning: '奖励属于别的回答。', remedy: '让每个回答带着自己的键经过评分，并按键取回奖励。' },
+  chinese: {
+    meaning: '奖励属于别的回答。',
+    remedy: '让每个回答带着自己的键经过评分，并按键取回奖励。',
+    toldApart: '评分器自己的键、奖励所针对的行或该局的回报给出别的奖励；没有这样的凭据就不检查。',
+    proof: '奖励就是评分器给出的那些，只是次序不同。',
+  },
 };

@@ -16,5 +16,7 @@ export const rewardTokenWrong: CauseEntry = {
   chinese: {
     meaning: '奖励落在填充、被掩码的或并非最后采样的词元上。',
     remedy: '按掩码找到模型最后采样的词元，把奖励加在那里，而不是按行长度。',
+    toldApart: '移动它就使信用的计算得以重现。',
+    proof: '移动奖励后，每个优势都能得出。',
   },
 };

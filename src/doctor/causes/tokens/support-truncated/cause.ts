@@ -20,5 +20,7 @@ export const supportTruncated: CauseEntry = {
   chinese: {
     meaning: '采样器的对数概率只在 top-p、top-k 或 min-p 保留的词元上归一，训练器的在全部词元上。',
     remedy: '两边都在保留的词元上重新归一，或让采样器不截断并在全部词元上报告。',
+    toldApart: '从训练器减去 log kept_mass 后两者一致。',
+    proof: '加上 log kept_mass 后差距降至底噪。',
   },
 };

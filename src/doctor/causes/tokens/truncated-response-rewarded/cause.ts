@@ -17,5 +17,7 @@ export const truncatedResponseRewarded: CauseEntry = {
   chinese: {
     meaning: '被长度上限截断的回答没有按声明处理。',
     remedy: '决定截断的回答如何计（原样、记 0 或不训练），并在奖励、基线与掩码中一致执行。',
+    toldApart: 'finish 对照掩码、奖励与优势；先于 advantage-group-mixed 报出。',
+    proof: '把被截断的回答按另一种方式处理，就得出每个优势或掩码。',
   },
 };
