@@ -8,8 +8,9 @@ import { algorithmNames } from '../algorithms/index.ts';
 import { applyFault, findFault, onsetNotice } from '../faults/index.ts';
 import { told } from '../language/language.ts';
 import { BadInput } from '../recording/bad-input.ts';
+import { fold } from '../report/charts/plot.ts';
 import { farFromBand } from '../report/far.ts';
-import { style, wantsColour } from '../report/style.ts';
+import { style, terminalColumns, wantsColour } from '../report/style.ts';
 import { number } from '../report/table.ts';
 import type { BegunFault } from '../training/checkpoint.ts';
 import { GuardStop } from '../training/guard/guard.ts';
@@ -225,7 +226,8 @@ function finish(result: TrainResult, folder: string, notices: string[], flags: F
     last?.readings.flatMap((values, i) =>
       farFromBand(values).map((what) => `${policies[i]}: ${what}${told('.', '。')}`),
     ) ?? [];
-  for (const sentence of far) print(`  ${sentence}`);
+  for (const sentence of far)
+    for (const line of fold(sentence, Math.min(100, terminalColumns()) - 2)) print(`  ${line}`);
   const probes = live?.probes.text(policies, paint) ?? '';
   if (probes !== '') print(`\n${probes}`);
   if (last && last.modules.length > 0)

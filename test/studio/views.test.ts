@@ -182,8 +182,8 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
     await page.selectOption('form label:has-text("Fault") select', 'seat-paid-more');
     await page.fill('form label:has-text("Name") input', 'unfair');
     // The rules alone show it: how the agents learn is of no interest here.
-    await page.fill('form label:has-text("Seeds") input', '2');
-    await page.fill('form label:has-text("steps") input', '8192');
+    await page.fill('form label:text-matches("^Seeds") input', '2');
+    await page.fill('form label:text-matches("^steps") input', '8192');
     await page.click('button:text-is("Investigate")');
     await page.waitForSelector('option:text-matches("^unfair")', { state: 'attached' });
     await page.waitForSelector('.verdict.faulty');

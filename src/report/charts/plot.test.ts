@@ -60,5 +60,7 @@ describe('plots of characters', () => {
   it('fold text between words', () => {
     expect(fold('one two three', 8)).toEqual(['one two', 'three']);
     expect(fold('short', 20, 2)).toEqual(['short', '']);
+    // A sign of Chinese takes two columns, and a stop stays with what it ends.
+    expect(fold('优势值与动作对齐，在同一个 t 上。', 12)).toEqual(['优势值与动作', '对齐，在同一', '个 t 上。']);
   });
 });

@@ -1,6 +1,8 @@
 /** Small plots of characters for the terminal: point clouds in braille, curves in blocks. They carry no colour of their own, so nothing is lost without it. */
+import { told } from '../../language/language.ts';
 import { number } from '../number.ts';
 import type { Line, Lines, Picture, Scatter } from '../pictures/picture.ts';
+import { visible } from '../style.ts';
 
 const dots = [
   [0x01, 0x08],
@@ -66,6 +68,8 @@ export function sparkline(line: Pick<Line, 'x' | 'y'>, across: Range, up: Range,
   return out;
 }
 
+const filled = (text: string, columns: number) => text + ' '.repeat(Math.max(0, columns - visible(text)));
+
 export function plotText(picture: Picture, width: number): string[] {
   return picture.kind === 'scatter' ? scatterText(picture, width) : linesText(picture, width);
 }
@@ -83,13 +87,19 @@ function scatterText(picture: Scatter, width: number): string[] {
     `└${'─'.repeat(columns)}`,
     ...fold(panel.note, columns + 1, 2),
   ]);
-  const lines = fold(`${picture.title}: ${picture.yName} (up, ${number(up.min)} to ${number(up.max)})`, width);
+  const lines = fold(
+    told(
+      `${picture.title}: ${picture.yName} (up, ${number(up.min)} to ${number(up.max)})`,
+      `${picture.title}：${picture.yName}（向上，${number(up.min)} 到 ${number(up.max)}）`,
+    ),
+    width,
+  );
   if (!beside) return [...lines, ...drawn.flat()];
   const height = Math.max(...drawn.map((panel) => panel.length));
   for (let i = 0; i < height; i++)
     lines.push(
       drawn
-        .map((panel) => (panel[i] ?? '').padEnd(columns + 4))
+        .map((panel) => filled(panel[i] ?? '', columns + 4))
         .join('')
         .trimEnd(),
     );
@@ -103,11 +113,14 @@ function linesText(picture: Lines, width: number): string[] {
   }));
   const across = rangeOf(scaled.flatMap(({ x }) => x));
   const up = rangeOf(scaled.flatMap(({ shown }) => shown.filter(Number.isFinite)));
-  const longest = Math.max(...scaled.map(({ name }) => name.length));
+  const longest = Math.max(...scaled.map(({ name }) => visible(name)));
   const columns = Math.max(8, Math.min(40, width - longest - 16));
   return [
     ...fold(
-      `${picture.title} (${picture.yName}${picture.logarithmic ? ', by orders of magnitude' : ''}; over ${picture.xName}, last value)`,
+      told(
+        `${picture.title} (${picture.yName}${picture.logarithmic ? ', by orders of magnitude' : ''}; over ${picture.xName}, last value)`,
+        `${picture.title}（${picture.yName}${picture.logarithmic ? '，按数量级' : ''}；横轴 ${picture.xName}，末尾是最后的值）`,
+      ),
       width,
     ),
     ...scaled.map(({ name, x, shown, y }) => {
@@ -118,20 +131,25 @@ function linesText(picture: Lines, width: number): string[] {
         up,
         columns,
       );
-      return `${name.padEnd(longest)} ${spark} ${number(last)}`.trimEnd();
+      return `${filled(name, longest)} ${spark} ${number(last)}`.trimEnd();
     }),
   ];
 }
 
-/** Text in lines of at most `width` characters, `least` of them at least. */
+/** What is not broken, with the spaces before it: a word, or a sign of Chinese, and the brackets and stops that cling to it. */
+const unbroken = /(\s*)([（“《]*(?:[^\s（“《\u2e80-\ua4cf\uf900-\ufaff\uff00-\uff60]+|.)[，。、；：！？）”》]*)/gu;
+
+/** Text in lines of at most `width` columns of a terminal, `least` of them at least. */
 export function fold(text: string, width: number, least = 1): string[] {
   const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(/\s+/)) {
-    if (line !== '' && line.length + 1 + word.length > width) {
+  let [line, columns] = ['', 0];
+  for (const [, space, part] of text.trim().matchAll(unbroken)) {
+    const own = visible(part);
+    const gap = line !== '' && space !== '' ? 1 : 0;
+    if (line !== '' && columns + gap + own > width) {
       lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
+      [line, columns] = [part, own];
+    } else [line, columns] = [`${line}${gap ? ' ' : ''}${part}`, columns + gap + own];
   }
   lines.push(line);
   while (lines.length < least) lines.push('');

@@ -1,4 +1,5 @@
 /** A matrix of who earns what beside whom, as `trueline crossplay --json` prints it: from the server's folder, or a file that is opened or dropped. */
+import { say } from '../texts/index.svelte.ts';
 import { base } from './stores.ts';
 
 export interface Matrix {
@@ -54,7 +55,7 @@ class Crossplay {
       // Said below.
     }
     if (isMatrix(data)) this.matrix = data;
-    else this.error = `${name}: this is no matrix; give what trueline crossplay --json printed`;
+    else this.error = `${name}: ${say('crossplay.wrong')}`;
   }
 }
 

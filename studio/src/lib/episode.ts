@@ -7,6 +7,7 @@ import { dealSeats, seatedNames } from '../../../src/games/dealt.ts';
 import type { Game } from '../../../src/games/game.ts';
 import { gameMaker, hasPictures, makePlayer, type Player } from '../../../src/games/index.ts';
 import { framePicture, seatColour } from '../../../src/games/picture.ts';
+import { told } from '../../../src/language/language.ts';
 import { localPolicy, localPolicyBuffer } from '../../../src/math/local-policy.ts';
 import { RandomStream } from '../../../src/math/random.ts';
 import type { Recording } from '../../../src/recording/recording.ts';
@@ -135,7 +136,10 @@ export async function replays(recording: Recording, episodes: readonly number[])
 }
 
 function replay(recording: Recording, episode: number, rows: readonly Row[]): Replay {
-  if (rows.length === 0) throw new Error(`The recording holds no decision of episode ${episode}.`);
+  if (rows.length === 0)
+    throw new Error(
+      told(`The recording holds no decision of episode ${episode}.`, `记录里没有第 ${episode} 局的任何决策。`),
+    );
   const { environment, seed, agents } = recording.manifest as unknown as {
     environment: { name: string; worlds: number; settings: Record<string, unknown> };
     seed: number;
@@ -143,7 +147,7 @@ function replay(recording: Recording, episode: number, rows: readonly Row[]): Re
   };
   const run = (recording.manifest as unknown as { run: { deal?: boolean } }).run;
   const game = gameMaker(environment.name, environment.settings)(1);
-  if (!hasPictures(game)) throw new Error(`${game.name} has no pictures.`);
+  if (!hasPictures(game)) throw new Error(told(`${game.name} has no pictures.`, `${game.name} 没有图像。`));
   const { seats } = game.shape;
   const world = episode % environment.worlds;
   const number = Math.floor(episode / environment.worlds);
@@ -163,7 +167,12 @@ function replay(recording: Recording, episode: number, rows: readonly Row[]): Re
       const player = scripted[seat];
       if (player) return { action: player.act(game, seat, streams[seat]) };
       const row = rows.find((candidate) => candidate.t === t && candidate.agent === agentAt[seat]);
-      if (!row) throw new Error(`Agent ${agents[agentAt[seat]]?.name} moved at step ${t} without a row.`);
+      if (!row) {
+        const who = agents[agentAt[seat]]?.name;
+        throw new Error(
+          told(`Agent ${who} moved at step ${t} without a row.`, `智能体 ${who} 在第 ${t} 步行动，却没有对应的行。`),
+        );
+      }
       // The others are told by how many seats they sit further on.
       const others = row.others.map((other, i) => ({
         ...other,

@@ -1,4 +1,5 @@
 /** From dropped files to a recording's store: a folder, a zip of one, tables that say by their names what they are, or a log. */
+import { told } from '../../../src/language/language.ts';
 import { BadInput } from '../../../src/recording/bad-input.ts';
 import { zipStore } from '../../../src/recording/files/zip.ts';
 import { fileStore, importLog, writeLog } from '../../../src/recording/importers/open.ts';
@@ -35,7 +36,12 @@ export function recordingsIn(name: string, files: readonly DroppedFile[]): Dropp
 
 export async function storeOfFiles(name: string, files: readonly DroppedFile[]): Promise<Store> {
   if (files.length === 0)
-    throw new BadInput('nothing was dropped; drop a recording folder, its zip, or a table of one');
+    throw new BadInput(
+      told(
+        'nothing was dropped; drop a recording folder, its zip, or a table of one',
+        '没有拖入任何东西；请拖入记录文件夹、它的 zip 或其中一张表',
+      ),
+    );
   const manifest = files.find(({ path }) => path === 'manifest.json' || path.endsWith('/manifest.json'));
   if (manifest) {
     // A folder within the dropped one is taken for the recording where it alone has a manifest.

@@ -2,8 +2,8 @@
 import type { InvestigationState } from '../../../src/cli/investigation.ts';
 import type { StageReport } from '../../../src/symmetry/stage.ts';
 import type { SymmetryDiagnosis } from '../../../src/symmetry/stages/explanation.ts';
-import { words } from '../texts/index.svelte.ts';
-import { base } from './stores.ts';
+import { say, words } from '../texts/index.svelte.ts';
+import { answered, base } from './stores.ts';
 
 class Investigation {
   private written = $state.raw<InvestigationState | undefined>(undefined);
@@ -21,7 +21,7 @@ class Investigation {
     try {
       const path = id.split('/').map(encodeURIComponent).join('/');
       const response = await fetch(new URL(`file/${path}/investigation.json`, base()));
-      if (!response.ok) throw new Error(`The server answered ${response.status} for ${id}.`);
+      if (!response.ok) throw new Error(`${id}: ${answered(response.status)}`);
       const text = await response.text();
       // Another may have been chosen meanwhile.
       if (id === this.of) this.take(JSON.parse(text));
@@ -45,7 +45,7 @@ class Investigation {
     const found = data as InvestigationState | SymmetryDiagnosis;
     if (found?.format === 'trueline/diagnosis/2' && Array.isArray(found.stages)) this.show(finished(found, title));
     else if (found?.format === 'trueline/investigation/1' && Array.isArray(found.stages)) this.show(found);
-    else throw new Error('this is no investigation; give investigation.json or what trueline symmetry --json printed');
+    else throw new Error(say('symmetry.wrong'));
   }
 
   private show(next: InvestigationState): void {

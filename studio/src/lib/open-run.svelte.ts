@@ -11,7 +11,7 @@ import type { EpisodeEntry, Replay } from './episode.ts';
 import { forgetRun } from './kept.ts';
 import { Together } from './news/together.ts';
 import { server } from './server.svelte.ts';
-import { base, type DroppedFile } from './stores.ts';
+import { answered, base, type DroppedFile } from './stores.ts';
 
 export interface View {
   axis: Axis;
@@ -150,7 +150,7 @@ export class OpenRun {
     const address = new URL(`api/curves/${this.id.split('/').map(encodeURIComponent).join('/')}`, base());
     for (const [name, value] of Object.entries(cut)) address.searchParams.set(name, String(value));
     const response = await fetch(address);
-    if (!response.ok) throw new Error((await response.text()).trim() || `The server answered ${response.status}.`);
+    if (!response.ok) throw new Error((await response.text()).trim() || answered(response.status));
     return decodeSummary(await response.arrayBuffer());
   }
 

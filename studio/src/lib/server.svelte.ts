@@ -4,7 +4,7 @@ import type { Job } from '../../../src/cli/studio/jobs.ts';
 import type { InvestigationEntry } from '../../../src/cli/studio/runs.ts';
 import { restore } from '../../../src/report/studio/alike.ts';
 import { keeping } from './news/same.ts';
-import { base } from './stores.ts';
+import { answered, base } from './stores.ts';
 
 /** Milliseconds between two tries to reach a server that has gone. */
 const again = 1000;
@@ -104,7 +104,7 @@ class Server {
       body: JSON.stringify(body),
     });
     const answer = (await response.json()) as T & { error?: string };
-    if (!response.ok) throw new Error(answer.error ?? `The server answered ${response.status}.`);
+    if (!response.ok) throw new Error(answer.error ?? answered(response.status));
     return answer;
   }
 }

@@ -1,4 +1,5 @@
 /** Where the page's recordings come from: files that were dropped, or the studio's server, range by range. */
+import { told } from '../../../src/language/language.ts';
 import { BadInput } from '../../../src/recording/bad-input.ts';
 import type { ByteSource, Store } from '../../../src/recording/source.ts';
 
@@ -23,14 +24,18 @@ export function remoteStore(id: string): Store {
     list: async () => [...(await files()).keys()].sort(),
     open: async (path): Promise<ByteSource> => {
       const size = (sizes ?? (await files())).get(path);
-      if (size === undefined) throw new BadInput('there is no such file', { file: `${id}/${path}` });
+      if (size === undefined)
+        throw new BadInput(told('there is no such file', '没有这个文件'), { file: `${id}/${path}` });
       const address = new URL(`file/${encoded}/${path.split('/').map(encodeURIComponent).join('/')}`, base()).href;
       const fetched = async (start: number, end: number) => {
         const response = await fetch(address, { headers: { Range: `bytes=${start}-${end - 1}` } });
-        if (!response.ok) throw new BadInput(`the server answered ${response.status}`, { file: `${id}/${path}` });
+        if (!response.ok) throw new BadInput(answered(response.status), { file: `${id}/${path}` });
         const bytes = new Uint8Array(await response.arrayBuffer());
         if (bytes.length !== end - start)
-          throw new BadInput('the file changed while it was read; open it again', { file: `${id}/${path}` });
+          throw new BadInput(
+            told('the file changed while it was read; open it again', '文件在读取时变了；请重新打开'),
+            { file: `${id}/${path}` },
+          );
         return bytes;
       };
       return {
@@ -79,9 +84,11 @@ export function base(): string {
   return pageBase ?? globalThis.location.href;
 }
 
+export const answered = (status: number) => told(`the server answered ${status}`, `服务器的回答是 ${status}`);
+
 export async function getJson<T>(path: string): Promise<T> {
   const response = await fetch(new URL(path, base()));
-  if (!response.ok) throw new Error(`The server answered ${response.status}: ${(await response.text()).trim()}`);
+  if (!response.ok) throw new Error(`${answered(response.status)}: ${(await response.text()).trim()}`);
   return (await response.json()) as T;
 }
 

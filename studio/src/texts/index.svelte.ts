@@ -1,4 +1,5 @@
 /** The language in use, remembered, and every text in both, beside each other. Texts are plain; they are never put into the page as markup. */
+import { speak } from '../../../src/language/language.ts';
 import { diagnosis } from './diagnosis.ts';
 import { runs } from './runs.ts';
 import { views } from './views.ts';
@@ -21,12 +22,15 @@ class Words {
 
   use(language: Language): void {
     this.language = language;
+    speak(language);
     globalThis.localStorage?.setItem('language', language);
     document.documentElement.lang = language;
   }
 }
 
 export const words = new Words();
+// Sentences of the program, such as why a file cannot be read, are said by the page's own thread too.
+speak(words.language);
 
 /** A text in the language in use, with its places filled. */
 export function say(key: TextKey, fill: Record<string, string | number> = {}): string {

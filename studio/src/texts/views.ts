@@ -46,6 +46,10 @@ export const views = {
     '这里还没有对称性调查。请在下方启动，或打开其文件。',
   ],
   'symmetry.open': ['Open a file', '打开文件'],
+  'symmetry.wrong': [
+    'this is no investigation; give investigation.json or what trueline symmetry --json printed',
+    '这不是一次调查；请给出 investigation.json 或 trueline symmetry --json 的输出',
+  ],
   'symmetry.new': ['Start an investigation', '启动调查'],
   'symmetry.start': ['Investigate', '调查'],
   'symmetry.algorithm': ['Algorithm', '算法'],
@@ -93,6 +97,10 @@ export const views = {
   'queue.nobody': [
     'No machine works on it; start one with trueline worker.',
     '没有机器在处理；用 trueline worker 启动一台。',
+  ],
+  'crossplay.wrong': [
+    'this is no matrix; give what trueline crossplay --json printed',
+    '这不是矩阵；请给出 trueline crossplay --json 的输出',
   ],
   'crossplay.open': ['Open crossplay.json', '打开 crossplay.json'],
   'crossplay.none': [

@@ -1,4 +1,5 @@
 /** Calls into a worker and answers from it, with progress on the way. Errors cross as their sentence. */
+import { type Language, spokenLanguage, tell } from '../../../src/language/language.ts';
 
 interface Call {
   id: number;
@@ -45,7 +46,7 @@ export class Caller {
       }
       this.waiting.delete(data.id);
       if (data.kind === 'done') call.resolve(data.value);
-      else call.reject(new Error(data.message));
+      else call.reject(new Error(tell(data.message, spokenLanguage() as Language)));
     };
     worker.onerror = (event) => this.fail(new Error(event.message || 'The worker stopped.'));
   }

@@ -1,4 +1,5 @@
 /** Reads runs away from the page's own thread: curves, diagnosis, episodes. One worker may have several runs; each is named in every call. */
+import { speak, told } from '../../../src/language/language.ts';
 import { type Inspection, inspect } from '../../../src/recording/check/inspect.ts';
 import { Recording } from '../../../src/recording/recording.ts';
 import { blobStore, type Store } from '../../../src/recording/source.ts';
@@ -22,6 +23,9 @@ interface Held {
   reader: CurveReader | undefined;
   seen: SeenChunks;
 }
+
+// What goes wrong is told in both languages too.
+speak('both');
 
 const held = new Map<string, Held>();
 
@@ -100,7 +104,7 @@ answer({
 
 function storeOf(id: string): Store {
   const store = held.get(id)?.store;
-  if (!store) throw new Error('Nothing of this run was written yet.');
+  if (!store) throw new Error(told('Nothing of this run was written yet.', '这次训练还没有写下任何东西。'));
   return store;
 }
 
