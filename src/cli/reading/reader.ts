@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ReadingOptions, read } from '../../doctor/evidence/reading/judged.ts';
 import type { Slice } from '../../doctor/evidence/reading/stream.ts';
-import { type Language, speak } from '../../language/language.ts';
+import { type Spoken, speak } from '../../language/language.ts';
 import { BadInput, type Place } from '../../recording/bad-input.ts';
 import { openRecording } from '../../recording/node.ts';
 import type { OpenOptions } from '../../recording/recording.ts';
@@ -12,7 +12,7 @@ export interface ReaderOrder {
   open: OpenOptions;
   settings: Readonly<Record<string, unknown>>;
   reading: ReadingOptions;
-  language: Language;
+  language: Spoken;
 }
 
 /** One iteration without its tables, which are made of its chunks; then what is wrong with the recording. */
