@@ -46,6 +46,7 @@ export const views = {
     '这里还没有对称性调查。请在下方启动，或打开其文件。',
   ],
   'symmetry.open': ['Open a file', '打开文件'],
+  'symmetry.order': [' From left to right: {all}.', '从左到右：{all}。'],
   'symmetry.wrong': [
     'this is no investigation; give investigation.json or what trueline symmetry --json printed',
     '这不是一次调查；请给出 investigation.json 或 trueline symmetry --json 的输出',

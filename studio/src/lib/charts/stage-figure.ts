@@ -2,6 +2,7 @@
 import { bandChart, boxChart, effectChart, legendItems } from '../../../../src/report/charts/curves.ts';
 import { number } from '../../../../src/report/number.ts';
 import type { StageChart } from '../../../../src/symmetry/stage.ts';
+import { say } from '../../texts/index.svelte.ts';
 import { csvRow } from '../export.ts';
 import { type FigureData, linesCsv } from './figure.ts';
 
@@ -72,7 +73,7 @@ function boxesFigure(chart: Extract<StageChart, { kind: 'boxes' }>): FigureData 
   const entries = groups.flatMap(({ label, boxes }) => boxes.map((box) => ({ ...box, group: label })));
   const points = entries.flatMap((entry) => entry.values.map((value) => ({ entry, value })));
   const name = (entry: (typeof entries)[number]) => [entry.group, entry.label].filter(Boolean).join(', ');
-  const order = groups.length > 1 ? ` From left to right: ${groups.map(({ label }) => label).join(', ')}.` : '';
+  const order = groups.length > 1 ? say('symmetry.order', { all: groups.map(({ label }) => label).join(', ') }) : '';
   return {
     title: chart.title,
     caption: chart.note + order,
