@@ -12,7 +12,7 @@ import { useCodec } from './files/codec.ts';
 import { ZipBuilder, zipStore } from './files/zip.ts';
 import type { Manifest } from './manifest.ts';
 import { type OpenOptions, Recording } from './recording.ts';
-import { isRunFile } from './run-files.ts';
+import { isRunFile, timeFile } from './run-files.ts';
 import { Budget, type ByteSource, type Store, type WritableStore } from './source.ts';
 import { RecordingWriter, type WriterOptions } from './writer.ts';
 
@@ -158,6 +158,7 @@ export async function removeRun(folder: string): Promise<void> {
   const paths = (await store.list()).filter(isRunFile);
   if (!paths.includes('manifest.json') && !paths.includes('result.json')) return;
   for (const path of paths) await store.remove(path);
+  await removeFile(join(folder, timeFile));
   for (const below of new Set(paths.map(dirname).filter((name) => name !== '.')))
     await rmdir(join(folder, below)).catch(() => undefined);
   await rmdir(folder).catch(() => undefined);

@@ -10,3 +10,6 @@ export function isRunFile(path: string): boolean {
   const [, table, name] = chunkFile.exec(path) ?? [];
   return table !== undefined && tableSpec(table) !== undefined && /^\d{6,12}(-\d{6,12})?$/.test(name);
 }
+
+/** For how many seconds a run was written to, by all its writers together. It is no part of the recording, which is the same to the bit each time. */
+export const timeFile = '.trueline-seconds';

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { removeRun } from '../node.ts';
 import { claimFolder, lockFile, secondsWritten } from './node.ts';
 
 const all = mkdtempSync(join(tmpdir(), 'trueline-claim-'));
@@ -31,6 +32,8 @@ describe('a claim on a folder', () => {
     const seconds = (await secondsWritten(folder))!;
     expect(seconds).toBeGreaterThanOrEqual(61.5);
     expect(seconds).toBeLessThan(121.5);
+    await removeRun(folder);
+    expect(existsSync(folder)).toBe(false);
   });
 
   it('is taken over from a process that is gone, and from one whose number another has now', async () => {

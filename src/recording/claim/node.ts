@@ -14,11 +14,10 @@ import { told } from '../../language/language.ts';
 import { BadInput } from '../bad-input.ts';
 import { failedAt, isAlive, makeFolder, writeWhole } from '../disk/node.ts';
 import { folderStore } from '../node.ts';
+import { timeFile } from '../run-files.ts';
 import type { WritableStore } from '../source.ts';
 
 export const lockFile = '.trueline-lock';
-/** For how many seconds it was written to, by all its writers together. It is no part of the recording, which is the same to the bit each time. */
-const timeFile = '.trueline-seconds';
 
 /** Null where no writer has let go of it yet. */
 export async function secondsWritten(folder: string): Promise<number | null> {
