@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { timeFile } from '../../src/recording/run-files.ts';
 import type { Program } from './programs.ts';
 import { onSmallDisks } from './small-disk.ts';
 
@@ -101,9 +102,10 @@ export function endedWrongly({ status, signal, said }: Ended, folder: string): s
   return `ended with ${status ?? signal}: ${said.slice(-300)}`;
 }
 
+/** For how long a run was written to is another each time, and no part of it. */
 export function differences(found: Record<string, string>, wanted: Record<string, string>): string[] {
   return [...new Set([...Object.keys(found), ...Object.keys(wanted)])]
-    .filter((path) => found[path] !== wanted[path])
+    .filter((path) => found[path] !== wanted[path] && basename(path) !== timeFile)
     .map((path) => {
       if (found[path] === undefined) return `${path} is missing`;
       return wanted[path] === undefined ? `${path} is left over` : `${path} is another`;
