@@ -77,7 +77,8 @@ export function diagnoseCommand(): Command {
         process.exitCode = exitStatusOf(await follow(path, flags, project));
         return;
       }
-      const opened = await openRecordingOrLog(path, logOptions(flags)).catch((error: unknown) => {
+      const open = logOptions(flags);
+      const opened = await openRecordingOrLog(path, open).catch((error: unknown) => {
         if (error instanceof SeveralRuns && flags.run === undefined && flags.html === undefined) return null;
         throw error;
       });
@@ -88,9 +89,8 @@ export function diagnoseCommand(): Command {
       }
       const { recording, imported } = opened;
       if (imported && !flags.json) print(`${logText(imported, style(wantsColour(process.stdout, process.env)))}\n`);
-      const size = logOptions(flags);
-      const read = imported ? undefined : await threadedReading(recording, path, size);
-      const examined = await examine(recording, flags, project, { ...(read ? { read } : {}) });
+      const read = imported ? undefined : await threadedReading(recording, path, open);
+      const examined = await examine(recording, flags, project, read ? { read } : {});
       show(examined, flags);
       const agents = imported ? agentsWithReturns(imported) : 0;
       if (agents > 1 && !flags.json)

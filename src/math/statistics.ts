@@ -101,3 +101,14 @@ export function oddsAgainst({ sum, variance, greatest }: { sum: number; variance
   const off = Math.abs(sum);
   return off === 0 ? 0 : (off * off) / (2 * (variance + (off * greatest) / 3));
 }
+
+/** The first of so many places at which something holds that holds at every later one, too; their number where it holds at none. */
+export function firstPlace(count: number, holds: (place: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -4,6 +4,7 @@ import { type ReadingOptions, read } from '../../doctor/evidence/reading/judged.
 import type { Slice } from '../../doctor/evidence/reading/stream.ts';
 import { type Spoken, speak } from '../../language/language.ts';
 import { BadInput, type Place } from '../../recording/bad-input.ts';
+import type { Values } from '../../recording/column.ts';
 import { openRecording } from '../../recording/node.ts';
 import type { OpenOptions } from '../../recording/recording.ts';
 
@@ -27,13 +28,16 @@ const ahead = 2;
 /** Buffers that belong to nobody else change hands; what is a part of one is copied. */
 function handOver({ number, last, chunks }: Slice): [Omit<Slice, 'tables'>, ArrayBuffer[]] {
   const buffers = new Set<ArrayBuffer>();
+  const own = <T extends Values>(part: T): T => {
+    const whole = part.byteLength === part.buffer.byteLength ? part : (part.slice() as T);
+    buffers.add(whole.buffer as ArrayBuffer);
+    return whole;
+  };
   for (const chunk of Object.values(chunks)) {
     for (const column of chunk.columns.values()) {
       if (column.kind === 'text') continue;
-      if (column.values.byteLength !== column.values.buffer.byteLength) column.values = column.values.slice();
-      buffers.add(column.values.buffer as ArrayBuffer);
-      if (column.offsets && column.offsets.byteLength === column.offsets.buffer.byteLength)
-        buffers.add(column.offsets.buffer as ArrayBuffer);
+      column.values = own(column.values);
+      if (column.offsets) column.offsets = own(column.offsets);
     }
   }
   return [{ number, last, chunks }, [...buffers]];

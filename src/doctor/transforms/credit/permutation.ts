@@ -1,6 +1,7 @@
 /** Each row uses the credit of some row of the batch: the one that comes nearest. It proves something only where it comes far nearer than chance would. */
 
 import { told } from '../../../language/language.ts';
+import { firstPlace } from '../../../math/statistics.ts';
 import { limits } from '../../limits.ts';
 import type { CreditRows, CreditTransform } from './credit-rows.ts';
 
@@ -26,13 +27,7 @@ export class Permutation implements CreditTransform {
 
 /** The entry of a sorted array that comes nearest; NaN where there is none. */
 export function nearest(sorted: Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
+  const low = firstPlace(sorted.length, (place) => !(sorted[place] < value));
   if (low === sorted.length) return sorted[low - 1] ?? Number.NaN;
   return low > 0 && value - sorted[low - 1] <= sorted[low] - value ? sorted[low - 1] : sorted[low];
 }

@@ -1,5 +1,6 @@
 /** The rows of steps as a policy loss sees them, and what the formulas that programs use make of them. */
 
+import { firstPlace } from '../../../math/statistics.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { replayedRows } from '../../evidence/steps/step-stats.ts';
 import { type LossFormName, type LossRow, lossForm, lossFormNames } from './loss-formula.ts';
@@ -85,23 +86,14 @@ function logPairsOf(rows: readonly WeighedRow[], clip: number, beside: 'old' | '
     const { advantage } = row;
     const scale = -sign * own(row);
     const bound = advantage >= 0 ? 1 + clip : 1 - clip;
-    const place = firstAbove(others, Math.log(bound) - scale);
+    const clipped = Math.log(bound) - scale;
+    const place = firstPlace(last, (i) => others[i].log > clipped);
     const ratios =
       advantage >= 0
         ? sums[place] * Math.exp(scale) + bound * (weights[last] - weights[place])
         : (sums[last] - sums[place]) * Math.exp(scale) + bound * weights[place];
     return (advantage * ratios) / weights[last];
   });
-}
-
-function firstAbove(sorted: readonly { log: number }[], bound: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle].log > bound) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** The rows of some steps, or of all, as a loss sees them; without recorded advantages theirs is 0. */

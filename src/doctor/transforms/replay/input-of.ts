@@ -1,6 +1,7 @@
 /** The update scored the row's own list with another row's input: its logits are those that the other row was sampled from. Before the first step both passes have the same parameters, so equal logits mean equal inputs. */
 
 import { told } from '../../../language/language.ts';
+import { firstPlace } from '../../../math/statistics.ts';
 import { limits } from '../../limits.ts';
 import type { Match } from '../../pairing/cover.ts';
 import type { Chain } from '../credit/lag.ts';
@@ -120,12 +121,7 @@ function rowWith(rows: ReplayRows, { replay, sample }: ReplayRow, shift: number)
   const { replayed } = rows;
   const wanted = replayed.logit(replay, 0) - replayed.logit(replay, replayed.count(replay) - 1) + shift;
   const reach = 2 * same * (1 + Math.abs(wanted));
-  let [low, high] = [0, keys.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (keys[middle] < wanted - reach) low = middle + 1;
-    else high = middle;
-  }
+  const low = firstPlace(keys.length, (place) => !(keys[place] < wanted - reach));
   for (let i = low; i < keys.length && keys[i] <= wanted + reach; i++)
     if (alike(rows, replay, order[i], shift)) return order[i];
   return -1;
