@@ -42,6 +42,20 @@ describe('generalised advantage estimation over chains', () => {
     expect(credit('truncationTerminates')[1]).toBe(credit('asRecorded')[1]);
   });
 
+  it('cuts the row after an end where ends are read one row late, and leaves what a time limit put into its own reward', () => {
+    const last = 4 + 0.5 * (4 + 4) - 2;
+    const third = 3 - 1.5;
+    const second = 2 + 0.5 * 1.5 - 1 + 0.25 * third;
+    expect(credit('lateBeside')).toEqual([1 + 0.5 * 1 - 0.5 + 0.25 * second, second, third, last]);
+  });
+
+  it('cuts the row before an end where ends are read one row early, and leaves what a time limit put into its own reward', () => {
+    const last = 4 + 0.5 * (4 + 4) - 2;
+    const third = 3 - 1.5;
+    const second = 2 + 0.5 * 1.5 - 1 + 0.25 * third;
+    expect(credit('earlyBeside')).toEqual([1 - 0.5, second, third, last]);
+  });
+
   it('is unknown where a bootstrap is unknown, and before it in the same episode only', () => {
     const unknown = { ...inputs, nextValue: null };
     const found = advantages(unknown, flow(unknown, 'asRecorded'), { gamma, lambda }, new Float64Array(4));

@@ -25,7 +25,11 @@ export const openStored = (name: string): Promise<Recording> => openRecording(jo
 
 /** A stored recording as plain numbers, so that a test can spoil one column and nothing else. */
 export async function stored(name: string): Promise<{ tables: TestTables; manifest: Manifest }> {
-  const recording = await openStored(name);
+  return plain(await openStored(name));
+}
+
+/** Any recording as plain numbers. */
+export async function plain(recording: Recording): Promise<{ tables: TestTables; manifest: Manifest }> {
   const tables = {} as TestTables;
   for (const table of ['samples', 'replays', 'steps', 'tensors'] as const) {
     tables[table] = {};

@@ -1,7 +1,12 @@
 /** What tells a cause when the columns that tell it best are missing. */
-import { describe, expect, it } from 'vitest';
-import { record, stored } from '../../../../test/support/tables.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { numbers, plain, record, stored } from '../../../../test/support/tables.ts';
+import { echo, recordRun } from '../../../../test/support/tiny-runs.ts';
+import { createEngine } from '../../../net/engine.ts';
+import type { Engine } from '../../../net/types.ts';
+import type { Manifest } from '../../../recording/manifest.ts';
 import { diagnose } from '../../diagnose.ts';
+import { staysSpread } from './bonus-witness.ts';
 
 describe('with columns missing', () => {
   it("gradients that were never cleared show in the critic's last bias", async () => {
@@ -40,5 +45,46 @@ describe('means and deviations of continuous actions, where no loss was reported
     const head = checks.find(({ id }) => id === 'head-gradient');
     expect(head?.status).toBe('pass');
     expect(head?.measured['policy.whole']).toBe(head?.measured.steps);
+  });
+});
+
+const coefficient = 0.2;
+let engine: Engine;
+beforeAll(async () => {
+  engine = await createEngine({ kernel: 'simd', threads: 1 });
+});
+afterAll(() => engine.dispose());
+
+/** A run without a bonus in its gradients that declares one; with or without it in the loss that it reports. */
+async function declared(inLoss: boolean) {
+  const made = await plain(await recordRun(engine, { ...echo, ppo: { ...echo.ppo, entropyCoefficient: 0 } }));
+  const settings = made.manifest.settings as Manifest['settings'] & Record<string, unknown>;
+  settings.entropy_coefficient = coefficient;
+  const { loss, entropy } = {
+    loss: numbers(made.tables.steps, 'loss'),
+    entropy: numbers(made.tables.steps, 'entropy'),
+  };
+  if (inLoss) made.tables.steps.loss = loss.map((value, i) => value - coefficient * entropy[i]);
+  return diagnose(await record(made));
+}
+
+describe('an entropy bonus that has no gradient', () => {
+  it('is named where the loss holds it and the gradient of the head does not', async () => {
+    const { causes } = await declared(true);
+    expect(causes[0].id).toBe('loss-formula-differs');
+    expect(causes[0].summary).toMatch(/The loss holds the entropy times 0\.2, .* the bonus has no gradient/);
+  });
+
+  it('is not claimed where the loss does not hold it either: then it is only declared', async () => {
+    const { causes } = await declared(false);
+    expect(causes.map(({ summary }) => summary).join()).not.toMatch(/the bonus has no gradient/);
+  });
+});
+
+describe('choices that stay spread out', () => {
+  it('are near the largest entropy in the later half, or no lower in the end than at first', () => {
+    expect(staysSpread([0.9, 0.995, 0.996])).toBe(true);
+    expect(staysSpread([0.7, 0.5, 0.72])).toBe(true);
+    expect(staysSpread([0.99, 0.8, 0.5])).toBe(false);
   });
 });
