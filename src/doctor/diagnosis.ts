@@ -135,6 +135,8 @@ export interface Open {
   share: number;
   onset: number;
   agents: number[];
+  /** Causes that these rows speak for more than for others. */
+  likely?: readonly string[];
 }
 
 export interface Outcome {

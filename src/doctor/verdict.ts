@@ -170,7 +170,8 @@ function describe(
     (causeById(id)?.decidedBy ?? []).filter(
       (column) => !run.seen.has(column) && !(continuous(run) && ofLists.test(column)),
     );
-  const likely = [...new Set(doubted.flatMap(({ cause, instead = [] }) => [cause, ...instead]))];
+  const doubts = doubted.flatMap(({ cause, instead = [] }) => [cause, ...instead]);
+  const likely = [...new Set([...doubts, ...(open.likely ?? [])])];
   const rest = causes.filter((id) => !likely.includes(id));
   const candidates = [
     ...likely,

@@ -38,7 +38,8 @@ function withEveryNextValue({ tables: { samples } }: Made): void {
   });
 }
 
-function creditBy(made: Made, rule: EndRule): void {
+/** Credit by a reading of ends; what time limits bootstrap may be another number than the value of what followed. */
+function creditBy(made: Made, rule: EndRule, atLimits = (value: number, _row: number) => value): void {
   withEveryNextValue(made);
   const { samples, replays, steps } = made.tables;
   const { gamma, lambda } = made.manifest.settings as { gamma: number; lambda: number };
@@ -51,7 +52,9 @@ function creditBy(made: Made, rule: EndRule): void {
       truncated: samples.truncated ? of('truncated') : null,
       nextValue: of('next_value'),
     };
-    return advantages(inputs, flow(inputs, rule), { gamma, lambda }, new Float64Array(inputs.reward.length));
+    const { carry, boot } = flow(inputs, rule);
+    const cut = boot.map((value, row) => (inputs.truncated?.[row] === 1 ? atLimits(value, row) : value));
+    return advantages(inputs, { carry, boot: cut }, { gamma, lambda }, new Float64Array(inputs.reward.length));
   });
   for (const [table, names] of [
     [samples, ['return']],
@@ -186,5 +189,28 @@ describe('a loop that records little', () => {
     const { checks } = await changed('healthy/echo-2', () => {});
     const asked = checks.map(({ id }) => id);
     for (const id of ['density', 'beliefs', 'search']) expect(asked).not.toContain(id);
+  });
+});
+
+describe('credit that is wrong from time limits on', () => {
+  it('is read off the rows where they bootstrap another multiple of the value', async () => {
+    const found = await changed('healthy/stag-hunt-3', (made) =>
+      creditBy(made, 'asRecorded', (value) => value / (made.manifest.settings as { gamma: number }).gamma ** 8),
+    );
+    expect(first(found)).toEqual(['faulty', 'credit-formula-differs']);
+    expect(found.causes[0].transform).toMatchObject({ id: 'cut-formula', rollouts: null });
+    expect(found.causes[0].summary).toMatch(
+      /at time limits 1\.0\d+ V\(final\) is bootstrapped, where 0\.99 V\(final\) is declared/,
+    );
+  });
+
+  it('is said to begin there where nothing reproduces it, and its causes come first', async () => {
+    const found = await changed('healthy/stag-hunt-3', (made) =>
+      creditBy(made, 'asRecorded', (value, row) => value + Math.sin(37 * row)),
+    );
+    expect(found.verdict).toBe('unexplained');
+    const open = found.unexplained.find(({ check }) => check === 'credit')!;
+    expect(open.summary).toContain('all of it begins at rows that a time limit cut off');
+    expect(open.candidates.slice(0, 2)).toEqual(['final-observation-lost', 'inputs-differ']);
   });
 });

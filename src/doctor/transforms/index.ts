@@ -7,6 +7,7 @@ import { ScoredAs } from './continuous/scored-as.ts';
 import { Absolute } from './credit/absolute.ts';
 import { AffineValues } from './credit/affine-values.ts';
 import { Constant } from './credit/constant.ts';
+import { CutFormula } from './credit/cut-formula.ts';
 import { EarlierIteration } from './credit/earlier-iteration.ts';
 import { Ends } from './credit/ends.ts';
 import { EndsByKind } from './credit/ends-by-kind.ts';
@@ -68,6 +69,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'column-for': ColumnFor,
   composed: Composed,
   constant: Constant,
+  'cut-formula': CutFormula,
   'earlier-iteration': EarlierIteration,
   ends: Ends,
   'ends-by-kind': EndsByKind,

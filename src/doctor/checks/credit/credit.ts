@@ -17,6 +17,7 @@ import { Composed } from '../../transforms/composed.ts';
 import { AffineValues } from '../../transforms/credit/affine-values.ts';
 import { Constant } from '../../transforms/credit/constant.ts';
 import type { CreditRows, CreditTransform } from '../../transforms/credit/credit-rows.ts';
+import { CutFormula } from '../../transforms/credit/cut-formula.ts';
 import { EarlierIteration } from '../../transforms/credit/earlier-iteration.ts';
 import { Ends, misreadings } from '../../transforms/credit/ends.ts';
 import { EndsByKind } from '../../transforms/credit/ends-by-kind.ts';
@@ -30,6 +31,7 @@ import { RewardLag } from '../../transforms/credit/reward-lag.ts';
 import { Sign } from '../../transforms/credit/sign.ts';
 import { TeamMean } from '../../transforms/credit/team-mean.ts';
 import { ValueBeside } from '../../transforms/credit/value-beside.ts';
+import { Beginnings } from './beginnings.ts';
 
 const endCauses: Readonly<Record<EndRule, string>> = {
   asRecorded: '',
@@ -85,6 +87,7 @@ const singles: readonly CreditHypothesis[] = [
   { cause: 'credit-crosses-agents', transform: new Formula('storage') },
   { cause: 'credit-crosses-agents', transform: new Formula('environment') },
   { cause: 'credit-formula-differs', transform: new Formula('episode') },
+  { cause: 'credit-formula-differs', transform: new CutFormula() },
 ];
 
 /** Two faults at once, tried where no single one explains the rows. */
@@ -126,6 +129,7 @@ class CreditPass implements Pass {
   private folded = 0;
   private limited = 0;
   private readonly cover = new Cover(hypotheses);
+  private readonly beginnings = new Beginnings();
 
   constructor(private readonly run: Run) {}
 
@@ -178,6 +182,7 @@ class CreditPass implements Pass {
     const rows = wrong.filter((_, i) => i % stride === 0);
     const { rule, earlier } = this;
     const context: CreditRows = { iteration, own: truth, target: recorded, wrong: rows, slack, rule, earlier };
+    this.beginnings.add(context);
     const [target, before] = [gather(recorded, rows), gather(truth, rows)];
     const agent = iteration.samples!.column('agent')!;
     const agents = new Set(wrong.map((row) => agent[row]));
@@ -264,7 +269,8 @@ class CreditPass implements Pass {
       else rest += explained.rows;
     const note =
       findings.length === 0 || open > limits.most.value * this.cover.rows
-        ? 'some advantages are reproduced by no transform that is known'
+        ? (this.beginnings.note ??
+          told('some advantages are reproduced by no transform that is known', '有些优势不是任何已知变换能还原的'))
         : undefined;
     const left = this.cover.left(rest, this.disagreeing, this.looked);
     return {
@@ -273,7 +279,7 @@ class CreditPass implements Pass {
       expected,
       findings,
       ...this.remarks(),
-      ...(left ? { open: left } : {}),
+      ...(left ? { open: { ...left, ...this.beginnings.likely } } : {}),
       ...(note ? { note } : {}),
     };
   }
