@@ -56,6 +56,12 @@ describe('generalised advantage estimation over chains', () => {
     expect(credit('earlyBeside')).toEqual([1 - 0.5, second, third, last]);
   });
 
+  it('is what the program gave where a row enters no loss, also for the row that carries it', () => {
+    const given = [Number.NaN, 0, Number.NaN, Number.NaN];
+    const found = advantages({ ...inputs, given }, flow(inputs, 'asRecorded'), { gamma, lambda }, new Float64Array(4));
+    expect([found[0], found[1]]).toEqual([1 + 0.5 * 1 - 0.5, 0]);
+  });
+
   it('is unknown where a bootstrap is unknown, and before it in the same episode only', () => {
     const unknown = { ...inputs, nextValue: null };
     const found = advantages(unknown, flow(unknown, 'asRecorded'), { gamma, lambda }, new Float64Array(4));

@@ -12,6 +12,8 @@ export interface CreditInputs {
   truncated: Numbers | null;
   /** NaN where it is not known. */
   nextValue: Numbers | null;
+  /** The credit of rows that enter no loss, as the program gave it; NaN for all others. */
+  given?: Numbers | null;
 }
 
 export type EndRule =
@@ -109,12 +111,12 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
 
 /** Fills advantages; a row whose bootstrap is not known gets NaN, and so do the rows that carry its credit. */
 export function advantages(
-  inputs: Pick<CreditInputs, 'chains' | 'reward' | 'value'>,
+  inputs: Pick<CreditInputs, 'chains' | 'reward' | 'value' | 'given'>,
   { carry, boot }: Flow,
   { gamma, lambda, steps }: CreditFigures,
   out: Float64Array,
 ): Float64Array {
-  const { chains, reward, value } = inputs;
+  const { chains, reward, value, given } = inputs;
   if (steps !== undefined) return nStep(inputs, { carry, boot }, gamma, steps, out);
   const { order } = chains;
   for (let k = order.length - 1; k >= 0; k--) {
@@ -122,7 +124,7 @@ export function advantages(
     let credit = reward[i] - value[i];
     if (gamma !== 0) credit += gamma * boot[i];
     if (carry[i] >= 0 && gamma * lambda !== 0) credit += gamma * lambda * out[carry[i]];
-    out[i] = credit;
+    out[i] = given && !Number.isNaN(given[i]) ? given[i] : credit;
   }
   return out;
 }

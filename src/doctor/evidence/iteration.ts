@@ -12,6 +12,7 @@ import { buildChains, type Chains } from '../../math/chains.ts';
 import { budgets } from '../budgets.ts';
 import { clipsInUse } from './clip-in-use.ts';
 import { unfolded } from './folded-rewards.ts';
+import { givenCredit, leftOut } from './left-out.ts';
 import type { Slice } from './reading/stream.ts';
 import { markedBy, type Numbers, type Rows } from './rows.ts';
 import type { Run } from './run.ts';
@@ -200,7 +201,9 @@ export class Iteration {
    */
   advantages(rule: EndRule, figures: CreditFigures, reward?: ArrayLike<number>): Float64Array | null {
     if (!this.credit) return null;
-    const credit = reward ? { ...this.credit, reward } : this.credit;
+    const credit = { ...this.credit, ...(reward ? { reward } : {}) };
+    // Credit reaches a row that enters no loss only where an end before it is misread.
+    if (rule !== 'asRecorded') credit.given = givenCredit(this);
     const out = new Float64Array(credit.chains.rows);
     const kept = this.flow(rule)!;
     const recorded = this.samples!.column('advantage');
@@ -253,18 +256,9 @@ export class Iteration {
     return own;
   }
 
-  /** 1 for every sample that the update saw and gave no weight whenever it did; null where nothing was left out. */
+  /** Samples that enter no loss; null where all do. */
   get leftOut(): Uint8Array | null {
-    if (this.keptLeftOut !== undefined) return this.keptLeftOut;
-    this.keptLeftOut = null;
-    const weight = this.replays?.column('weight');
-    if (!weight || !this.samples) return null;
-    const out = new Uint8Array(this.samples.rows);
-    const sample = this.replays!.column('sample')!;
-    const { own } = this;
-    for (let i = 0; i < own.length; i++) if (own[i] === 1 && weight[i] === 0) out[sample[i]] = 1;
-    for (let i = 0; i < own.length; i++) if (own[i] === 1 && weight[i] !== 0) out[sample[i]] = 0;
-    if (out.includes(1)) this.keptLeftOut = out;
+    if (this.keptLeftOut === undefined) this.keptLeftOut = leftOut(this);
     return this.keptLeftOut;
   }
 
