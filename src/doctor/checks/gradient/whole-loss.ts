@@ -134,6 +134,9 @@ class WholeLossPass implements Pass {
   /** What the value loss and the entropy are multiplied by, where the parts explain the whole exactly. */
   private coefficient(steps: readonly Step[]): Pick<Found, 'coefficient' | 'noise' | 'weight'> | null {
     const declared = this.run.number('value_coefficient');
+    const bonus = this.run.number('entropy_coefficient');
+    const entropy = spread(steps.map((step) => step.bonus));
+    const vary = Math.min(1, entropy.std / Math.abs(entropy.mean));
     const usual = [declared, ...budgets.valueWeights];
     // A value loss is never below 0, so that a weight below 0 makes the critic worse.
     const turned = steps.every(({ value }) => value >= 0) ? usual.map((weight) => -weight) : [];
@@ -149,8 +152,10 @@ class WholeLossPass implements Pass {
           (limits.lossNoise.value * (Math.abs(policy) + Math.abs(weight * value) + Math.abs(whole))) /
           Math.max(limits.rounding.value, bonus),
       );
+      // Where entropy hardly varies, any other term that hardly does is some multiple of it: a coefficient that was not declared must fit as closely as entropy varies.
+      const loose = Math.abs(mean - bonus) <= limits.partsExact.value * Math.abs(bonus) ? 1 : vary;
       const exact = figures.every(
-        (value, i) => Math.abs(value - mean) <= limits.partsExact.value * Math.abs(mean) + noise[i],
+        (value, i) => Math.abs(value - mean) <= limits.partsExact.value * loose * Math.abs(mean) + noise[i],
       );
       const most = Math.max(...noise);
       if (exact && ((figures.length >= 2 && Math.abs(mean) > most) || Math.abs(weight) === declared))
