@@ -19,6 +19,7 @@ export class OtherLogits {
   /** Rows that occur twice in one pass, and those of them that the pass itself scored differently. */
   private readonly repeated = { same: 0, other: 0 };
   private rows = 0;
+  private silent = 0;
   private readonly agents = new Set<number>();
   private onset = Number.POSITIVE_INFINITY;
   private readonly standings = {
@@ -64,9 +65,12 @@ export class OtherLogits {
     const steady = Number.isFinite(row.again)
       ? rows.agrees(row.again, row.fresh)
       : this.repeated.same >= fewestRows && this.repeated.other === 0;
-    const consistent = rows.usedIsOwn && rows.agrees(rows.recordedScore, row.fresh) && rows.sameList && rows.sameMask;
+    const consistent = rows.agrees(rows.recordedScore, row.fresh) && rows.sameList && rows.sameMask;
     // Without logits the memory of the policy can still be told by where rows agree.
     if (!(steady && consistent)) return;
+    // Where sampling recorded no logits, a row speaks neither for nor against.
+    if (rows.baseIsReplay) this.silent++;
+    if (!rows.usedIsOwn) return;
     this.rows++;
     this.agents.add(agent);
     this.onset = Math.min(this.onset, rows.iteration.number);
@@ -77,13 +81,14 @@ export class OtherLogits {
     const memory = this.memory(open, evidence);
     if (memory) return memory;
     // A policy that changed between acting and the update is right in the first iteration; an input is wrong in all.
-    if (this.rows < Math.max(fewestRows, limits.most.value * open) || this.onset > 0) return null;
+    const told = open - this.silent;
+    if (this.rows < Math.max(fewestRows, limits.most.value * told) || this.onset > 0) return null;
     return {
       cause: 'inputs-differ',
-      confidence: confidence(this.rows / Math.max(1, open), this.rows),
+      confidence: confidence(this.rows / Math.max(1, told), this.rows),
       agents: [...this.agents].sort((a, b) => a - b),
       onset: this.onset,
-      rows: this.rows,
+      rows: this.rows + this.silent,
       ...this.proof.prove('log-probability', 'in the update', 'when it was sampled'),
       summary: `Before the first step ${percent(share)} of the rows have other logits in the update than when they were sampled, from the first iteration on, while lists, masks and a second pass agree: the policy was given another input.`,
       evidence,

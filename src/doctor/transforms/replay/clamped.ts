@@ -23,10 +23,10 @@ export class Clamped implements ReplayTransform {
     return view ? rows.score(view) : Number.NaN;
   }
 
-  /** One K for all rows: none that disagrees may have an action below it. */
+  /** One K for all rows, and more than one: none that disagrees may have an action below it. */
   fitted(rows: ReplayRows, few: readonly ReplayRow[]): Clamped | null {
     const lowest = Math.min(...few.map(({ action }) => action));
-    for (let k = lowest; k >= 1; k--) {
+    for (let k = lowest; k > 1; k--) {
       const cut = new Clamped(k);
       const explained = few.filter((row) => cut.match(rows.at(row)) === 2).length;
       if (explained >= limits.exactly.value * few.length) return cut;

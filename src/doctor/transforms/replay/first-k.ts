@@ -31,7 +31,9 @@ export class FirstK implements ReplayTransform {
     const counts = (row: ReplayRow) => (numbers ? numbers[row.sample] : sampled.count(row.sample));
     if (replayed.subset || replayed.logits) {
       const [length, ...others] = new Set(few.map((row) => replayed.count(row.replay)));
-      return others.length === 0 && length > 0 && few.some((row) => counts(row) !== length) ? new FirstK(length) : null;
+      // How long a list was that nobody recorded is not known.
+      const otherwise = (row: ReplayRow) => counts(row) > 0 && counts(row) !== length;
+      return others.length === 0 && length > 0 && few.some(otherwise) ? new FirstK(length) : null;
     }
     const longest = Math.max(0, ...few.map(counts));
     let best: FirstK | null = null;

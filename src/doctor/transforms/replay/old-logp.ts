@@ -32,7 +32,8 @@ export class OldLogp implements ReplayTransform {
     if (this.is === 'other-row')
       return !rows.agrees(stored, used) && Math.abs(this.score(rows) - used) <= limits.rounding.value ? 2 : 0;
     if (!rows.freshIsOwn) return 0;
-    if (this.is === 'other-number') return action >= 0 ? 2 : 0;
+    // Against the update's own logits it would only say again that the two passes differ.
+    if (this.is === 'other-number') return action >= 0 && !rows.baseIsReplay ? 2 : 0;
     return rows.agrees(this.score(rows), used) ? 2 : 0;
   }
 
