@@ -14,6 +14,7 @@ const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
   carryIgnored: ['credit carried across ends', '回报跨过回合结束继续传递'],
   valueIgnored: ["the next episode's value bootstrapped at ends", '在结束处用下一回合的价值自举'],
   lastIgnored: ["ends at a rollout's last step ignored", '忽略采样段最后一步的结束标志'],
+  terminationBootstraps: ['terminations bootstrapped like truncations', '终止像截断一样自举'],
   lateWithin: ['ends one step late within (episode, agent)', '结束标志在同一回合和智能体内晚一步'],
   earlyWithin: ['ends one step early within (episode, agent)', '结束标志在同一回合和智能体内早一步'],
   late: ['ends one step late', '结束标志晚一步'],
@@ -40,7 +41,6 @@ const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
   ],
   carryEarly: ['the trace cut one step before the end, and not at it', '资格迹在结束前一步被切断，而不是在结束处'],
   carryLate: ['the trace cut one step after the end, and not at it', '资格迹在结束后一步被切断，而不是在结束处'],
-  terminationBootstraps: ['terminations bootstrapped like truncations', '终止像截断一样自举'],
 };
 
 /** All ways to misread an end. Ends that are ignored come before ends that are moved: at an end whose value nobody recorded, a moved one explains whatever is there. */
