@@ -173,15 +173,17 @@ class CriticPass implements Pass {
       measured[`${name}.steps`] = own.told.own;
       measured[`${name}.own`] = own.fits.own;
       measured[`${name}.added_up`] = wrong.kind === 'added' ? fits : 0;
-      if (!clear || fits < 2 || fits < limits.formulaExact.value * told) continue;
-      // Few steps tell where most were clipped and their length before is not known: enough to doubt the run, not to name the cause.
+      // Cleared once an epoch, say, gradients are a step's own after that, and add up until the next time.
+      const cleared = wrong.kind === 'added' && fits > limits.most.value * told ? wrong.read.fits.own : 0;
+      if (!clear || fits < 2 || fits + cleared < limits.formulaExact.value * told) continue;
+      // Where most were clipped and their length before is not known, few steps tell: enough to doubt, not to name.
       const doubt = fits < limits.fewestSteps.value;
       const steps = this.steps.get(wrong.read.tensor)!;
       if (doubt) doubted += Math.round((fits * steps.reduce((sum, { rows }) => sum + rows.length, 0)) / steps.length);
       const transform = transforms[wrong.kind];
       findings.push({
         cause: wrong.kind === 'added' ? 'gradients-accumulate' : 'loss-formula-differs',
-        confidence: doubt ? limits.candidate.value : confidence(fits / told, fits * limits.perStep.value),
+        confidence: doubt ? limits.candidate.value : confidence((fits + cleared) / told, fits * limits.perStep.value),
         agents: this.run.agentsOf(policy),
         onset: 0,
         rows: fits,
@@ -194,12 +196,9 @@ class CriticPass implements Pass {
         ),
         ...(wrong.kind === 'added'
           ? {
-              summary: `The gradient of ${name}'s critic is that of the step's rows and of all steps before it: on ${fits} of ${told} steps that tell it agrees only when they are added up.`,
+              summary: `The gradient of ${name}'s critic is that of the step's rows and of all steps before it: on ${fits} of ${told} steps that tell it agrees only when they are added up${cleared > 0 ? `, and on ${cleared} it is their own: gradients are cleared only now and then` : ''}.`,
             }
-          : {
-              told: true,
-              summary: leakText(name, fits, told),
-            }),
+          : { told: true, summary: leakText(name, fits, told) }),
         evidence: [{ check: 'critic-gradient', measured, expected }],
       });
     }
@@ -214,7 +213,7 @@ class CriticPass implements Pass {
           '价值损失的梯度未知，或没有哪一步能区分单步梯度与累加的梯度',
         ),
       };
-    const proved = findings.some((finding) => finding.confidence > limits.candidate.value);
+    const proved = findings.some(({ confidence }) => confidence > limits.candidate.value);
     return {
       status: proved ? 'fail' : findings.length > 0 ? 'warn' : 'pass',
       measured,

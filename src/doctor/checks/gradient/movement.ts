@@ -225,8 +225,10 @@ class MovementPass implements Pass {
     if (own.undecided && settled && still) {
       make(
         'learning-rate-too-small',
-        // Only parameters that change show that everything is wired.
-        Number.isNaN(path) ? limits.candidate.value : confidence(1, own.updates * limits.perUpdate.value),
+        // Only parameters that change show that everything is wired, unless the rate is one that changes none.
+        Number.isNaN(path) || (path === 0 && own.moves.some(({ rate }) => rate > limits.leastRate.value))
+          ? limits.candidate.value
+          : confidence(1, own.updates * limits.perUpdate.value),
         0,
         own.measured && whole < invisible
           ? `No action's probability moves by more than ${figure(whole)} in the whole run.`

@@ -32,6 +32,7 @@ interface Role {
   withGradient: number;
   still: number;
   unbound: number;
+  moved: number;
   gradient: number;
   onset: { still: number; none: number };
   none: number;
@@ -42,6 +43,7 @@ const role = (): Role => ({
   withGradient: 0,
   still: 0,
   unbound: 0,
+  moved: 0,
   gradient: 0,
   onset: { still: Number.POSITIVE_INFINITY, none: Number.POSITIVE_INFINITY },
   none: 0,
@@ -133,6 +135,7 @@ class WiringPass implements Pass {
     roles.set(own.role, into);
     into.steps++;
     into.gradient += own.gradient;
+    if (own.delta > 0) into.moved++;
     if (own.gradient > 0) into.withGradient++;
     else if (matters) {
       into.none++;
@@ -265,6 +268,17 @@ class WiringPass implements Pass {
           head!,
           'none',
           `No gradient at all reaches ${name}'s actor on ${head!.none} steps, while the critic has one.`,
+        ),
+      ];
+    // Gradients that are looked at too late would be 0 as well, and parameters would move.
+    const nothing = [...roles.values()].every(({ withGradient, moved }) => withGradient === 0 && moved === 0);
+    if (nothing && all(head, 'none'))
+      return [
+        make(
+          'policy-detached',
+          head!,
+          'none',
+          `No gradient at all reaches any parameter of ${name} on ${head!.none} steps, and none moved: gradients are cleared, or cut off, before the optimiser steps.`,
         ),
       ];
     return this.resting(policy, name, agents, (head?.withGradient ?? 0) > 0);
