@@ -60,6 +60,8 @@ class ReturnsPass implements Pass {
     if (
       line.count >= fewestRows &&
       line.correlation ** 2 > 1 - limits.returnLine.value &&
+      // Units have no sign: a value that is taken off twice is another formula.
+      line.slope > 0 &&
       Math.abs(line.slope - 1) > limits.returnSlope.value
     ) {
       this.affine += wrong.length;
