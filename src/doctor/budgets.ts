@@ -22,6 +22,9 @@ export const budgets = {
   /** Steps of an iteration whose loss is recomputed by other formulas, and halvings of the interval in which a clip is looked for. */
   formulaSteps: 24,
   clipHalvings: 40,
+  /** Temperatures between which the entropies' one is looked for, as a power of e, and halvings of that interval. */
+  divisorRange: 4,
+  divisorSteps: 32,
   headRows: 1024,
   /** Episodes whose returns are compared with their rewards. */
   episodes: 200_000,

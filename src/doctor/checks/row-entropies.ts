@@ -2,17 +2,18 @@
 import { told } from '../../language/language.ts';
 import { budgets } from '../budgets.ts';
 import { confidence, fewestRows } from '../check.ts';
-import type { Finding } from '../diagnosis.ts';
+import { type Finding, figure } from '../diagnosis.ts';
 import type { Iteration } from '../evidence/iteration.ts';
 import { ProofStore } from '../found.ts';
 import { limits } from '../limits.ts';
-import { Distribution } from '../pairing/scoring.ts';
+import { Distribution, type Scores } from '../pairing/scoring.ts';
 import { updateScores } from '../pairing/update-scores.ts';
 import { ScoredAs } from '../transforms/continuous/scored-as.ts';
 import { Mask } from '../transforms/replay/mask.ts';
+import { Temperature } from '../transforms/replay/temperature.ts';
 
-/** What the entropy may be of in place of the masked distribution: the same without its mask, or the mean over its choices. */
-const kinds = ['unmasked', 'averaged'] as const;
+/** What the entropy may be of in place of the masked distribution: the same without its mask, the mean over its choices, or its logits at a multiple of their temperature or at a fixed one. */
+const kinds = ['unmasked', 'averaged', 'tempered', 'fixed'] as const;
 
 class Count {
   /** Rows that tell, and those that have this entropy. */
@@ -24,7 +25,14 @@ class Count {
 }
 
 export class RowEntropies {
-  private readonly counts = { unmasked: new Count(), averaged: new Count() };
+  private readonly counts = {
+    unmasked: new Count(),
+    averaged: new Count(),
+    tempered: new Count(),
+    fixed: new Count(),
+  };
+  /** What logits are divided by for the entropy, beside their own temperature; NaN where no one number serves, and nothing is told of it. */
+  private divisor = Number.NaN;
 
   see(iteration: Iteration): void {
     const { replays, samples, own } = iteration;
@@ -38,6 +46,7 @@ export class RowEntropies {
     ];
     const [action, agent] = [samples.column('action'), samples.column('agent')!];
     const [masked, bare] = [new Distribution(), new Distribution()];
+    const [cooled, steady] = [new Distribution(), new Distribution()];
     const stride = Math.max(1, Math.floor(replays.rows / budgets.networkRows));
     const same = (a: number, b: number) => Math.abs(a - b) <= limits.sameEntropy.value;
     const found = kinds.map((kind) => ({
@@ -46,15 +55,24 @@ export class RowEntropies {
       before: [] as number[],
       after: [] as number[],
     }));
+    if (Number.isNaN(this.divisor)) this.divisor = divisorOf(scores, entropy, stride);
     for (let i = 0; i < replays.rows; i += stride) {
       if (own[i] === 0 || weight?.[i] === 0 || !action || !Number.isFinite(entropy[i])) continue;
       masked.of(scores, i, scores.temperatureOf(i), true);
       // The mask is in force where the score of the action shows it.
       if (!(Math.abs(masked.logp(action[sample[i]]) - fresh[i]) < limits.logp.value)) continue;
       bare.of(scores, i, scores.temperatureOf(i), false);
-      const others = { unmasked: bare.entropy, averaged: masked.entropy / Math.max(1, scores.count(i)) };
+      cooled.of(scores, i, scores.temperatureOf(i) * (this.divisor || 1), true);
+      steady.of(scores, i, this.divisor || scores.temperatureOf(i), true);
+      const others = {
+        unmasked: bare.entropy,
+        averaged: masked.entropy / Math.max(1, scores.count(i)),
+        tempered: cooled.entropy,
+        fixed: steady.entropy,
+      };
       for (const { kind, target, before, after } of found) {
-        if (!(Math.abs(masked.entropy - others[kind]) > limits.entropySlack.value)) continue;
+        // Two that are the same to four digits tell nothing.
+        if (!(Math.abs(masked.entropy - others[kind]) > 2 * limits.sameEntropy.value)) continue;
         const count = this.counts[kind];
         count.told++;
         if (!same(entropy[i], others[kind]) || same(entropy[i], masked.entropy)) continue;
@@ -77,10 +95,19 @@ export class RowEntropies {
   }
 
   findings(): Finding[] {
-    return kinds.flatMap((kind): Finding[] => {
+    const found = kinds.flatMap((kind): Finding[] => {
       const { told: all, rows, onset, agents, proof } = this.counts[kind];
       if (rows < fewestRows || rows < limits.nearlyAll.value * all) return [];
-      const transform = kind === 'unmasked' ? new Mask('none') : new ScoredAs('entropy', { reduce: 'mean' });
+      const at = told(
+        `The entropy in the loss is that of the logits divided by ${figure(this.divisor)} on ${rows} of ${all} rows that tell, while log-probabilities are not.`,
+        `在能说明的 ${all} 行中有 ${rows} 行，损失中的熵来自除以 ${figure(this.divisor)} 的 logits，而对数概率不是。`,
+      );
+      const transform = {
+        unmasked: () => new Mask('none'),
+        averaged: () => new ScoredAs('entropy', { reduce: 'mean' }),
+        tempered: () => new Temperature('update', this.divisor),
+        fixed: () => new Temperature('update', this.divisor),
+      }[kind]();
       return [
         {
           cause: 'entropy-of-another-distribution',
@@ -91,19 +118,47 @@ export class RowEntropies {
           transform,
           ...proof.prove('entropy', 'in the loss', 'of the distribution that scored the action', transform),
           told: true,
-          summary:
-            kind === 'unmasked'
-              ? told(
-                  `The entropy in the loss is that of the logits without the mask on ${rows} of ${all} rows that tell, while log-probabilities have it.`,
-                  `在能说明的 ${all} 行中有 ${rows} 行，损失中的熵来自未加掩码的 logits，而对数概率用了掩码。`,
-                )
-              : told(
-                  `The entropy in the loss is the mean over the choices of what should be added up, on ${rows} of ${all} rows that tell: the bonus is smaller by as many as there are choices.`,
-                  `在能说明的 ${all} 行中有 ${rows} 行，损失中的熵对各选项取了均值而不是求和：熵奖励因此缩小为选项数分之一。`,
-                ),
+          summary: {
+            unmasked: told(
+              `The entropy in the loss is that of the logits without the mask on ${rows} of ${all} rows that tell, while log-probabilities have it.`,
+              `在能说明的 ${all} 行中有 ${rows} 行，损失中的熵来自未加掩码的 logits，而对数概率用了掩码。`,
+            ),
+            averaged: told(
+              `The entropy in the loss is the mean over the choices of what should be added up, on ${rows} of ${all} rows that tell: the bonus is smaller by as many as there are choices.`,
+              `在能说明的 ${all} 行中有 ${rows} 行，损失中的熵对各选项取了均值而不是求和：熵奖励因此缩小为选项数分之一。`,
+            ),
+            tempered: at,
+            fixed: at,
+          }[kind],
           evidence: [{ check: 'metrics', measured: { rows: all, [kind]: rows }, expected: { [kind]: 0 } }],
         },
       ];
     });
+    // Where the temperature never changes, a multiple of it is a fixed one as well.
+    return found.slice(0, 1);
   }
+}
+
+/** The one number by which the logits of some rows must be divided to have the entropies that they were given; NaN where rows ask for different ones, or for none. */
+function divisorOf(scores: Scores, entropy: ArrayLike<number>, stride: number): number {
+  const [own, tried] = [new Distribution(), new Distribution()];
+  const asked: number[] = [];
+  for (let i = 0; i < entropy.length && asked.length < budgets.fitRows; i += stride) {
+    if (!Number.isFinite(entropy[i])) continue;
+    own.of(scores, i, scores.temperatureOf(i), true);
+    if (Math.abs(own.entropy - entropy[i]) <= limits.sameEntropy.value) continue;
+    // Entropy grows with the temperature, from 0 to that of an even choice.
+    let [low, high]: [number, number] = [-budgets.divisorRange, budgets.divisorRange];
+    for (let step = 0; step < budgets.divisorSteps; step++) {
+      const middle = (low + high) / 2;
+      tried.of(scores, i, scores.temperatureOf(i) * Math.exp(middle), true);
+      if (tried.entropy < entropy[i]) low = middle;
+      else high = middle;
+    }
+    asked.push(Math.exp((low + high) / 2));
+  }
+  if (asked.length < fewestRows) return Number.NaN;
+  const median = asked.sort((a, b) => a - b)[asked.length >> 1];
+  const alike = asked.filter((one) => Math.abs(one - median) <= limits.sameDivisor.value * median).length;
+  return alike >= limits.nearlyAll.value * asked.length ? median : Number.NaN;
 }

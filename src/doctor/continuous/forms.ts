@@ -76,3 +76,16 @@ export function difference(from: Form, to: Form): Partial<Form> {
     (Object.keys(from) as (keyof Form)[]).filter((key) => from[key] !== to[key]).map((key) => [key, to[key]]),
   );
 }
+
+/** What a departure from the usual form is called. */
+export function causeOf({ squash, scaled, reduce, deviation, action }: Partial<Form>): string | null {
+  if (reduce !== undefined) return 'dimensions-reduced-wrong';
+  if (deviation !== undefined) return 'deviation-scale-wrong';
+  if (action !== undefined) return 'clipped-action-stored';
+  return squash !== undefined || scaled !== undefined ? 'squash-correction-wrong' : null;
+}
+
+/** How far a form is from the usual one: scoring squashed actions whole is best, forgetting something worse. */
+export const oddness = ({ reduce, deviation, action, squash, scaled }: Form) =>
+  2 * (Number(reduce !== 'sum') + Number(deviation !== 'own') + Number(action !== 'raw') + Math.abs(squash - 1)) +
+  Number(squash !== 0 && !scaled);

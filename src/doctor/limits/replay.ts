@@ -92,6 +92,12 @@ export const replay = {
     'nats between two entropies that are the same',
     'Entropy is a sum over the candidates, and many programs keep four digits.',
   ),
+  sameDivisor: limit(
+    'tolerance',
+    0.05,
+    'relative distance between two temperatures that entropies of four digits ask for',
+    'Where choices are nearly even, entropy hardly follows the temperature.',
+  ),
   secondPass: limit(
     'definition',
     0.1,

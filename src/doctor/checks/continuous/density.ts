@@ -4,7 +4,8 @@ import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../../check.ts';
 import { Bounds } from '../../continuous/bounds.ts';
 import { type Form, type Given, givenBy, logpOf, type Row, usual } from '../../continuous/density.ts';
-import { difference, fitted, formsFor, type Scoring } from '../../continuous/forms.ts';
+import { causeOf, difference, fitted, formsFor, oddness, type Scoring } from '../../continuous/forms.ts';
+import { OtherInputs } from '../../continuous/inputs.ts';
 import { type Deviation, familyOf, lawsOf, vector } from '../../continuous/laws.ts';
 import { drawnAt, Noise } from '../../continuous/noise.ts';
 import { type PartsRow, partsRow, toldByParts } from '../../continuous/parts.ts';
@@ -28,7 +29,13 @@ export const density: Check = {
     ['samples.old_logp'],
     ['replays.new_logp'],
   ],
-  causes: ['squash-correction-wrong', 'clipped-action-stored', 'dimensions-reduced-wrong', 'deviation-scale-wrong'],
+  causes: [
+    'squash-correction-wrong',
+    'clipped-action-stored',
+    'dimensions-reduced-wrong',
+    'deviation-scale-wrong',
+    'inputs-differ',
+  ],
   of: 'continuous',
   start: () => new DensityPass(),
 };
@@ -46,10 +53,11 @@ class DensityPass implements Pass {
   /** Disagreeing rows with a dimension at a bound, those without; and rows that agree without. */
   private readonly counts = { wrong: 0, wrongInside: 0, rightInside: 0 };
   private readonly noise = new Noise();
+  private readonly inputs = new OtherInputs();
   private other = '';
 
   iteration(iteration: Iteration): void {
-    const { samples, replays } = iteration;
+    const { samples, replays, chains } = iteration;
     if (!samples || iteration.probed) return;
     const family = familyOf(samples);
     if (typeof family !== 'string') {
@@ -103,7 +111,10 @@ class DensityPass implements Pass {
         given: sampled.given,
         law: updatedLaw(i) ?? law,
       };
-      this.rows.push({ iteration: iteration.number, agent: agent[s], sampled, updated, old, fresh: fresh[i], differs });
+      const row = { iteration: iteration.number, agent: agent[s], sampled, updated, old, fresh: fresh[i], differs };
+      this.rows.push(row);
+      const [before, after] = chains ? [chains.previous[s], chains.next[s]] : [-1, -1];
+      this.inputs.add(row, before >= 0 ? sampledLaw(before) : null, after >= 0 ? sampledLaw(after) : null);
     }
   }
 
@@ -159,7 +170,9 @@ class DensityPass implements Pass {
       const crossed = (all: readonly Scoring[]) =>
         all.map((row) => ({ ...row, updated: { ...row.updated, law: row.sampled.law } }));
       const form = fitted(forms, crossed(few), 'new', this.how);
-      return form ? this.apart(old, form, crossed(rows), share, base) : [];
+      return form
+        ? this.apart(old, form, crossed(rows), share, base)
+        : [this.inputs.finding(old, this.how, share, base)];
     }
     if (split) return this.apart(old, fresh, rows, share, base);
     return old && fresh ? this.alike(old, fresh, rows, base) : [];
@@ -331,15 +344,3 @@ class DensityPass implements Pass {
     ];
   }
 }
-
-function causeOf({ squash, scaled, reduce, deviation, action }: Partial<Form>): string | null {
-  if (reduce !== undefined) return 'dimensions-reduced-wrong';
-  if (deviation !== undefined) return 'deviation-scale-wrong';
-  if (action !== undefined) return 'clipped-action-stored';
-  return squash !== undefined || scaled !== undefined ? 'squash-correction-wrong' : null;
-}
-
-/** How far a form is from the usual one: scoring squashed actions whole is best, forgetting something worse. */
-const oddness = ({ reduce, deviation, action, squash, scaled }: Form) =>
-  2 * (Number(reduce !== 'sum') + Number(deviation !== 'own') + Number(action !== 'raw') + Math.abs(squash - 1)) +
-  Number(squash !== 0 && !scaled);
