@@ -63,6 +63,7 @@ describe('on a small stored run, the doctor', () => {
         'absolute',
         'affine-values',
         'clamped',
+        'cut-formula',
         'ends-by-kind',
         'ends-found',
         'in-place-of',
