@@ -10,6 +10,12 @@ export interface Progress {
 }
 
 const patience = 2000;
+/** Before so much is done, what it took says more about opening files than about the rest. */
+const telling = 0.01;
+
+export function timeLeft(done: number, all: number, seconds: number): string {
+  return done < telling * all ? '?' : duration((seconds / done) * (all - done));
+}
 
 export function progress(label: string): Progress {
   const begun = performance.now();
@@ -19,7 +25,7 @@ export function progress(label: string): Progress {
     update(done, all) {
       const now = performance.now();
       if (now - begun < patience || done >= all) return;
-      const left = done > 0 ? duration(((now - begun) / 1000 / done) * (all - done)) : '?';
+      const left = timeLeft(done, all, (now - begun) / 1000);
       if (!process.stderr.isTTY) {
         if (now - last < 5000) return;
         last = now;
