@@ -14,32 +14,35 @@ export interface Cells {
   lists: Int32Array[];
 }
 
-export function cellsOf(rows: ArrayLike<number>, key: (row: number) => number, fewest: number): Cells {
+export function cellsOf(rows: Int32Array, key: (row: number) => number, fewest: number): Cells {
   const numbers = new Map<number, number>();
-  const cells = new Int32Array(rows.length);
   const counts: number[] = [];
-  let latest = Number.NaN;
-  let cell = -1;
+  // Rows of one cell mostly follow one another: where such rows begin, and which cell they are of; -1 for rows of none.
+  const starts: number[] = [];
+  const cells: number[] = [];
+  let [latest, cell] = [Number.NaN, Number.NaN];
   for (let i = 0; i < rows.length; i++) {
     const k = key(rows[i]);
-    if (Number.isNaN(k)) {
-      cells[i] = -1;
-      continue;
-    }
-    // Rows of one cell mostly follow one another.
-    if (k !== latest) {
-      latest = k;
-      cell = numbers.get(k) ?? counts.push(0) - 1;
-      numbers.set(k, cell);
-    }
-    cells[i] = cell;
-    counts[cell]++;
+    if (k === latest || (cell === -1 && Number.isNaN(k))) continue;
+    latest = k;
+    cell = Number.isNaN(k) ? -1 : (numbers.get(k) ?? counts.push(0) - 1);
+    if (cell >= 0) numbers.set(k, cell);
+    starts.push(i);
+    cells.push(cell);
   }
-  const lists = counts.map((count) => new Int32Array(count >= fewest ? count : 0));
+  starts.push(rows.length);
+  for (let run = 0; run < cells.length; run++) if (cells[run] >= 0) counts[cells[run]] += starts[run + 1] - starts[run];
+  const lists: Int32Array[] = counts.map(() => new Int32Array(0));
   const filled = new Int32Array(counts.length);
-  for (let i = 0; i < cells.length; i++) {
-    const own = cells[i];
-    if (own >= 0 && counts[own] >= fewest) lists[own][filled[own]++] = rows[i];
+  for (let run = 0; run < cells.length; run++) {
+    const own = cells[run];
+    if (own < 0 || counts[own] < fewest) continue;
+    const [from, to] = [starts[run], starts[run + 1]];
+    if (to - from === counts[own]) lists[own] = rows.subarray(from, to);
+    else {
+      if (filled[own] === 0) lists[own] = new Int32Array(counts[own]);
+      for (let i = from; i < to; i++) lists[own][filled[own]++] = rows[i];
+    }
   }
   return { lists: lists.filter((list) => list.length > 0) };
 }
@@ -59,29 +62,28 @@ export function consensus(
   clamp: Clamp,
   sign: 1 | -1,
 ): Line {
-  let usable = new Int32Array(cell.length);
-  let n = 0;
-  for (const row of cell)
-    if (Number.isFinite(x[row]) && Number.isFinite(y[row]) && y[row] > clamp.low && y[row] < clamp.high)
-      usable[n++] = row;
+  let usable = cell;
+  let within = 0;
+  for (let i = 0; i < cell.length; i++) if (isFinitePair(x, y, cell[i]) && isInside(y[cell[i]], clamp)) within++;
   // A limit that most rows of a cell are at is none: a choice of two outcomes gives -1 and 1.
-  if (n < limits.most.value * cell.length) {
-    n = 0;
-    for (const row of cell) if (Number.isFinite(x[row]) && Number.isFinite(y[row])) usable[n++] = row;
-  }
-  usable = usable.subarray(0, n);
+  const unlimited = within < limits.most.value * cell.length;
+  if (within < cell.length)
+    usable = cell.filter((row) => isFinitePair(x, y, row) && (unlimited || isInside(y[row], clamp)));
+  const n = usable.length;
   let [sx, sy, sxx, sxy] = [0, 0, 0, 0];
-  for (const row of usable) {
-    sx += x[row];
-    sy += y[row];
+  for (let i = 0; i < n; i++) {
+    sx += x[usable[i]];
+    sy += y[usable[i]];
   }
   const none = { slope: Number.NaN, intercept: Number.NaN, matched: 0 };
   if (n < limits.fitRows.value) return none;
-  for (const row of usable) {
-    sxx += (x[row] - sx / n) ** 2;
-    sxy += (x[row] - sx / n) * (y[row] - sy / n);
+  const [meanX, meanY] = [sx / n, sy / n];
+  for (let i = 0; i < n; i++) {
+    const dx = x[usable[i]] - meanX;
+    sxx += dx * dx;
+    sxy += dx * (y[usable[i]] - meanY);
   }
-  if (!(sxx > 0)) return throughPoint(x, y, cell, sx / n, sy / n, slack, clamp, sign);
+  if (!(sxx > 0)) return throughPoint(x, y, cell, meanX, meanY, slack, clamp, sign);
   const spread = Math.sqrt(sxx / n);
   let best: Line = none;
   const attempt = (slope: number, intercept: number) => {
@@ -140,9 +142,14 @@ function countOn(
   clamp: Clamp,
 ): number {
   let count = 0;
-  for (const row of cell) if (isOn(x[row], y[row], slope, intercept, slack, clamp)) count++;
+  for (let i = 0; i < cell.length; i++) if (isOn(x[cell[i]], y[cell[i]], slope, intercept, slack, clamp)) count++;
   return count;
 }
+
+const isFinitePair = (x: ArrayLike<number>, y: ArrayLike<number>, row: number) =>
+  Number.isFinite(x[row]) && Number.isFinite(y[row]);
+
+const isInside = (y: number, { low, high }: Clamp) => y > low && y < high;
 
 /** An extreme that several rows share is a clamp. */
 export function findClamp(y: ArrayLike<number>, rows: ArrayLike<number>): Clamp {

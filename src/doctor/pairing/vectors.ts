@@ -10,27 +10,37 @@ import { cellsOf, type Line } from './consensus.ts';
 
 /** The line of every row's cell. */
 export class LineOf {
-  private readonly lines: Line[] = [];
-  private readonly shares: number[] = [];
-  private readonly index: Int32Array;
+  /** Rows that have a line. */
+  rows = 0;
+  private readonly cells: { rows: Int32Array; line: Line }[] = [];
+  private index: Int32Array | null = null;
 
-  constructor(rows: number) {
-    this.index = new Int32Array(rows).fill(-1);
-  }
+  constructor(private readonly all: number) {}
 
   set(rows: Int32Array, line: Line): void {
-    for (const row of rows) this.index[row] = this.lines.length;
-    this.lines.push(line);
-    this.shares.push(line.matched / rows.length);
+    this.cells.push({ rows, line });
+    this.rows += rows.length;
   }
 
   /** How much of the row's cell lies on its line. */
   share(row: number): number {
-    return this.shares[this.index[row]] ?? 0;
+    const cell = this.cell(row);
+    return cell ? cell.line.matched / cell.rows.length : 0;
   }
 
   get(row: number): Line | undefined {
-    return this.lines[this.index[row]];
+    return this.cell(row)?.line;
+  }
+
+  private cell(row: number) {
+    if (!this.index) {
+      const index = new Int32Array(this.all).fill(-1);
+      this.cells.forEach(({ rows }, i) => {
+        for (const own of rows) index[own] = i;
+      });
+      this.index = index;
+    }
+    return this.cells[this.index[row]];
   }
 }
 

@@ -6,7 +6,7 @@ import { conventionRemark } from '../../conventions.ts';
 import { type Finding, figure, type Outcome, type Remark } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
-import { gather, rowsWhere } from '../../evidence/rows.ts';
+import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
@@ -71,7 +71,10 @@ class NormalisationPass implements Pass {
     const epoch = replays.column('epoch')!;
     const minibatch = replays.column('minibatch')!;
     const agent = samples?.column('agent');
-    const rows = rowsWhere(replays.rows, (i) => epoch[i] === 0 && weight?.[i] !== 0 && Number.isFinite(used[i]));
+    const found = new Int32Array(replays.rows);
+    let count = 0;
+    for (let i = 0; i < found.length; i++)
+      if (epoch[i] === 0 && !(weight && weight[i] === 0) && Number.isFinite(used[i])) found[count++] = i;
     const who = (row: number) => (agent && sample[row] < agent.length ? agent[sample[row]] : 0);
     const levels = [
       () => 0,
@@ -79,7 +82,7 @@ class NormalisationPass implements Pass {
       (row: number) => minibatch[row],
       (row: number) => withAgent(minibatch[row], who(row)),
     ];
-    for (const list of cellsOf(rows, (row) => (policy ? policy[row] : 0), fewestRows).lists) {
+    for (const list of cellsOf(found.subarray(0, count), (row) => (policy ? policy[row] : 0), fewestRows).lists) {
       const own = this.of(policy ? policy[list[0]] : 0);
       const values = gather(used, list);
       const whole = spread(values);

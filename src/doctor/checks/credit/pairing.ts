@@ -9,7 +9,7 @@ import { type CreditRule, findCreditRule } from '../../credit-rule.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent, withMinibatch } from '../../evidence/keys.ts';
-import { gather, rowsWhere } from '../../evidence/rows.ts';
+import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy } from '../../found.ts';
 import { limits } from '../../limits.ts';
@@ -93,6 +93,10 @@ class PairingPass implements Pass {
     const sample = iteration.replays!.column('sample')!;
     const identity = bestLevel(this.run, epoch, x, 1);
     if (!identity) return;
+    if (identity.share === 1) {
+      this.looked += identity.cell.rows;
+      return;
+    }
     const cells = new Map<number, { looked: number; wrong: number[] }>();
     let latest = Number.NaN;
     let cell = { looked: 0, wrong: [] as number[] };
@@ -136,8 +140,9 @@ class PairingPass implements Pass {
     const clamp = this.clamp(y, all);
     // A clamped advantage says its sign and no more; where most are, a line through them would be any line.
     const { low, high } = clamp;
-    const inside = rowsWhere(all.length, (i) => !(y[all[i]] >= high || y[all[i]] <= low));
-    const rows = inside.length === all.length ? all : inside.map((i) => all[i]);
+    let outside = 0;
+    for (let i = 0; i < all.length; i++) if (y[all[i]] >= high || y[all[i]] <= low) outside++;
+    const rows = outside === 0 ? all : all.filter((row) => !(y[row] >= high || y[row] <= low));
     const { std, mean, count } = spread(gather(y, rows));
     // A constant column carries no pairing; another check speaks of it.
     if (count < fewestRows || !(std > limits.rounding.value * Math.max(limits.smallScale.value, Math.abs(mean))))

@@ -7,7 +7,7 @@ import { conventionRemark } from '../../conventions.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
-import { gather, type Numbers, rowsWhere } from '../../evidence/rows.ts';
+import { gather, type Numbers } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
@@ -51,9 +51,14 @@ class RewardsPass implements Pass {
     const reward = iteration.folded ?? samples?.column('reward');
     const paid = samples?.column('env_reward');
     if (!samples || !chains || !reward || !paid) return;
-    const alike = (a: number, b: number) =>
-      Math.abs(a - b) <= limits.sameReward.value + limits.sameRewardRelative.value * Math.abs(b);
-    const wrong = rowsWhere(samples.rows, (i) => !alike(reward[i], paid[i]) && !Number.isNaN(reward[i] + paid[i]));
+    const [slack, relative] = [limits.sameReward.value, limits.sameRewardRelative.value];
+    const apart = new Int32Array(samples.rows);
+    let count = 0;
+    for (let i = 0; i < apart.length; i++) {
+      const same = Math.abs(reward[i] - paid[i]) <= slack + relative * Math.abs(paid[i]);
+      if (!same && !Number.isNaN(reward[i] + paid[i])) apart[count++] = i;
+    }
+    const wrong = apart.subarray(0, count);
     if (wrong.length === 0) {
       this.looked += samples.rows;
       return;
