@@ -10,6 +10,8 @@ export class Scores {
   readonly legal: Lists | null;
   readonly subset: Lists | null;
   readonly temperature: Numbers | null;
+  /** Masks of all rows; a row's own begins at `maskAt`. */
+  masks: Numbers | null;
 
   constructor(
     rows: Rows,
@@ -18,6 +20,7 @@ export class Scores {
   ) {
     this.logits = rows.list('logits');
     this.legal = rows.list('legal');
+    this.masks = this.legal?.values ?? null;
     this.subset = rows.list('subset');
     this.temperature = rows.column('temperature');
   }
@@ -40,10 +43,15 @@ export class Scores {
     return this.logits ? this.logits.values[this.logits.offsets[row] + candidate] : Number.NaN;
   }
 
-  isLegal(row: number, candidate: number): boolean {
+  /** -1 where the row has no mask. */
+  maskAt(row: number): number {
     const { legal } = this;
-    if (!legal || legal.offsets[row + 1] === legal.offsets[row]) return true;
-    return legal.values[legal.offsets[row] + candidate] === 1;
+    return !legal || legal.offsets[row + 1] === legal.offsets[row] ? -1 : legal.offsets[row];
+  }
+
+  isLegal(row: number, candidate: number): boolean {
+    const at = this.maskAt(row);
+    return at < 0 || this.masks![at + candidate] === 1;
   }
 
   /** Whether the two rows list the same ids in the same order. */
@@ -88,9 +96,13 @@ export class Distribution {
       this.buffer = localPolicyBuffer(2 * this.count);
     }
     const source = mask ?? scores;
+    const at = masked ? source.maskAt(mask ? maskRow : row) : -1;
+    const { masks } = source;
+    const values = scores.logits ? scores.logits.values : null;
+    const from = scores.logits ? scores.logits.offsets[row] : 0;
     for (let i = 0; i < this.count; i++) {
-      this.logits[i] = scores.logit(row, i);
-      this.legal[i] = !masked || source.isLegal(mask ? maskRow : row, i) ? 1 : 0;
+      this.logits[i] = values ? values[from + i] : Number.NaN;
+      this.legal[i] = at < 0 || masks![at + i] === 1 ? 1 : 0;
     }
     this.entropy = localPolicy(this.logits, null, this.legal, temperature, this.buffer, { count: this.count });
     return this;
@@ -100,6 +112,11 @@ export class Distribution {
     return candidate >= 0 && candidate < this.count
       ? this.buffer.logProbabilities[candidate]
       : Number.NEGATIVE_INFINITY;
+  }
+
+  /** Of every candidate. */
+  logps(): Float64Array {
+    return this.buffer.logProbabilities.slice(0, this.count);
   }
 
   probability(candidate: number): number {

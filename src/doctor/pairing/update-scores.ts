@@ -13,11 +13,12 @@ class MaskedBySamples extends Scores {
     private readonly sample: ArrayLike<number>,
   ) {
     super(iteration.replays!, usual);
+    this.masks = lender.masks;
   }
 
-  override isLegal(row: number, candidate: number): boolean {
+  override maskAt(row: number): number {
     const own = this.sample[row];
-    return this.lender.count(own) !== this.count(row) || this.lender.isLegal(own, candidate);
+    return this.lender.count(own) !== this.count(row) ? -1 : this.lender.maskAt(own);
   }
 }
 

@@ -64,7 +64,7 @@ class DrawnPass implements Pass {
       distribution.of(scores, row, scores.temperatureOf(row), true);
       // What was scored otherwise is the replay's to explain.
       if (!(Math.abs(distribution.logp(action[sample]) - old[sample]) <= limits.logp.value)) continue;
-      const logp = Float64Array.from({ length: distribution.count }, (_, i) => distribution.logp(i));
+      const logp = distribution.logps();
       own.choices.push({ iteration: iteration.number, logp, action: action[sample] });
       own.numbers += logp.length;
       if (own.numbers < budgets.drawnNumbers) continue;
