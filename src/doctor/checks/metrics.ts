@@ -5,6 +5,7 @@ import { type Check, confidence, type Pass } from '../check.ts';
 import { conventionRemark } from '../conventions.ts';
 import { type Finding, figure, type Outcome, type Remark } from '../diagnosis.ts';
 import type { Iteration } from '../evidence/iteration.ts';
+import { listOf } from '../evidence/keys.ts';
 import type { Run } from '../evidence/run.ts';
 import { reportedSteps, unmasked } from '../evidence/steps/reported-steps.ts';
 import { keyOf } from '../evidence/steps/step-key.ts';
@@ -12,7 +13,8 @@ import type { StepStat } from '../evidence/steps/step-stats.ts';
 import { ProofStore } from '../found.ts';
 import { limits } from '../limits.ts';
 import { resolution } from '../pairing/scoring.ts';
-import { MetricForm, type MetricOver, type MetricQuantity } from '../transforms/loss/metric-form.ts';
+import type { MetricForm } from '../transforms/loss/metric-form.ts';
+import { type Context, k1, type Metric, rightForms, table } from './metric-forms.ts';
 import { ReportedNorms } from './reported-norms.ts';
 import { RowEntropies } from './row-entropies.ts';
 
@@ -27,98 +29,6 @@ export const metrics: Check = {
   causes: ['kl-estimator-cancels', 'entropy-of-another-distribution', 'metric-misreported'],
   start: (run) => new MetricsPass(run),
 };
-
-type Pick = (stat: StepStat, context: Context) => number;
-
-interface Context {
-  first: StepStat;
-  last: StepStat;
-  epochLast: StepStat;
-  mean: (pick: (stat: StepStat) => number, epoch?: number) => number;
-}
-
-interface Metric {
-  column: string;
-  /** Forms that say what they claim to. */
-  right: Record<string, Pick>;
-  /** Forms that are known to mislead. */
-  wrong: readonly Form[];
-  /** Whether a step tells the forms apart. */
-  tells: (stat: StepStat, reported: number, noise: number) => boolean;
-  slack: (stat: StepStat, noise: number) => number;
-}
-
-const means = (name: string, pick: (stat: StepStat) => number): Record<string, Pick> => ({
-  [name]: pick,
-  [`${name}, mean of the epoch`]: (stat, context) => context.mean(pick, stat.epoch),
-  [`${name}, mean of the update`]: (_, context) => context.mean(pick),
-});
-
-/** Where gradients are accumulated over two passes, programs tell the mean of both passes' readings. */
-const byHalves = (name: string) => `${name}, mean of two halves`;
-/** A reading may be over all rows where the loss leaves some out. */
-const overAll = (name: string) => `${name}, over all rows`;
-
-type Form = [MetricForm, Pick];
-const form = (quantity: MetricQuantity, pick: Pick, over?: MetricOver): Form => [new MetricForm(quantity, over), pick];
-
-const edges = (quantity: MetricQuantity, pick: (stat: StepStat) => number): Form[] => [
-  form(quantity, (_, context) => pick(context.last), 'last-minibatch'),
-  form(quantity, (_, context) => pick(context.epochLast), 'last-minibatch-of-epoch'),
-  form(quantity, (_, context) => pick(context.first), 'first-step'),
-];
-
-const k1 = new MetricForm('k1');
-
-const table: readonly Metric[] = [
-  {
-    column: 'approx_kl',
-    right: {
-      ...means('k3', (stat) => stat.k3),
-      ...means('k2', (stat) => stat.k2),
-      ...means('k1', (stat) => stat.k1),
-      ...means('k3 after the step', (stat) => stat.after3),
-      ...means('k2 after the step', (stat) => stat.after2),
-      ...means('k1 after the step', (stat) => stat.after1),
-    },
-    wrong: [
-      ...edges('k3', (stat) => stat.k3),
-      ...edges('k2', (stat) => stat.k2),
-      form('half-k2', (stat) => stat.k2 / 2),
-      form('doubled-k2', (stat) => stat.k2 * 2),
-      form('doubled-k3', (stat) => stat.k3 * 2),
-      form('negated-k1', (stat) => -stat.k1),
-      form('k3', (stat) => stat.k3 * stat.weight, 'sum'),
-    ],
-    tells: (stat, _, noise) => !stat.before && stat.k2 > limits.klVisible.value * noise,
-    slack: (_, noise) => noise,
-  },
-  {
-    column: 'clip_fraction',
-    right: {
-      ...means('share outside the clip range', (stat) => stat.clipFraction),
-      ...means('share on which the clip binds', (stat) => stat.clipBinding),
-    },
-    wrong: edges('clip-fraction', (stat) => stat.clipFraction),
-    // A clip that a schedule ended at 0 cuts what rounding moves.
-    tells: (stat, reported) =>
-      !stat.before && Math.sqrt(2 * stat.k2) > limits.movedRows.value && (stat.clipFraction > 0 || reported > 0),
-    slack: (stat) => limits.clipRows.value / stat.rows,
-  },
-  {
-    column: 'entropy',
-    right: means('entropy', (stat) => stat.entropy),
-    wrong: [
-      ...edges('entropy', (stat) => stat.entropy),
-      form('entropy-in-bits', (stat) => stat.entropy / Math.LN2),
-      form('log-count', (stat) => stat.logCount),
-      form('negated-entropy', (stat) => -stat.entropy),
-      form('entropy', (stat) => stat.entropy * stat.weight, 'sum'),
-    ],
-    tells: (stat) => stat.entropy > limits.entropyVisible.value,
-    slack: () => limits.entropySlack.value,
-  },
-];
 
 /** What rounding may add to a KL: a few of the steps in which a ratio near 1, or a log-probability as it was kept, can be told. */
 function klNoise({ replays, samples }: Iteration): number {
@@ -203,21 +113,26 @@ class MetricsPass implements Pass {
     const tally = this.tallies.get(key) ?? new Tally(metric.column, policy);
     this.tallies.set(key, tally);
     const stats = steps.map(({ stat }) => stat);
-    const mean = (pick: (stat: StepStat) => number, epoch?: number) => {
+    const known = new Map<(stat: StepStat) => number, number[]>();
+    const mean = (pick: (stat: StepStat) => number, epoch = -1) => {
+      const found = listOf(known, pick);
+      if (found[epoch + 1] !== undefined) return found[epoch + 1];
       let [sum, weight] = [0, 0];
       for (const stat of stats) {
-        if (epoch !== undefined && stat.epoch !== epoch) continue;
+        if (epoch >= 0 && stat.epoch !== epoch) continue;
         sum += stat.weight * pick(stat);
         weight += stat.weight;
       }
-      return sum / weight;
+      found[epoch + 1] = sum / weight;
+      return found[epoch + 1];
     };
     const noise = klNoise(iteration);
+    const forms = rightForms.get(metric)!;
     for (const { row, stat } of steps) {
       const value = reported[row];
       if (!Number.isFinite(value) || stat.rows < limits.fewestSteps.value || !metric.tells(stat, value, noise))
         continue;
-      const epochLast = stats.filter(({ epoch }) => epoch === stat.epoch).at(-1)!;
+      const epochLast = stats.findLast(({ epoch }) => epoch === stat.epoch)!;
       const context: Context = { first: stats[0], last: stats.at(-1)!, epochLast, mean };
       const close = (other: number) =>
         Math.abs(value - other) <= metric.slack(stat, noise) + limits.metric.value * Math.abs(other);
@@ -225,7 +140,7 @@ class MetricsPass implements Pass {
       const half = () => iteration.halves.get(keyOf(stat)) ?? stat;
       let right = false;
       let honest = Number.NaN;
-      for (const [name, pick] of Object.entries(metric.right)) {
+      for (const { name, halves, all, pick } of forms) {
         const recomputed = pick(stat, context);
         if (Number.isNaN(honest)) honest = recomputed;
         if (close(recomputed)) {
@@ -235,10 +150,10 @@ class MetricsPass implements Pass {
         tally.miss(name, iteration.number, stat.rows, value, recomputed);
         const halved = pick(half(), context);
         if (close(halved)) right = true;
-        else tally.miss(byHalves(name), iteration.number, stat.rows, value, halved);
+        else tally.miss(halves, iteration.number, stat.rows, value, halved);
         const whole = pick(unmasked(iteration, stat) ?? stat, context);
         if (close(whole)) right = true;
-        else tally.miss(overAll(name), iteration.number, stat.rows, value, whole);
+        else tally.miss(all, iteration.number, stat.rows, value, whole);
       }
       if (metric.column === 'approx_kl') this.cancels(iteration, stat, value);
       if (right) continue;
@@ -282,11 +197,11 @@ class MetricsPass implements Pass {
     const findings: Finding[] = [];
     for (const [name, tally] of this.tallies) {
       const { column, steps } = tally;
-      const forms = Object.keys(table.find((metric) => metric.column === column)!.right);
+      const forms = rightForms.get(table.find((metric) => metric.column === column)!)!;
       const { wrong, onset, rows, reported, recomputed } = tally.best([
-        ...forms,
-        ...forms.map(byHalves),
-        ...forms.map(overAll),
+        ...forms.map(({ name }) => name),
+        ...forms.map(({ halves }) => halves),
+        ...forms.map(({ all }) => all),
       ]);
       measured[`${name}: steps`] = steps;
       measured[`${name}: disagreeing`] = wrong;
