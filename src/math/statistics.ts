@@ -69,6 +69,22 @@ export class Pairs {
     this.xy += dx * (y - this.meanY);
   }
 
+  /** The first so many of two lists, one pair after the other; sums are kept in variables of their own meanwhile. */
+  addAll(x: Float64Array, y: Float64Array, pairs: number): void {
+    let { count, meanX, meanY, xx, yy, xy } = this;
+    for (let i = 0; i < pairs; i++) {
+      const share = 1 / ++count;
+      const dx = x[i] - meanX;
+      const dy = y[i] - meanY;
+      meanX += dx * share;
+      meanY += dy * share;
+      xx += dx * (x[i] - meanX);
+      yy += dy * (y[i] - meanY);
+      xy += dx * (y[i] - meanY);
+    }
+    Object.assign(this, { count, meanX, meanY, xx, yy, xy });
+  }
+
   /** Pearson's correlation; NaN where either side does not vary. */
   get correlation(): number {
     return this.xx > 0 && this.yy > 0 ? this.xy / Math.sqrt(this.xx * this.yy) : Number.NaN;

@@ -4,7 +4,7 @@ import { limits } from '../../limits.ts';
 import type { Iteration } from '../iteration.ts';
 import type { Numbers } from '../rows.ts';
 import { stepKey } from './step-key.ts';
-import { narrowness, Sums } from './step-sums.ts';
+import { narrowness, PairList, Sums } from './step-sums.ts';
 
 export interface StepStat {
   policy: number;
@@ -169,10 +169,13 @@ function grownBy(x: number): number {
   return x * (1 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x / 5040))))));
 }
 
+const [ratioList, changeList] = [new PairList(), new PairList()];
+
 /** The doctor's longest loop, so sums are kept in variables of their own. */
 function addRows(step: Sums, columns: Columns, from: number, to: number, clip: number): void {
   const { own, sample, fresh, used, stored, weight, advantage, credit, entropy, after, logCount } = columns;
-  const { before, ratioPairs, changePairs } = step;
+  const { before } = step;
+  const [ratios, changes] = [ratioList.begin(to - from), changeList.begin(to - from)];
   let rows = 0;
   let total = 0;
   let k1 = 0;
@@ -223,9 +226,9 @@ function addRows(step: Sums, columns: Columns, from: number, to: number, clip: n
       if (a > 0) positive += w * a;
       else negative += w * a;
       if ((a > 0 && ratio > 1 + clip) || (a < 0 && ratio < 1 - clip)) binding += w;
-      if (Number.isFinite(log) && Number.isFinite(a)) ratioPairs.add(log, a);
+      ratios.put(log, a);
     }
-    if (credit && here && Number.isFinite(log + credit[sample[i]])) ratioPairs.add(log, credit[sample[i]]);
+    if (credit && here) ratios.put(log, credit[sample[i]]);
     if (entropy) entropies += w * entropy[i];
     if (logCount && here) counts += w * logCount[sample[i]];
     // A probability is at most 1, so hardly a row needs it to be seen not to have moved farthest.
@@ -244,9 +247,10 @@ function addRows(step: Sums, columns: Columns, from: number, to: number, clip: n
       const moved = Math.exp(old) * Math.abs(grownAfter - grown);
       if (moved > largest) largest = moved;
     }
-    const change = after[i] - fresh[i];
-    if (advantage && Number.isFinite(change) && Number.isFinite(advantage[i])) changePairs.add(change, advantage[i]);
+    if (advantage) changes.put(after[i] - fresh[i], advantage[i]);
   }
+  ratios.end(step.ratioPairs);
+  changes.end(step.changePairs);
   step.rows += rows;
   step.weight += total;
   step.k1 += k1;

@@ -57,6 +57,31 @@ export class Sums {
   }
 }
 
+/** Pairs on their way to their sums, which are made in one go. */
+export class PairList {
+  private x = new Float64Array(0);
+  private y = new Float64Array(0);
+  private count = 0;
+
+  /** Empty, with room for so many. */
+  begin(room: number): this {
+    if (this.x.length < room) [this.x, this.y] = [new Float64Array(room), new Float64Array(room)];
+    this.count = 0;
+    return this;
+  }
+
+  /** Unless either is not finite. */
+  put(x: number, y: number): void {
+    if (!Number.isFinite(x) || !Number.isFinite(y)) return;
+    this.x[this.count] = x;
+    this.y[this.count++] = y;
+  }
+
+  end(into: Pairs): void {
+    into.addAll(this.x, this.y, this.count);
+  }
+}
+
 const weighed = [
   'weight',
   ...(['k1', 'k2', 'k3', 'beyond', 'binding', 'smaller', 'larger', 'loss', 'unclipped', 'plain'] as const),
