@@ -144,31 +144,48 @@ class CreditPass implements Pass {
     this.narrow ||= creditGrain(iteration) > 0;
     if (this.run.setting('truncation_bootstraps') === false)
       for (const flag of iteration.samples!.column('truncated') ?? []) if (flag === 1) this.limited++;
-    const agent = iteration.samples!.column('agent')!;
     // Nobody learns from the credit of a row that enters no loss: a step that only resets may be given none.
     const { leftOut } = iteration;
+    const gap = new Float64Array(truth.length);
+    let [known, off] = [0, 0];
+    for (let i = 0; i < gap.length; i++) {
+      gap[i] = leftOut && leftOut[i] === 1 ? Number.NaN : Math.abs(truth[i] - recorded[i]);
+      if (!Number.isFinite(gap[i])) continue;
+      known++;
+      if (gap[i] > slack) off++;
+    }
+    this.looked += known;
+    if (off > 0) this.compare(iteration, gap, truth, recorded, slack);
+    this.earlier = truth;
+  }
+
+  /** Rows whose gap is too wide, agent by agent. */
+  private compare(
+    iteration: Iteration,
+    gap: Float64Array,
+    truth: Float64Array,
+    recorded: ArrayLike<number>,
+    slack: number,
+  ): void {
+    const agent = iteration.samples!.column('agent')!;
     const cells = new Map<number, { looked: number; wrong: number[] }>();
-    for (let i = 0; i < truth.length; i++) {
-      const gap = Math.abs(truth[i] - recorded[i]);
-      if (!Number.isFinite(gap) || leftOut?.[i] === 1) continue;
+    for (let i = 0; i < gap.length; i++) {
+      if (!Number.isFinite(gap[i])) continue;
       const cell = cells.get(agent[i]) ?? { looked: 0, wrong: [] };
       cells.set(agent[i], cell);
       cell.looked++;
-      if (gap > slack) cell.wrong.push(i);
+      if (gap[i] > slack) cell.wrong.push(i);
     }
     const rows: number[] = [];
     for (const { looked, wrong } of cells.values()) {
-      this.looked += looked;
       this.disagreeing += wrong.length;
       // Ends are rare, so a moved end may touch few rows; what is exact needs no large share.
       if (wrong.length >= Math.min(noticedShare * looked, fewestRows)) for (const row of wrong) rows.push(row);
     }
     this.noticed += rows.length;
-    if (rows.length > 0 && this.searched < budgets.searches) {
-      this.searched++;
-      this.explain(iteration, rows, truth, recorded, slack);
-    }
-    this.earlier = truth;
+    if (rows.length === 0 || this.searched >= budgets.searches) return;
+    this.searched++;
+    this.explain(iteration, rows, truth, recorded, slack);
   }
 
   private explain(

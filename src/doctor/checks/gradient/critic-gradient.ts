@@ -35,18 +35,13 @@ const pulls = [(error: number) => error, (error: number) => Math.max(-1, Math.mi
 const slopes = [1, 2];
 const slack = limits.lossRelative.value;
 
-interface Row {
-  error: number;
-  weight: number;
-  /** What an advantage that carries gradients adds: the log-probability, or the ratio that its loss takes. */
-  plain: number;
-  ratio: number;
-}
+/** Columns over a step's rows; `plain` and `ratio` are what an advantage that carries gradients adds: the log-probability, or the ratio that its loss takes. */
+type StepRows = Record<'error' | 'weight' | 'plain' | 'ratio', number[]>;
 
 interface Step {
   norm: number;
   scale: number;
-  rows: Row[];
+  rows: StepRows;
   /** The gradient itself, where the derivatives by predictions were recorded. */
   sum: number;
   /** No other step lies between the one before in the list and this. */
@@ -106,7 +101,8 @@ class CriticPass implements Pass {
       const follows = before === undefined ? joined && own.length > 0 && place === 0 : place === before + 1;
       ends.set(tensor[i], place);
       const scale = scales.of(key) ?? Number.NaN;
-      const step = { norm: gradient[i], scale, rows: [], sum: Number.NaN, follows, carries: true };
+      const rows: StepRows = { error: [], weight: [], plain: [], ratio: [] };
+      const step = { norm: gradient[i], scale, rows, sum: Number.NaN, follows, carries: true };
       listOf(found, coef ? tensor[i] : key).push(step);
       own.push(step);
     }
@@ -143,7 +139,10 @@ class CriticPass implements Pass {
         ? Math.abs(advantage[i] + error) <= near * (1 + Math.abs(value[i]) + Math.abs(target[i]))
         : false;
       for (const step of steps) {
-        step.rows.push({ error, weight, plain: fresh[i], ratio });
+        step.rows.error.push(error);
+        step.rows.weight.push(weight);
+        step.rows.plain.push(fresh[i]);
+        step.rows.ratio.push(ratio);
         step.carries &&= carries;
       }
     }
@@ -179,7 +178,8 @@ class CriticPass implements Pass {
       // Where most were clipped and their length before is not known, few steps tell: enough to doubt, not to name.
       const doubt = fits < limits.fewestSteps.value;
       const steps = this.steps.get(wrong.read.tensor)!;
-      if (doubt) doubted += Math.round((fits * steps.reduce((sum, { rows }) => sum + rows.length, 0)) / steps.length);
+      if (doubt)
+        doubted += Math.round((fits * steps.reduce((sum, { rows }) => sum + rows.error.length, 0)) / steps.length);
       const transform = transforms[wrong.kind];
       findings.push({
         cause: wrong.kind === 'added' ? 'gradients-accumulate' : 'loss-formula-differs',
@@ -247,7 +247,7 @@ class CriticPass implements Pass {
     const weights = Number.isFinite(declared) ? [declared] : budgets.valueWeights;
     return pulls.flatMap((pull) =>
       (summed ? [1] : [1, 2]).flatMap((parts) => {
-        const own = steps.map(({ rows }) => averaged(rows, ({ error }) => pull(error), summed, parts));
+        const own = steps.map(({ rows }) => averaged(rows.error.map(pull), rows.weight, summed, parts));
         return weights.flatMap((weight) =>
           slopes.map((slope) =>
             read(
@@ -285,14 +285,14 @@ function placesOf({ steps }: Iteration): Map<number, number> {
 }
 
 /** The mean of some rows, their sum, or the mean of two halves' means where gradients are gathered over two passes. */
-function averaged(rows: readonly Row[], of: (row: Row) => number, summed: boolean, parts: number): number {
-  const size = Math.ceil(rows.length / parts);
+function averaged(values: readonly number[], weight: readonly number[], summed: boolean, parts: number): number {
+  const size = Math.ceil(values.length / parts);
   let mean = 0;
-  for (let from = 0; from < rows.length; from += size) {
+  for (let from = 0; from < values.length; from += size) {
     let [sum, total] = [0, 0];
-    for (let i = from; i < Math.min(rows.length, from + size); i++) {
-      sum += rows[i].weight * of(rows[i]);
-      total += rows[i].weight;
+    for (let i = from; i < Math.min(values.length, from + size); i++) {
+      sum += weight[i] * values[i];
+      total += weight[i];
     }
     mean += sum / (summed ? 1 : total * parts);
   }
@@ -322,8 +322,8 @@ function read(tensor: number, steps: readonly Step[], own: readonly number[], su
       own: [own[i]],
       // The sign of the gradient before is not recorded.
       added: follows ? [own[i] + before, own[i] - before] : [],
-      plain: carries && rows.length > 0 ? [own[i] + averaged(rows, (row) => row.plain, summed, 1)] : [],
-      ratio: carries && rows.length > 0 ? [own[i] + averaged(rows, (row) => row.ratio, summed, 1)] : [],
+      plain: carries && rows.error.length > 0 ? [own[i] + averaged(rows.plain, rows.weight, summed, 1)] : [],
+      ratio: carries && rows.error.length > 0 ? [own[i] + averaged(rows.ratio, rows.weight, summed, 1)] : [],
     };
     const noise = limits.valueFormula.value * scale * (before + Math.abs(own[i]));
     const fits = (value: number) => Math.abs(norm - value) <= slack * value + noise;

@@ -46,6 +46,7 @@ class OldLogpPass implements Pass {
     const [exact, related] = [limits.replayExact.value, limits.replayRelated.value];
     let latest = -1;
     let own = { moved: 0, following: 0 };
+    let [moved, begun] = [0, 0];
     for (let i = 0; i < replays.rows; i++) {
       if (before[i] === 1 || here[i] === 0 || (weight && weight[i] === 0) || Number.isNaN(used[i])) continue;
       const gap = Math.abs(fresh[i] - stored[sample[i]]);
@@ -57,17 +58,19 @@ class OldLogpPass implements Pass {
         this.agents.set(who, own);
       }
       const begins = epoch[i] > 0 && minibatch[i] === 0;
-      if (begins) this.passes.moved++;
+      if (begins) begun++;
       own.moved++;
-      this.moved++;
+      moved++;
       if (Math.abs(fresh[i] - used[i]) > Math.min(exact, related * gap)) continue;
       if (begins) this.passes.following++;
       own.following++;
-      this.following++;
-      this.onset = Math.min(this.onset, iteration.number);
       following.push(i);
     }
+    this.moved += moved;
+    this.passes.moved += begun;
+    this.following += following.length;
     if (following.length === 0) return;
+    this.onset = Math.min(this.onset, iteration.number);
     const kept = gather(stored, gather(sample, following));
     this.proof.rows(iteration.number, gather(used, following), kept, gather(fresh, following));
   }
