@@ -14,15 +14,24 @@ export function allFinite(values: { readonly [index: number]: number }, from: nu
   return a + b + c + d === 0;
 }
 
+/** All bits but the sign. */
+const own = 0x7fffffff;
+
 /** The largest absolute value; NaN where any is. Bits without the sign are in the order of the numbers, infinity and then NaN last. */
 export function magnitude(values: Float32Array): number {
   const bits = new Int32Array(values.buffer, values.byteOffset, values.length);
   const largest = new Int32Array(1);
-  let most = 0;
-  for (let i = 0; i < bits.length; i++) {
-    const own = bits[i] & 0x7fffffff;
-    if (own > most) most = own;
+  // Four at a time, which do not wait for one another.
+  let [a, b, c, d] = [0, 0, 0, 0];
+  let i = 0;
+  for (; i + 3 < bits.length; i += 4) {
+    const [p, q, r, s] = [bits[i] & own, bits[i + 1] & own, bits[i + 2] & own, bits[i + 3] & own];
+    if (p > a) a = p;
+    if (q > b) b = q;
+    if (r > c) c = r;
+    if (s > d) d = s;
   }
-  largest[0] = most;
+  for (; i < bits.length; i++) if ((bits[i] & own) > a) a = bits[i] & own;
+  largest[0] = Math.max(a, b, c, d);
   return new Float32Array(largest.buffer)[0];
 }

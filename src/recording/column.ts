@@ -21,6 +21,8 @@ export interface NumberColumn {
   values: Values;
   /** Present where the column is ragged: rows + 1 entries, from 0 to the number of values. */
   offsets?: Offsets;
+  /** The largest absolute value in single precision, once somebody has looked; NaN where any is. */
+  largest?: number;
 }
 
 export interface TextColumn {

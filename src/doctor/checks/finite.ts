@@ -1,6 +1,5 @@
 /** Where NaN or infinity first appears. NaN may mean "not known": it counts where nearly all of the column is known, and in a column that would have been left out if it were not known. */
 
-import { magnitude } from '../../math/finite.ts';
 import { absurdLogp, type Check, confidence, type Pass } from '../check.ts';
 import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../evidence/iteration.ts';
@@ -165,7 +164,7 @@ class FinitePass implements Pass {
     if (rows.table === 'steps' || rows.table === 'tensors') return this.steps(rows, watched, values, iteration);
     const told = this.tally(name, watched);
     const most = column.endsWith('logp') ? absurdLogp : Number.MAX_VALUE;
-    if (allWithin(values, most)) {
+    if (allWithin(rows, column, values, most)) {
       told.known += values.length;
       told.gaps += told.open;
       told.open = 0;
@@ -212,7 +211,7 @@ class FinitePass implements Pass {
     if (!list) return 0;
     const { values, offsets } = list;
     this.looked += values.length;
-    if (allWithin(values, Number.MAX_VALUE)) {
+    if (allWithin(rows, watched.column, values, Number.MAX_VALUE)) {
       if (watched.column === 'logits') this.tally(watched.name, watched).known += rows.rows;
       return 0;
     }
@@ -292,8 +291,9 @@ function evidence({ known, gaps, open, shared, any }: Told, mark: string, ever: 
 }
 
 /** The quick look at a column: nearly always all of it is finite. */
-function allWithin(values: Numbers, most: number): boolean {
-  if (values instanceof Float32Array) return magnitude(values) <= most;
+function allWithin(rows: Rows, column: string, values: Numbers, most: number): boolean {
+  const largest = rows.largest(column);
+  if (largest !== null) return largest <= most;
   if (most === Number.MAX_VALUE && !(values instanceof Float64Array)) return true;
   for (let i = 0; i < values.length; i++) if (!(Math.abs(values[i]) <= most)) return false;
   return true;

@@ -1,4 +1,5 @@
 /** One iteration's part of a table, with columns in the form that loops want. A column in which nothing is known counts as missing. */
+import { magnitude } from '../../math/finite.ts';
 import type { Chunk, NumberColumn, Values } from '../../recording/column.ts';
 import { grainOf } from './grain.ts';
 
@@ -68,6 +69,12 @@ export class Rows {
     return column && (column.kind as string) !== 'text' && !column.offsets ? plain(column.values) : null;
   }
 
+  /** The largest absolute value of a column or of its lists, NaN where any is; null where it is not in single precision. */
+  largest(name: string): number | null {
+    const column = this.raw(name);
+    return column && largestOf(column);
+  }
+
   list(name: string): Lists | null {
     const kept = this.ragged.get(name);
     if (kept !== undefined) return kept;
@@ -108,6 +115,13 @@ export class Rows {
     const column = this.chunk.columns.get(name);
     return column?.kind === 'text' ? column.values : null;
   }
+}
+
+/** Looked for once, wherever the column is first asked. */
+export function largestOf(column: NumberColumn): number | null {
+  if (!(column.values instanceof Float32Array)) return null;
+  column.largest ??= magnitude(column.values);
+  return column.largest;
 }
 
 /** Numbers of the wanted rows. */
