@@ -1,7 +1,10 @@
 /** A thread that reads a recording ahead of the checks: files are unpacked, columns decoded and rows judged while the checks look at the iteration before. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { arraysOf } from '../../doctor/evidence/reading/ahead.ts';
 import { type ReadingOptions, read } from '../../doctor/evidence/reading/judged.ts';
+import { lookAhead } from '../../doctor/evidence/reading/look-ahead.ts';
 import type { Slice } from '../../doctor/evidence/reading/stream.ts';
+import { Run } from '../../doctor/evidence/run.ts';
 import { type Spoken, speak } from '../../language/language.ts';
 import { BadInput, type Place } from '../../recording/bad-input.ts';
 import type { Values } from '../../recording/column.ts';
@@ -22,11 +25,12 @@ export type ReaderNews =
   | { kind: 'problems'; problems: readonly string[] }
   | { kind: 'bad'; what: string; place: Place };
 
-/** So many iterations are read ahead; each takes memory until the checks have seen it. */
-const ahead = 2;
+/** So much is read ahead: two iterations, and more up to so many bytes. A file holds several, and while it is unpacked the checks must not run out of them. */
+const fewestAhead = 2;
+const bytesAhead = 2 ** 26;
 
 /** Buffers that belong to nobody else change hands; what is a part of one is copied. */
-function handOver({ number, last, chunks }: Slice): [Omit<Slice, 'tables'>, ArrayBuffer[]] {
+function handOver({ number, last, chunks, ahead }: Slice): [Omit<Slice, 'tables'>, ArrayBuffer[]] {
   const buffers = new Set<ArrayBuffer>();
   const own = <T extends Values>(part: T): T => {
     const whole = part.byteLength === part.buffer.byteLength ? part : (part.slice() as T);
@@ -40,25 +44,31 @@ function handOver({ number, last, chunks }: Slice): [Omit<Slice, 'tables'>, Arra
       if (column.offsets) column.offsets = own(column.offsets);
     }
   }
-  return [{ number, last, chunks }, [...buffers]];
+  for (const array of ahead ? arraysOf(ahead) : []) buffers.add(array.buffer as ArrayBuffer);
+  return [{ number, last, chunks, ahead }, [...buffers]];
 }
 
 async function work({ path, open, settings, reading, language }: ReaderOrder): Promise<void> {
   const port = parentPort!;
   speak(language);
-  let room = ahead;
+  /** Bytes of the iterations that the checks have not seen yet. */
+  const waiting: number[] = [];
+  const full = () => waiting.length >= fewestAhead && waiting.reduce((sum, own) => sum + own, 0) > bytesAhead;
   let wake = () => {};
   port.on('message', () => {
-    room++;
+    waiting.shift();
     wake();
   });
   const tell = (news: ReaderNews, transfer: ArrayBuffer[] = []) => port.postMessage(news, transfer);
   try {
-    const { slices, problems } = read((await openRecording(path, open)).declaring(settings), reading);
+    const recording = (await openRecording(path, open)).declaring(settings);
+    const { slices, problems } = read(recording, reading);
+    const run = new Run(recording.manifest);
     for await (const slice of slices) {
-      while (room === 0) await new Promise<void>((done) => (wake = done));
-      room--;
+      slice.ahead = lookAhead(run, slice);
+      while (full()) await new Promise<void>((done) => (wake = done));
       const [own, buffers] = handOver(slice);
+      waiting.push(buffers.reduce((sum, { byteLength }) => sum + byteLength, 0));
       tell({ kind: 'slice', slice: own }, buffers);
     }
     tell({ kind: 'problems', problems: await problems() });

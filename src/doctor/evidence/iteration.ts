@@ -13,10 +13,12 @@ import { budgets } from '../budgets.ts';
 import { clipsInUse } from './clip-in-use.ts';
 import { unfolded } from './folded-rewards.ts';
 import { givenCredit, leftOut } from './left-out.ts';
+import { type Ahead, statsOf } from './reading/ahead.ts';
 import type { Slice } from './reading/stream.ts';
 import { markedBy, type Numbers, type Rows } from './rows.ts';
 import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';
+import { logCounts } from './steps/log-counts.ts';
 import { policyOfStep, stepKey, stride } from './steps/step-key.ts';
 import { declaredClip, type StepStat, type StepStats, stepStats } from './steps/step-stats.ts';
 
@@ -41,6 +43,7 @@ export class Iteration {
   private keptFolded: { reward: Numbers | null } | null = null;
   private keptPairs: Map<number, number[]> | null = null;
   private keptStats: StepStats | null = null;
+  private ahead: Ahead | null = null;
   private keptUnweighed: Map<number, StepStat> | null | undefined;
   private keptHalves: Map<number, StepStat> | null = null;
   /** Per policy, the clip range in use where a schedule moved it away from the declared one. */
@@ -61,6 +64,7 @@ export class Iteration {
     this.copies = slice.tables.copies ?? null;
     this.steps = slice.tables.steps ?? null;
     this.tensors = slice.tables.tensors ?? null;
+    if (slice.ahead) this.adopt(slice.ahead);
     const all = [this.samples, this.responses, this.replays, this.targets, this.copies, this.steps, this.tensors];
     for (const rows of all) {
       for (const name of rows?.known() ?? []) run.seen.add(`${rows!.table}.${name}`);
@@ -72,23 +76,32 @@ export class Iteration {
       if (agent[i] >= run.agentCount && agent[i] < budgets.agentNumbers) run.agentCount = agent[i] + 1;
   }
 
+  /** Takes what was computed of the same rows where they were read. */
+  private adopt(ahead: Ahead): void {
+    this.ahead = ahead;
+    this.keptOwn = ahead.own;
+    this.keptBefore = ahead.before;
+    this.keptLogCount = ahead.logCount;
+  }
+
   /** Takes the policies' own logits in place of those that were not recorded. */
   adoptLogits(lists: readonly ArrayLike<number>[]): void {
     this.samples = this.samples!.withLists('logits', lists);
+    [this.ahead, this.keptLogCount] = [null, undefined];
     this.run.seen.add('samples.logits');
   }
 
   /** Goes by these rows in place of those that `sample` points at. Asked before anything else is computed. */
   renumber(sample: Int32Array): void {
     this.replays = this.replays!.withNumbers('sample', sample);
-    this.keptOwn = null;
-    this.keptFirst = null;
+    [this.ahead, this.keptOwn, this.keptFirst] = [null, null, null];
   }
 
   /** Goes by these columns in place of those that were recorded. Asked before the checks look. */
   replaceSamples(columns: Record<string, ArrayLike<number>>): void {
     for (const [name, values] of Object.entries(columns)) this.samples = this.samples!.withNumbers(name, values);
     [this.keptChains, this.keptCredit, this.keptFolded, this.keptPairs] = [undefined, undefined, null, null];
+    this.ahead = null;
     this.flows.clear();
   }
 
@@ -103,6 +116,7 @@ export class Iteration {
   }
 
   private get bothStats(): StepStats {
+    if (!this.keptStats && this.ahead) [this.keptStats, this.clips] = [statsOf(this.ahead), this.ahead.clips];
     if (!this.keptStats) {
       const declared = stepStats(this);
       this.clips = clipsInUse(this, declared);
@@ -133,26 +147,8 @@ export class Iteration {
 
   /** Per sample, the logarithm of how many candidates could be chosen. */
   get logCount(): Float64Array | null {
-    if (this.keptLogCount !== undefined) return this.keptLogCount;
-    const { samples } = this;
-    const legal = samples?.list('legal');
-    const lists = legal ?? samples?.list('logits') ?? samples?.list('subset');
-    const count = samples?.column('num_actions');
-    this.keptLogCount = null;
-    if (!samples || (!lists && !count)) return null;
-    const out = new Float64Array(samples.rows);
-    let [before, logarithm] = [1, 0];
-    for (let i = 0; i < out.length; i++) {
-      let choices = count ? count[i] : lists!.offsets[i + 1] - lists!.offsets[i];
-      if (legal && legal.offsets[i + 1] > legal.offsets[i]) {
-        choices = 0;
-        for (let k = legal.offsets[i]; k < legal.offsets[i + 1]; k++) if (legal.values[k] === 1) choices++;
-      }
-      if (choices !== before) [before, logarithm] = [choices, Math.log(Math.max(1, choices))];
-      out[i] = logarithm;
-    }
-    this.keptLogCount = out;
-    return out;
+    if (this.keptLogCount === undefined) this.keptLogCount = this.samples && logCounts(this.samples);
+    return this.keptLogCount;
   }
 
   get chains(): Chains | null {

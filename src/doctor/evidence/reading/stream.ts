@@ -6,6 +6,7 @@ import { columnSpec, tableSpec } from '../../../recording/columns.ts';
 import { concatenate } from '../../../recording/concatenate.ts';
 import type { Recording } from '../../../recording/recording.ts';
 import { Rows } from '../rows.ts';
+import type { Ahead } from './ahead.ts';
 
 export const streamed = ['samples', 'responses', 'replays', 'targets', 'copies', 'steps', 'tensors'] as const;
 
@@ -18,6 +19,8 @@ export interface Slice {
   tables: Partial<Record<StreamedTable, Rows>>;
   /** The same rows as they were read. */
   chunks: Partial<Record<StreamedTable, Chunk>>;
+  /** What was computed of them where they were read. */
+  ahead?: Ahead;
 }
 
 /** What a policy is run on: the widest columns. */
