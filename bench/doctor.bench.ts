@@ -11,6 +11,7 @@ import type { Chunk, Column } from '../src/recording/column.ts';
 import { createRecording, openRecording } from '../src/recording/node.ts';
 import type { Recording } from '../src/recording/recording.ts';
 import { Trainer } from '../src/training/trainer.ts';
+import { onePass } from './one-pass.ts';
 import { type Figure, figure, interleaved, output, peakMemory } from './support.ts';
 
 /** `hundred-million` is measured only where it is asked for: it fills 30 GB of disk for some minutes. */
@@ -87,10 +88,12 @@ async function beside(say: (line: string) => void, run: string, rounds: number):
     await work();
     clock[what] = Math.min(clock[what], (performance.now() - begun) / 1e3);
   };
-  const [reading, diagnosing] = await interleaved(rounds, [
+  let gap = Number.NaN;
+  const [reading, diagnosing, , passing] = await interleaved(rounds, [
     () => processorTime(() => timed('reading', async () => (rows = await readAll(await openRecording(run))))),
     () => processorTime(async () => (verdict = (await diagnose(await openRecording(run))).verdict)),
     () => processorTime(() => timed('diagnosing', () => inThread(run))),
+    () => processorTime(async () => (gap = await onePass(await openRecording(run)))),
   ]);
   const what = `diagnosis of ${rows} rows with replays, over reading its columns, in processor time`;
   return [
@@ -98,6 +101,13 @@ async function beside(say: (line: string) => void, run: string, rounds: number):
     figure('the same with a thread that reads ahead, by the clock', clock.diagnosing / clock.reading, 'x', {
       most: 1.2,
     }),
+    figure(
+      'one pass that computes log-probabilities, credit and gradient and asks nothing else, over reading',
+      passing / reading,
+      'x',
+      undefined,
+      `largest gap ${gap.toExponential(0)}`,
+    ),
     figure('reading', reading, 's'),
     figure('diagnosis', diagnosing, 's', undefined, verdict),
     figure('diagnosis with a thread that reads ahead, by the clock', clock.diagnosing, 's'),
