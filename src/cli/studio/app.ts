@@ -13,7 +13,7 @@ import { type Difference, difference } from '../../report/studio/alike.ts';
 import { mostPoints } from '../../report/studio/summary.ts';
 import { onlyOwnPages, requireToken, securityHeaders } from './guard.ts';
 import type { Job, Jobs } from './jobs.ts';
-import { type Known, type Library, lively } from './library.ts';
+import type { Known, Library } from './library.ts';
 import type { QueueWatch } from './queue.ts';
 import { confine, type RunEntry, runFiles } from './runs.ts';
 import type { Note, Shelf } from './shelf.ts';
@@ -50,7 +50,6 @@ export function studioApp(options: StudioOptions): Hono {
     ...run,
     ...options.library.of(run.id),
     ...options.shelf.of(run.id),
-    live: run.ended === undefined && Date.now() - run.modified < lively,
   });
   const about = () => ({ queue: options.queue?.name ?? null });
   app.get('/api/runs', (context) => {
@@ -95,10 +94,7 @@ export function studioApp(options: StudioOptions): Hono {
         options.shelf.subscribe(tell),
         options.jobs.subscribe(tellJobs),
       ];
-      // What was being written is still a while later, and no file tells of it.
-      const again = setInterval(() => send('runs', changes), lively / 2);
       return () => {
-        clearInterval(again);
         for (const end of ends) end();
       };
     }),
@@ -183,7 +179,8 @@ export function studioApp(options: StudioOptions): Hono {
   start('/api/bin', async (body) => {
     const asked = idsSchema.safeParse(body);
     if (!asked.success) return { error: 'Runs for the bin are named in a list.' };
-    return options.shelf.throwAway(asked.data.ids.filter(known));
+    const { ids } = asked.data;
+    return options.shelf.throwAway(options.watch.found.runs.filter(({ id }) => ids.includes(id)));
   });
   start('/api/put-back', async (body) => {
     const asked = idsSchema.safeParse(body);
@@ -233,10 +230,7 @@ const cutSchema = z.object({
 });
 
 /** A run as pages hear of it. */
-export interface ToldRun extends RunEntry, Known, Partial<Note> {
-  /** Whether it is being written. */
-  live: boolean;
-}
+export interface ToldRun extends RunEntry, Known, Partial<Note> {}
 
 /** Which runs are new or have changed, and which are gone; of the changed ones' manifests how they differ from one. */
 export interface NewsOfRuns {

@@ -3,10 +3,9 @@
  * kept in files, so that the next studio has them at once; a run that was written to since is read again.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { lockFile } from '../../recording/claim/node.ts';
 import { writeWhole } from '../../recording/disk/node.ts';
 import type { ShortVerdict } from '../../report/studio/examined-short.ts';
 import type { RunRow } from '../../report/studio/row.ts';
@@ -39,10 +38,6 @@ const keptSchema = z.looseObject({
   verdictOf: z.string().optional(),
 });
 
-/** A run that was written to within so many milliseconds is under way. */
-export const lively = 5000;
-/** Milliseconds; whoever writes a run says every few seconds that they still do. */
-const silence = 15_000;
 /** Before a run that nobody asked about is looked at, so many milliseconds pass since a page got curves, or since one began to load, and at most so many in all. */
 const quiet = 300;
 const arriving = 1000;
@@ -213,20 +208,13 @@ export class Library {
     await this.keep(run.id);
   }
 
-  /** Whether somebody is writing it, though perhaps not at this moment: a slow update leaves no trace but this. */
-  private async held(id: string): Promise<boolean> {
-    const lock = await stat(join(this.folder, id, lockFile)).catch(() => null);
-    return lock !== null && Date.now() - lock.mtimeMs < silence;
-  }
-
   private async makeVerdict(run: RunEntry): Promise<void> {
-    const { id } = run;
+    const { id, live } = run;
     const began = Date.now();
-    const unfinished = run.ended === undefined && (began - run.modified < lively || (await this.held(id)));
     this.set(id, { reading: true, began });
-    const { text, short } = await this.doctorThread.call('examine', join(this.folder, id), unfinished);
+    const { text, short } = await this.doctorThread.call('examine', join(this.folder, id), live);
     // A verdict that was reached while the run was growing is one so far: it is looked at again when the run is still.
-    const verdictOf = unfinished ? `${stamp(run)} growing` : stamp(run);
+    const verdictOf = live ? `${stamp(run)} growing` : stamp(run);
     await this.write(id, 'diagnosis', text);
     this.set(id, { verdict: short, verdictOf, reading: false, took: Date.now() - began });
     await this.keep(id);

@@ -2,6 +2,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
+import { isBeingWritten } from '../../recording/claim/node.ts';
 import { type Manifest, manifestSchema } from '../../recording/manifest.ts';
 import { folderStore } from '../../recording/node.ts';
 import { type InvestigationState, investigationFile } from '../investigation.ts';
@@ -27,6 +28,8 @@ export interface RunEntry {
   /** The folder of the sweep or the investigation that it belongs to. */
   within?: string;
   modified: number;
+  /** Whether somebody is writing it. */
+  live: boolean;
 }
 
 /** An investigation of symmetry, as far as a list shows it. */
@@ -48,6 +51,8 @@ export interface Found {
 const crossplayFile = 'crossplay.json';
 /** Where chunks lie; checkpoints and snapshots are no news to a reader. */
 const tableFolder = /^(?!checkpoints$|policies$)[^.]/;
+/** A run without an end that was written to within so many milliseconds is under way, whoever writes it; our own trainer's lock says so for longer. */
+const lively = 5000;
 const deepest = 5;
 const mostRuns = 2000;
 /** A diary that was not touched for so many milliseconds belongs to a program that is gone. */
@@ -114,7 +119,9 @@ async function readInvestigation(folder: string, below: string): Promise<Investi
 }
 
 /** Manifests as they were read last: a folder of hundreds of runs is looked at every second. */
-const manifests = new Map<string, { of: string; entry: Omit<RunEntry, 'modified'> | null }>();
+const manifests = new Map<string, { of: string; entry: ReadManifest | null }>();
+
+type ReadManifest = Omit<RunEntry, 'modified' | 'live'>;
 
 async function readRun(folder: string, below: string, folders: readonly string[]): Promise<RunEntry | null> {
   const place = join(folder, below);
@@ -132,10 +139,13 @@ async function readRun(folder: string, below: string, folders: readonly string[]
   const times = await Promise.all(
     folders.map(async (name) => (await stat(join(place, name)).catch(() => undefined))?.mtimeMs ?? 0),
   );
-  return { ...known.entry, modified: Math.round(Math.max(found.mtimeMs, ...times)) };
+  const modified = Math.round(Math.max(found.mtimeMs, ...times));
+  const { ended } = known.entry;
+  const live = ended === undefined && (Date.now() - modified < lively || (await isBeingWritten(place)));
+  return { ...known.entry, modified, live };
 }
 
-async function readManifest(below: string, file: string): Promise<Omit<RunEntry, 'modified'> | null> {
+async function readManifest(below: string, file: string): Promise<ReadManifest | null> {
   try {
     const parsed = manifestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
     const { name, seed, algorithm, agents, policies, settings, environment, run, fault, ended } = parsed;

@@ -2,11 +2,13 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { claimFolder } from '../../recording/claim/node.ts';
 import { Shelf } from './shelf.ts';
 
 let folder: string;
 let shelf: Shelf;
 const place = () => join(folder, '.studio');
+const throwAway = (id: string, live = false) => shelf.throwAway([{ id, live }]);
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'trueline-shelf-'));
   mkdirSync(join(folder, 'deep', 'run'), { recursive: true });
@@ -25,7 +27,7 @@ it('keeps tags and notes for the next studio', async () => {
 });
 
 it('moves a run into the bin whole, and puts it back', async () => {
-  expect(await shelf.throwAway(['deep/run'])).toEqual({ done: true });
+  expect(await throwAway('deep/run')).toEqual({ done: true });
   expect(existsSync(join(folder, 'deep', 'run'))).toBe(false);
   const next = new Shelf(folder, place());
   await next.open();
@@ -36,11 +38,14 @@ it('moves a run into the bin whole, and puts it back', async () => {
 });
 
 it('moves nothing that is being written, lies elsewhere, or would take the place of another', async () => {
-  writeFileSync(join(folder, 'deep', 'run', '.trueline-lock'), '');
+  const claim = await claimFolder(join(folder, 'deep', 'run'));
   for (const id of ['deep/run', '../x', '.', '.studio', 'none'])
-    expect(await shelf.throwAway([id]), id).toHaveProperty('error');
-  rmSync(join(folder, 'deep', 'run', '.trueline-lock'));
-  await shelf.throwAway(['deep/run']);
+    expect(await throwAway(id), id).toHaveProperty('error');
+  await claim.release();
+  expect(await throwAway('deep/run', true)).toHaveProperty('error');
+  // A writer that was killed left its lock behind, and is no writer any more.
+  writeFileSync(join(folder, 'deep', 'run', '.trueline-lock'), '');
+  expect(await throwAway('deep/run')).toEqual({ done: true });
   mkdirSync(join(folder, 'deep', 'run'));
   expect(await shelf.putBack(['deep/run'])).toHaveProperty('error');
   expect(await shelf.putBack(['../deep'])).toHaveProperty('error');

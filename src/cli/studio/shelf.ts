@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { lockFile } from '../../recording/claim/node.ts';
+import { isBeingWritten } from '../../recording/claim/node.ts';
 import { makeFolder, writeWhole } from '../../recording/disk/node.ts';
-import { confine } from './runs.ts';
+import { confine, type RunEntry } from './runs.ts';
 
 const noteSchema = z.object({
   tags: z.array(z.string().min(1).max(60)).max(30),
@@ -59,12 +59,12 @@ export class Shelf {
     return { done: true };
   }
 
-  /** Moves runs into the bin; one that a program is writing stays. */
-  async throwAway(ids: readonly string[]): Promise<{ done: true } | { error: string }> {
-    for (const id of ids) {
+  /** Moves runs into the bin; one that a program is writing stays, also where it began a moment ago and no list says so yet. */
+  async throwAway(runs: readonly Pick<RunEntry, 'id' | 'live'>[]): Promise<{ done: true } | { error: string }> {
+    for (const { id, live } of runs) {
       const from = id === '.' ? undefined : await confine(this.folder, id);
       if (!from) return { error: `${id} is not below the studio's folder and stays.` };
-      if (existsSync(join(from, lockFile))) return { error: `${id} is being written; stop it first.` };
+      if (live || (await isBeingWritten(from))) return { error: `${id} is being written; stop it first.` };
       const to = join(this.place, 'bin', encodeURIComponent(id));
       if (existsSync(to)) return { error: `There is already a run called ${id} in the bin; put that one back first.` };
       await makeFolder(dirname(to));
