@@ -4,7 +4,8 @@
 export function number(value: number | undefined): string {
   if (value === undefined) return '';
   if (!Number.isFinite(value)) return String(value);
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString('en-US');
+  // Not by toLocaleString: its first call reads the tables of every language, which a page that lists runs would wait for.
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
   const size = Math.abs(value);
   return size >= 1e-3 && size < 1e6 ? String(Number(value.toPrecision(4))) : value.toExponential(2);
 }

@@ -86,7 +86,11 @@ describe('the studio serves', () => {
     expect(/script-src[^;]*/.exec(policy)?.[0]).not.toMatch(
       /unsafe-inline|unsafe-eval'(?<!wasm-unsafe-eval')|\*|https?:/,
     );
-    expect(await page.text()).not.toMatch(/<script(?![^>]*\bsrc=)/);
+    const text = await page.text();
+    expect(text).not.toMatch(/<script(?![^>]*\bsrc=)/);
+    // The runs are in it as text, whatever they are called.
+    expect(text).toContain(hostile.replace('<', '&lt;'));
+    expect(text).not.toContain(hostile);
   });
 
   it('news of runs as they change', async () => {

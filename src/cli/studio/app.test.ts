@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { studioApp } from './app.ts';
 import { Jobs } from './jobs.ts';
 import { Library } from './library.ts';
+import type { FirstNews } from './news.ts';
 import { Shelf } from './shelf.ts';
 import { FolderWatch } from './watch.ts';
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'trueline-app-'));
   mkdirSync(join(folder, 'run'));
   writeFileSync(join(folder, 'run', 'manifest.json'), '{"format": "trueline/1"}');
+  writeFileSync(join(folder, 'index.html'), '<body></body>');
   spawnSync('mkfifo', [join(folder, 'run', 'pipe.json')]);
   jobs = await Jobs.open(folder, 'none');
   library = new Library(folder, join(folder, '.studio'));
@@ -80,6 +82,34 @@ it('tells news, to so many pages and no more', async () => {
   const again = await own.request('/api/watch', { headers: host });
   expect(again.status).toBe(200);
   await again.body!.cancel();
+});
+
+it('gives a page its runs along, and tells it afterwards only what is new', async () => {
+  const own = app();
+  const text = await (await own.request('/', { headers: host })).text();
+  const [, written] = /<template id="news">(.*)<\/template>/.exec(text)!;
+  const { visit, runs } = JSON.parse(written.replaceAll('&lt;', '<').replaceAll('&amp;', '&')) as FirstNews;
+  expect([runs.whole, runs.changed.map(({ id }) => id)]).toEqual([true, ['run']]);
+  const news = async (query: string) => {
+    const answer = await own.request(`/api/watch${query}`, { headers: host });
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let heard = '';
+    const until = async (wanted: string) => {
+      while (!heard.includes(wanted)) heard += (await reader.read()).value ?? '';
+      return heard;
+    };
+    return { until, end: () => reader.cancel() };
+  };
+  const first = await news(`?visit=${visit}`);
+  expect(await first.until('event: bin')).not.toContain('event: runs');
+  mkdirSync(join(folder, 'later'));
+  writeFileSync(join(folder, 'later', 'manifest.json'), '{"format": "trueline/1"}');
+  expect(await first.until('event: runs')).toMatch(/"changed":\[\{"id":"later"[^\n]*"whole":false/);
+  await first.end();
+  // A visit is continued once; whoever comes back after that is told everything.
+  const again = await news(`?visit=${visit}`);
+  expect(await again.until('"whole":true')).toContain('"id":"run"');
+  await again.end();
 });
 
 it('keeps nothing open for a HEAD, however often it is asked', async () => {

@@ -1,22 +1,21 @@
 /** The studio's server: the built page, the runs below one folder, and news of them. It reads; the only things it starts are `trueline train` and `trueline symmetry` into that folder. */
 import { constants, existsSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import { BadInput } from '../../recording/bad-input.ts';
 import { parseJson } from '../../recording/files/json.ts';
-import { type Difference, difference } from '../../report/studio/alike.ts';
 import { mostPoints } from '../../report/studio/summary.ts';
 import { onlyOwnPages, requireToken, securityHeaders } from './guard.ts';
 import type { Job, Jobs } from './jobs.ts';
-import type { Known, Library } from './library.ts';
+import type { Library } from './library.ts';
+import { News, withNews } from './news.ts';
 import type { QueueWatch } from './queue.ts';
-import { confine, type RunEntry, runFiles } from './runs.ts';
-import type { Note, Shelf } from './shelf.ts';
+import { confine, runFiles } from './runs.ts';
+import type { Shelf } from './shelf.ts';
 import type { FolderWatch } from './watch.ts';
 
 export interface StudioOptions {
@@ -46,64 +45,16 @@ export function studioApp(options: StudioOptions): Hono {
   const app = new Hono();
   app.use(securityHeaders(), onlyOwnPages(options.token), requireToken(options.token));
 
-  const told = (run: RunEntry): ToldRun => ({
-    ...run,
-    ...options.library.of(run.id),
-    ...options.shelf.of(run.id),
-  });
-  const about = () => ({ queue: options.queue?.name ?? null });
+  const news = new News(options);
   app.get('/api/runs', (context) => {
-    const { runs, investigations, crossplays } = options.watch.found;
-    return context.json({ runs: runs.map(told), investigations, crossplays, ...about() });
+    const { runs, ...rest } = options.watch.found;
+    return context.json({ runs: runs.map((run) => news.told(run)), ...rest, queue: options.queue?.name ?? null });
   });
-
-  let listening = 0;
-  /** News for one page after another, as long as it listens; `begin` returns what ends it. */
-  const news = (context: Context, begin: (send: Send) => () => void) => {
-    // Nobody reads what answers a HEAD, and nobody would ever say that it has ended.
-    if (context.req.method === 'HEAD') return context.body(null);
-    if (listening >= mostListeners)
-      return context.json({ error: `${mostListeners} pages are listening already; close one of them.` }, 503);
-    listening++;
-    return streamSSE(context, async (stream) => {
-      const left = new Promise<void>((resolve) => stream.onAbort(resolve));
-      const end = begin(sender(stream));
-      await left;
-      end();
-      listening--;
-    });
-  };
-
-  app.get('/api/watch', (context) =>
-    news(context, (send) => {
-      const changes = newsOfRuns(() => options.watch.found.runs.map(told));
-      const tell = () => {
-        send('investigations', () => options.watch.found.investigations);
-        send('crossplays', () => options.watch.found.crossplays);
-        send('bin', () => options.shelf.binned());
-        send('runs', changes);
-      };
-      const tellJobs = () => send('jobs', () => options.jobs.list());
-      send('about', about);
-      // The runs come last: with them a page knows everything.
-      tellJobs();
-      tell();
-      const ends = [
-        options.watch.subscribe(tell),
-        options.library.subscribe(tell),
-        options.shelf.subscribe(tell),
-        options.jobs.subscribe(tellJobs),
-      ];
-      return () => {
-        for (const end of ends) end();
-      };
-    }),
-  );
-
+  app.get('/api/watch', (context) => news.folder(context));
   app.get('/api/queue', (context) => {
     const { queue } = options;
     if (!queue) return context.json({ error: 'The studio was started without a queue.' }, 404);
-    return news(context, (send) => queue.subscribe((state) => send('queue', () => state)));
+    return news.listen(context, (send) => queue.subscribe((state) => send('queue', () => state)));
   });
 
   app.get('/api/files/*', async (context) => {
@@ -197,9 +148,15 @@ export function studioApp(options: StudioOptions): Hono {
     return known ? context.json({ stopping: true }) : context.json({ error: 'Nothing of that name is running.' }, 404);
   });
 
+  app.get('/', async (context) => {
+    const page = await readFile(join(options.assets, 'index.html'), 'utf8').catch(() => undefined);
+    if (page === undefined) return context.text('There is no such page.\n', 404);
+    options.library.visit();
+    context.header('Cache-Control', 'no-store');
+    return context.html(context.req.method === 'HEAD' ? '' : withNews(page, news.first()));
+  });
   app.get('*', async (context) => {
-    if (context.req.path === '/') options.library.visit();
-    const asked = context.req.path === '/' ? 'index.html' : decode(context.req.path.slice(1));
+    const asked = decode(context.req.path.slice(1));
     const path = asked === undefined ? undefined : await confine(options.assets, asked);
     // Built files carry a hash of their content in their names.
     if (asked?.startsWith('assets/')) context.header('Cache-Control', 'public, max-age=31536000, immutable');
@@ -210,8 +167,8 @@ export function studioApp(options: StudioOptions): Hono {
   return app;
 }
 
-/** Browsers keep no more than a few open; a program that opens thousands is no page. */
-const mostListeners = 64;
+/** What is smaller than so many bytes is read in one piece, which is quicker than a stream. */
+const atOnce = 2 ** 20;
 /** Settings of a run take a few kB; nothing larger is ever sent here. */
 const longestBody = 2 ** 20;
 
@@ -228,70 +185,6 @@ const cutSchema = z.object({
   from: z.coerce.number().optional(),
   to: z.coerce.number().optional(),
 });
-
-/** A run as pages hear of it. */
-export interface ToldRun extends RunEntry, Known, Partial<Note> {}
-
-/** Which runs are new or have changed, and which are gone; of the changed ones' manifests how they differ from one. */
-export interface NewsOfRuns {
-  changed: (Omit<ToldRun, 'manifest'> & { manifest: Difference })[];
-  gone: string[];
-  common: unknown;
-}
-
-/** What is new since it was last asked. */
-function newsOfRuns(list: () => readonly ToldRun[]): () => NewsOfRuns | undefined {
-  const before = new Map<string, { manifest: unknown; text: string }>();
-  let begun = false;
-  return () => {
-    const now = new Set<string>();
-    const changed: NewsOfRuns['changed'] = [];
-    let common: unknown = null;
-    for (const { manifest, ...run } of list()) {
-      now.add(run.id);
-      const text = JSON.stringify(run);
-      const old = before.get(run.id);
-      if (old?.text === text && old.manifest === manifest) continue;
-      before.set(run.id, { manifest, text });
-      common ??= manifest;
-      changed.push({ ...run, manifest: difference(common, manifest) });
-    }
-    const gone = [...before.keys()].filter((id) => !now.has(id));
-    for (const id of gone) before.delete(id);
-    const first = !begun;
-    begun = true;
-    return first || changed.length + gone.length > 0 ? { changed, gone, common } : undefined;
-  };
-}
-
-type Send = (event: string, data: () => unknown) => void;
-
-/** Milliseconds between two pieces of news of one kind: a doctor that goes through hundreds of runs has some all the time. */
-const between = 200;
-
-/** Sends the latest of each kind of news. A page that does not read keeps one of each waiting, however many there were. */
-function sender(stream: SSEStreamingApi): Send {
-  const waiting = new Map<string, () => unknown>();
-  let busy = false;
-  const sent = new Map<string, number>();
-  const flush = async () => {
-    busy = true;
-    for (let next = waiting.entries().next(); !next.done && !stream.aborted; next = waiting.entries().next()) {
-      const [event, data] = next.value;
-      const wait = (sent.get(event) ?? 0) + between - Date.now();
-      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      sent.set(event, Date.now());
-      waiting.delete(event);
-      const news = data();
-      if (news !== undefined) await stream.writeSSE({ event, data: JSON.stringify(news) }).catch(() => undefined);
-    }
-    busy = false;
-  };
-  return (event, data) => {
-    waiting.set(event, data);
-    if (!busy) void flush();
-  };
-}
 
 function rest(context: Context, prefix: string): string {
   return decode(context.req.path.slice(prefix.length)) ?? '\0';
@@ -332,5 +225,11 @@ async function send(context: Context, path: string, kind: string): Promise<Respo
     await file.close();
     return context.body(null, status);
   }
-  return context.body(Readable.toWeb(file.createReadStream({ start, end })) as ReadableStream, status);
+  if (end - start >= atOnce)
+    return context.body(Readable.toWeb(file.createReadStream({ start, end })) as ReadableStream, status);
+  const bytes = new Uint8Array(end - start + 1);
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, start).finally(() => file.close());
+  // It may have been cut while it was read.
+  context.header('Content-Length', String(bytesRead));
+  return context.body(bytes.subarray(0, bytesRead), status);
 }

@@ -17,4 +17,6 @@ it('tells of settings only those that differ, and keeps the rest as it is', () =
   const differs = difference(common, { seed: 2, run: { gamma: 0.9, ppo: { clip: 0.2 } } });
   expect(told(differs)).toEqual({ seed: { '=': 2 }, run: { gamma: { '=': 0.9 } } });
   expect((restore(common, told(differs)) as typeof common).run.ppo).toBe(common.run.ppo);
+  // What neither has is nothing to tell.
+  expect(difference({ ...common, algorithm: undefined }, { ...common, algorithm: undefined })).toBeUndefined();
 });

@@ -6,7 +6,12 @@ export type Difference = { [name: string]: Difference | undefined } | { '=': unk
 type Parts = Record<string, unknown>;
 
 export function difference(common: unknown, value: unknown): Difference {
-  if (isParts(common) && isParts(value) && Object.keys(common).every((name) => value[name] !== undefined)) {
+  // A part that is undefined is not told at all, so what both lack is no difference.
+  if (
+    isParts(common) &&
+    isParts(value) &&
+    Object.keys(common).every((name) => common[name] === undefined || value[name] !== undefined)
+  ) {
     const made: Record<string, Difference> = {};
     for (const [name, part] of Object.entries(value)) {
       const differs = part === undefined ? undefined : difference(common[name], part);

@@ -1,6 +1,6 @@
 /** The studio's server, where there is one: its runs, investigations and jobs as they change. Without one the page works on what is dropped onto it; one that has gone is waited for. */
-import type { NewsOfRuns, ToldRun } from '../../../src/cli/studio/app.ts';
 import type { Job } from '../../../src/cli/studio/jobs.ts';
+import type { AllNews, FirstNews, NewsOfRuns, ToldRun } from '../../../src/cli/studio/news.ts';
 import type { InvestigationEntry } from '../../../src/cli/studio/runs.ts';
 import { restore } from '../../../src/report/studio/alike.ts';
 import { keeping } from './news/same.ts';
@@ -8,6 +8,8 @@ import { answered, base } from './stores.ts';
 
 /** Milliseconds between two tries to reach a server that has gone. */
 const again = 1000;
+/** In this order, so that with the runs everything is known. */
+const kinds = ['about', 'jobs', 'investigations', 'crossplays', 'bin', 'runs'] as const;
 
 class Server {
   /** Undefined until it is known. */
@@ -31,46 +33,54 @@ class Server {
     return this.byId.get(id);
   }
 
-  /** Resolves when it is known whether there is a server, and which runs it has. */
+  /** Resolves when it is known whether there is a server, and which runs it has: at once where the page brought its news along. */
   connect(): Promise<void> {
-    return new Promise((resolve) => this.listen(resolve));
+    const text = document.querySelector<HTMLTemplateElement>('template#news')?.content.textContent;
+    if (!text) return new Promise((resolve) => this.listen('', resolve));
+    const { visit, ...news } = JSON.parse(text) as FirstNews;
+    for (const kind of kinds) this.take[kind](news[kind] as never);
+    this.listen(`?visit=${visit}`);
+    return Promise.resolve();
   }
 
-  private listen(known: () => void = () => undefined): void {
-    const source = new EventSource(new URL('api/watch', base()));
-    const on = (name: string, take: (data: never) => void) =>
-      source.addEventListener(name, (event) => {
-        this.gone = false;
-        take(JSON.parse((event as MessageEvent<string>).data) as never);
-      });
-    let first = true;
-    on('runs', ({ changed, gone, common }: NewsOfRuns) => {
-      // The first news of a connection are everything that there is, and the last of what it begins with.
-      const before = this.byId;
-      const kept = new Map(first ? [] : before);
-      for (const { manifest, ...run } of changed)
-        kept.set(run.id, unlessSame(before.get(run.id), { ...run, manifest: restore(common, manifest) } as ToldRun));
-      for (const id of gone) kept.delete(id);
-      this.runs = this.keep([...kept.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
-      this.present = true;
-      if (first) known();
-      first = false;
-    });
-    on('about', ({ queue }: { queue: string | null }) => {
+  private readonly take: { [kind in keyof AllNews]: (news: AllNews[kind]) => void } = {
+    about: ({ queue }) => {
       this.queue = queue;
-    });
-    on('investigations', (investigations: InvestigationEntry[]) => {
+    },
+    jobs: (jobs) => {
+      this.jobs = jobs as Job[];
+    },
+    investigations: (investigations) => {
       this.investigations = investigations;
-    });
-    on('crossplays', (crossplays: string[]) => {
+    },
+    crossplays: (crossplays) => {
       this.crossplays = crossplays;
-    });
-    on('bin', (bin: string[]) => {
-      this.bin = bin;
-    });
-    on('jobs', (jobs: Job[]) => {
-      this.jobs = jobs;
-    });
+    },
+    bin: (bin) => {
+      this.bin = bin as string[];
+    },
+    runs: (news) => this.takeRuns(news),
+  };
+
+  private takeRuns({ changed, gone, common, whole }: NewsOfRuns): void {
+    const before = this.byId;
+    const kept = new Map(whole ? [] : before);
+    for (const { manifest, ...run } of changed)
+      kept.set(run.id, unlessSame(before.get(run.id), { ...run, manifest: restore(common, manifest) } as ToldRun));
+    for (const id of gone) kept.delete(id);
+    this.runs = this.keep([...kept.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
+    this.present = true;
+  }
+
+  private listen(visit = '', known: () => void = () => undefined): void {
+    const source = new EventSource(new URL(`api/watch${visit}`, base()));
+    for (const kind of kinds)
+      source.addEventListener(kind, (event) => {
+        this.gone = false;
+        this.take[kind](JSON.parse((event as MessageEvent<string>).data) as never);
+        // The runs are the last of what a connection begins with.
+        if (kind === 'runs') known();
+      });
     source.onerror = () => {
       source.close();
       this.present ??= false;

@@ -33,7 +33,8 @@ export const words = new Words();
 speak(words.language);
 
 /** A text in the language in use, with its places filled. */
-export function say(key: TextKey, fill: Record<string, string | number> = {}): string {
+export function say(key: TextKey, fill?: Record<string, string | number>): string {
   const text: string = texts[key][words.language === 'zh' ? 1 : 0];
+  if (!fill) return text;
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(fill[name] ?? whole));
 }

@@ -1,6 +1,6 @@
 /** The runs that a list shows, on the server and dropped alike: named by the settings in which they differ, filtered, and folded where they belong to one sweep or investigation. */
 
-import type { ToldRun } from '../../../../src/cli/studio/app.ts';
+import type { ToldRun } from '../../../../src/cli/studio/news.ts';
 import type { Manifest } from '../../../../src/recording/manifest.ts';
 import { shortVerdict } from '../../../../src/report/studio/examined-short.ts';
 import { runRow } from '../../../../src/report/studio/row.ts';

@@ -32,14 +32,16 @@ export function plainSettings(manifest: Manifest | undefined): Record<string, st
   const made: Record<string, string> = {};
   if (manifest) plain.set(manifest, made);
   for (const [key, value] of Object.entries(flat(manifest)))
-    if (value !== undefined) made[key] = value.replace(/^"(.*)"$/, '$1');
+    if (value !== undefined) made[key] = value.startsWith('"') ? value.slice(1, -1) : value;
   if (manifest?.seed !== undefined) made.seed = String(manifest.seed);
   return made;
 }
 
 /** Settings that are not the same in all of them; what nearly every list differs in comes last. */
 export function differing(all: readonly Record<string, string>[]): string[] {
-  const keys = [...new Set(all.flatMap(Object.keys))].filter((key) => all.some((one) => one[key] !== all[0][key]));
+  const names = new Set<string>();
+  for (const one of all) for (const key in one) names.add(key);
+  const keys = [...names].filter((key) => all.some((one) => one[key] !== all[0][key]));
   const rank = (key: string) =>
     key === 'fault' ? 0 : key === 'game' ? 1 : key === 'algorithm' ? 2 : key === 'seed' ? 9 : 5;
   keys.sort((a, b) => rank(a) - rank(b) || a.length - b.length || (a < b ? -1 : 1));

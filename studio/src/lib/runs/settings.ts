@@ -19,15 +19,23 @@ const untold = new Set([
 
 /** Every setting of a run by its path, as JSON; the seed is none of them. */
 export function flat(manifest: Manifest | undefined): Record<string, string> {
-  const out: Record<string, string> = {};
-  const visit = (value: unknown, path: string) => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      for (const [key, inner] of Object.entries(value)) visit(inner, path ? `${path}.${key}` : key);
-    else out[path] = JSON.stringify(value);
-  };
   const { run, fault } = (manifest ?? {}) as { run?: Record<string, unknown>; fault?: string };
   const own = Object.fromEntries(Object.entries(run ?? {}).filter(([key]) => !untold.has(key)));
   const { algorithm, environment, settings } = manifest ?? {};
-  visit({ fault: fault ?? 'none', algorithm, game: environment?.name, ...settings, ...own }, '');
-  return out;
+  const whole = { fault: fault ?? 'none', algorithm, game: environment?.name, ...settings, ...own };
+  return Object.fromEntries(Object.entries(whole).flatMap(([key, value]) => leaves(value, key)));
+}
+
+type Leaf = [path: string, json: string];
+
+/** Of hundreds of runs most settings are the very same objects, so each is taken apart once. */
+const known = new WeakMap<object, { path: string; leaves: Leaf[] }>();
+
+function leaves(value: unknown, path: string): Leaf[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[path, JSON.stringify(value)]];
+  const before = known.get(value);
+  if (before?.path === path) return before.leaves;
+  const made = Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`));
+  known.set(value, { path, leaves: made });
+  return made;
 }
