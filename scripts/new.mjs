@@ -221,6 +221,7 @@ export const ${camel}: CauseEntry = {
   pytorch: '# the same as code',
   trueline: '// the same as code',
   chinese: {
+    symptoms: ['受影响的人通常看到什么'],
     meaning: '用一句话说明出了什么问题。',
     remedy: '用一句话说明应当修改什么。',
     toldApart: '如何与相近的原因区分。',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { inLanguage } from '../language/language.ts';
 import { RandomStream } from '../math/random.ts';
 import { dealSeats, seatedNames } from './dealt.ts';
 import { describeGame, GameRefusal, gameNames, gameSettings, makeGame } from './index.ts';
@@ -129,6 +130,15 @@ describe('pictures', () => {
       const opened = svg.match(/<[a-z]+[^<>]*[^/]>/g)?.length;
       expect(svg.match(/<\/[a-z]+>/g)?.length).toBe(opened);
     }
+  });
+
+  it.each(shown)('of %s have no English word in Chinese, but for the names of companies', (name) => {
+    const game = makeGame(name);
+    game.reset(0, RandomStream.of(1));
+    const svg = inLanguage('zh', () => frame(game, 0));
+    const words = [...svg.matchAll(/>([^<>]+)<\/text>/g)].map(([, text]) => text);
+    expect(words.filter((text) => /[a-z]{2}/i.test(text) && !['IND', 'EDU'].includes(text))).toEqual([]);
+    expect(inLanguage('zh', () => textFrame(game, 0))).not.toMatch(/[a-z]{4}/);
   });
 
   it('show every player, prey and building, in letters too', () => {

@@ -8,9 +8,13 @@ import { spokenLanguage, told } from '../language/language.ts';
 
 export function causePage(cause: CauseEntry, reproducing: readonly Fault[]): string {
   const lines = [`# ${cause.id}`, '', told(cause.meaning, cause.chinese.meaning), ''];
-  // What its victims usually see is written in English only.
-  if (cause.symptoms.length > 0 && english())
-    lines.push('## What you see', '', ...cause.symptoms.map((symptom) => `- ${symptom}`), '');
+  if (cause.symptoms.length > 0)
+    lines.push(
+      told('## What you see', '## 你会看到'),
+      '',
+      ...cause.symptoms.map((symptom, i) => `- ${told(symptom, cause.chinese.symptoms[i])}`),
+      '',
+    );
   lines.push(told('## How it is proved', '## 如何证明'), '');
   const { proof, toldApart } = cause.chinese;
   lines.push(

@@ -45,7 +45,10 @@ export interface CauseEntry {
   readonly pytorch: string;
   /** Absent where Trueline itself has no such trainer. */
   readonly trueline?: string;
-  readonly chinese: Readonly<Record<'meaning' | 'remedy' | 'toldApart' | 'proof', string>>;
+  readonly chinese: Readonly<Record<'meaning' | 'remedy' | 'toldApart' | 'proof', string>> & {
+    /** In the order of the English ones. */
+    readonly symptoms: readonly string[];
+  };
 }
 
 /** Whether `b` is a symptom where `a` was found. */

@@ -52,12 +52,16 @@ describe('the causes', () => {
   });
 
   it('say in both languages what they mean and what to change, and how to change it in code', () => {
-    for (const { id, group, meaning, remedy, pytorch, trueline, chinese } of causes) {
+    for (const { id, group, meaning, symptoms, remedy, pytorch, trueline, chinese } of causes) {
       expect([meaning.endsWith('.'), remedy.endsWith('.')], id).toEqual([true, true]);
       expect(
         [chinese.meaning, chinese.remedy].every((text) => /\p{Script=Han}.*。$/u.test(text)),
         id,
       ).toBe(true);
+      expect(
+        chinese.symptoms.map((text) => /\p{Script=Han}/u.test(text)),
+        id,
+      ).toEqual(symptoms.map(() => true));
       // Trueline trains no language models: their causes have code in PyTorch alone.
       if (group !== 'F') expect(pytorch.length, id).toBeGreaterThan(0);
       if (group !== 'F') expect(trueline, id).not.toBe('');

@@ -1,4 +1,5 @@
 /** Pictures of the city: the map of one world as it stands. Colour says whose a building is, its storeys say the size; a dashed one does not earn yet. */
+import { told } from '../../language/language.ts';
 import { type Picture, picture, tag, text } from '../svg.ts';
 import type { City } from './game.ts';
 import { closed, geometry, hub, river } from './map.ts';
@@ -20,7 +21,7 @@ export function cityPicture(game: City, world: number): Picture {
   const height = side * cell + head + 2 * margin;
   const inside = [
     tag('rect', { width, height, rx: 12, fill: '#f6f5f1' }),
-    text(margin, margin + 15, 'City', { 'font-size': 16, 'font-weight': 600 }),
+    text(margin, margin + 15, told('City', '城市'), { 'font-size': 16, 'font-weight': 600 }),
     text(margin + side * cell, margin + 15, monthOf(game, world), { 'text-anchor': 'end', fill: faint }),
     tag('g', { transform: `translate(${margin} ${margin + head - 8})` }, map(game, world)),
     tag('g', { transform: `translate(${2 * margin + side * cell} ${margin + head - 8})` }, legend(game, world)),
@@ -30,8 +31,9 @@ export function cityPicture(game: City, world: number): Picture {
 
 function monthOf(game: City, world: number): string {
   const { months } = game.settings;
-  if (game.over[world] === 1) return `after ${game.city.month[world] + 1} months`;
-  return `month ${game.city.month[world] + 1} of ${months}`;
+  const month = game.city.month[world] + 1;
+  if (game.over[world] === 1) return told(`after ${month} months`, `${month} 个月之后`);
+  return told(`month ${month} of ${months}`, `第 ${month} 个月，共 ${months} 个月`);
 }
 
 /** Price of a parcel's land as it stands, with every building in reach. */
@@ -173,9 +175,9 @@ function legend(game: City, world: number): string {
     const y = company * 150;
     const counts = [0, 1, 2].map((size) => city.counts[world * 6 + company * 3 + size]);
     const state = city.bankrupt[c]
-      ? 'bankrupt'
+      ? told('bankrupt', '破产')
       : game.over[world] === 0 && game.turn[world] === company
-        ? 'to move'
+        ? told('to move', '轮到它')
         : '';
     parts.push(tag('rect', { x: 0, y, width: panel, height: 136, rx: 8, fill: '#ffffff', stroke: '#e2dfd6' }));
     parts.push(tag('rect', { x: 0, y, width: 6, height: 136, rx: 3, fill: sideColours[company] }));
@@ -183,32 +185,42 @@ function legend(game: City, world: number): string {
       text(18, y + 24, rules.companies[company], { 'font-size': 16, 'font-weight': 700, fill: dark[company] }),
     );
     parts.push(text(panel - 12, y + 24, state, { 'text-anchor': 'end', fill: city.bankrupt[c] ? '#b3261e' : faint }));
-    parts.push(pair(y + 48, 'cash', money(city.cash[c]), city.cash[c] < 0));
-    parts.push(pair(y + 68, 'last month', money(city.income[c]), city.income[c] < 0));
+    parts.push(pair(y + 48, told('cash', '现金'), money(city.cash[c]), city.cash[c] < 0));
+    parts.push(pair(y + 68, told('last month', '上月'), money(city.income[c]), city.income[c] < 0));
     counts.forEach((count, size) => {
       const x = 16 + size * 64;
       parts.push(tag('g', { transform: `translate(${x} ${y + 80})` }, block(0, 0, cell, cell, company, size, true)));
       parts.push(text(x + 40, y + 105, String(count), { 'font-weight': 600 }));
       parts.push(
-        text(x + 20, y + 129, rules.sizeNames[size], { 'text-anchor': 'middle', 'font-size': 10, fill: faint }),
+        text(x + 20, y + 129, told(rules.sizeNames[size], ['小', '中', '大'][size]), {
+          'text-anchor': 'middle',
+          'font-size': 10,
+          fill: faint,
+        }),
       );
     });
   }
   const y = 316;
-  parts.push(text(0, y, 'land price', { fill: faint }));
+  parts.push(text(0, y, told('land price', '地价'), { fill: faint }));
   for (let i = 0; i < 20; i++) {
     parts.push(tag('rect', { x: i * 8, y: y + 8, width: 8.5, height: 12, fill: landColour((dearest * i) / 19) }));
   }
   parts.push(text(0, y + 34, '0', { 'font-size': 11, fill: faint }));
-  parts.push(text(160, y + 34, `${dearest} or more`, { 'font-size': 11, fill: faint, 'text-anchor': 'end' }));
-  parts.push(hubMark(16, y + 66), text(40, y + 71, 'hub'));
+  parts.push(
+    text(160, y + 34, told(`${dearest} or more`, `${dearest} 及以上`), {
+      'font-size': 11,
+      fill: faint,
+      'text-anchor': 'end',
+    }),
+  );
+  parts.push(hubMark(16, y + 66), text(40, y + 71, told('hub', '枢纽')));
   parts.push(
     tag('rect', { x: 86, y: y + 58, width: 28, height: 16, rx: 8, fill: '#7fb2d1' }),
-    text(122, y + 71, 'river'),
+    text(122, y + 71, told('river', '河流')),
   );
   parts.push(
     tag('g', { transform: `translate(-4 ${y + 88})` }, block(0, 0, cell, cell, 0, 0, false)),
-    text(40, y + 113, 'not earning yet'),
+    text(40, y + 113, told('not earning yet', '尚无收益')),
   );
   return parts.join('');
 }
@@ -226,7 +238,7 @@ export function cityText(game: City, world: number): string {
   const base = world * parcels;
   const letters = ['imI', 'edE'];
   const line = `+${'--'.repeat(side)}-+`;
-  const rows = [`City, ${monthOf(game, world)}`, line];
+  const rows = [`${told('City, ', '城市，')}${monthOf(game, world)}`, line];
   for (let row = 0; row < side; row++) {
     let written = '|';
     for (let column = 0; column < side; column++) {
@@ -241,8 +253,14 @@ export function cityText(game: City, world: number): string {
   rows.push(line);
   for (let company = 0; company < 2; company++) {
     const c = world * 2 + company;
-    const state = city.bankrupt[c] ? ', bankrupt' : '';
-    rows.push(`${rules.companies[company]}: cash ${money(city.cash[c])}, last month ${money(city.income[c])}${state}`);
+    const [cash, income] = [money(city.cash[c]), money(city.income[c])];
+    const state = city.bankrupt[c] ? told(', bankrupt', '，破产') : '';
+    rows.push(
+      told(
+        `${rules.companies[company]}: cash ${cash}, last month ${income}${state}`,
+        `${rules.companies[company]}：现金 ${cash}，上月 ${income}${state}`,
+      ),
+    );
   }
   return rows.join('\n');
 }

@@ -1,4 +1,5 @@
 /** Pictures of the grid games: one step of one world. A player's number is its seat, counted from 1. */
+import { comma, type Pair, told } from '../../language/language.ts';
 import { type Picture, picture, short, tag, text } from '../svg.ts';
 import { Cleanup } from './cleanup.ts';
 import { CoinGame } from './coin-game.ts';
@@ -19,8 +20,8 @@ export function gridPicture(game: GridGame, world: number, counted = true): Pict
   const tall = boardHeight + head + 2 * margin + 30;
   parts.push(tag('rect', { width: full, height: tall, rx: 12, fill: '#f6f5f1' }));
   parts.push(text(margin, margin + 14, title(game), { 'font-size': 15, 'font-weight': 600 }));
-  const step = `step ${game.stepsTaken[world]} of ${game.rules.horizon}${game.over[world] ? ', over' : ''}`;
-  if (counted) parts.push(text(full - margin, margin + 14, step, { 'text-anchor': 'end', fill: '#6b7075' }));
+  if (counted)
+    parts.push(text(full - margin, margin + 14, stepOf(game, world), { 'text-anchor': 'end', fill: '#6b7075' }));
 
   const board: string[] = [];
   const ground = game.name === 'snowdrift' ? ['#e8eef4', '#e1e9f1'] : ['#dbe8cf', '#d3e2c5'];
@@ -54,15 +55,20 @@ export function gridPicture(game: GridGame, world: number, counted = true): Pict
   return picture(full, tall, parts.join(''));
 }
 
-const titles: Readonly<Record<string, string>> = {
-  'stag-hunt': 'Stag hunt',
-  snowdrift: 'Snowdrift',
-  'coin-game': 'Coin game',
-  cleanup: 'Cleanup',
+const titles: Readonly<Record<string, Pair>> = {
+  'stag-hunt': ['Stag hunt', '猎鹿'],
+  snowdrift: ['Snowdrift', '雪堆'],
+  'coin-game': ['Coin game', '硬币游戏'],
+  cleanup: ['Cleanup', '清理'],
 };
 
 function title(game: GridGame): string {
-  return titles[game.name] ?? game.name;
+  return told(...(titles[game.name] ?? [game.name, game.name]));
+}
+
+function stepOf(game: GridGame, world: number): string {
+  const [step, all, over] = [game.stepsTaken[world], game.rules.horizon, game.over[world]];
+  return told(`step ${step} of ${all}${over ? ', over' : ''}`, `第 ${step} 步，共 ${all} 步${over ? '，已结束' : ''}`);
 }
 
 /** What lies on a cell. */
@@ -228,10 +234,7 @@ export function gridText(game: GridGame, world: number): string {
   const letters = { snowdrift: ['o'], cleanup: ['w', 'a'] }[game.name] ?? ['S', 'h'];
   const { width, height } = game.rules;
   const line = `+${'----'.repeat(width)}+`;
-  const rows = [
-    `${title(game)}, step ${game.stepsTaken[world]} of ${game.rules.horizon}${game.over[world] ? ', over' : ''}`,
-    line,
-  ];
+  const rows = [`${title(game)}${told(', ', '，')}${stepOf(game, world)}`, line];
   for (let row = 0; row < height; row++) {
     let written = '|';
     for (let column = 0; column < width; column++) {
@@ -253,8 +256,8 @@ export function gridText(game: GridGame, world: number): string {
   const paid: string[] = [];
   for (let seat = 0; seat < game.players; seat++) {
     const reward = game.reward[world * game.players + seat];
-    if (reward !== 0) paid.push(`player ${seat + 1}: ${reward > 0 ? '+' : ''}${short(reward)}`);
+    if (reward !== 0) paid.push(`${told('player', '玩家')} ${seat + 1}: ${reward > 0 ? '+' : ''}${short(reward)}`);
   }
-  rows.push(paid.join(', '));
+  rows.push(paid.join(comma()));
   return rows.join('\n');
 }

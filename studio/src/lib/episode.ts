@@ -7,7 +7,7 @@ import { dealSeats, seatedNames } from '../../../src/games/dealt.ts';
 import type { Game } from '../../../src/games/game.ts';
 import { gameMaker, hasPictures, makePlayer, type Player } from '../../../src/games/index.ts';
 import { framePicture, seatColour } from '../../../src/games/picture.ts';
-import { told } from '../../../src/language/language.ts';
+import { inLanguage, told } from '../../../src/language/language.ts';
 import { localPolicy, localPolicyBuffer } from '../../../src/math/local-policy.ts';
 import { RandomStream } from '../../../src/math/random.ts';
 import type { Recording } from '../../../src/recording/recording.ts';
@@ -221,7 +221,7 @@ function film(game: Game, { episode, iteration, names, order, decide }: Directio
         if (thought) thoughts.push(thought);
       }
     }
-    const { svg, width, height } = framePicture(game, 0, false);
+    const { svg, width, height } = inLanguage('both', () => framePicture(game, 0, false));
     moments.push({ t, svg, width, height, thoughts, paid });
     if (game.over[0] === 1) break;
     game.step(actions);

@@ -19,6 +19,7 @@ export const entropyTemperatureSign: CauseEntry = {
     'target = reward + gamma * (1 - terminated) * (q - alpha * next_logp)\nalpha_loss = -(log_alpha * (logp + target_entropy).detach()).mean()',
   trueline: '// rollouts only: there is no replay buffer',
   chinese: {
+    symptoms: ['温度趋于 0 或无限增大', '策略立刻变成确定性的'],
     meaning: '软目标中的熵被减去而不是加上，或温度远离期望的熵。',
     remedy: '从自举中减去温度乘以对数概率，并最小化 -log_alpha * (logp + target_entropy).detach()。',
     toldApart: '用加上温度乘对数概率可精确得出目标；或者熵过小时温度反而下降。损失取 alpha 还是 log alpha 没有区别。',

@@ -17,6 +17,7 @@ export const nStepOffByOne: CauseEntry = {
     'target = sum(gamma**k * reward[i + k] for k in range(n))\ntarget += gamma**n * value(next_obs[i + n - 1])     # the state after the last reward',
   trueline: '// rollouts only: there is no replay buffer',
   chinese: {
+    symptoms: ['价值差一个常数倍', 'n 越大学得越差'],
     meaning: 'n 步目标多或少一个奖励，或自举按另一个步数折扣。',
     remedy: '从该行起对 n 个奖励求和，并把最后一个奖励之后的状态按 gamma 的 n 次方折扣。',
     toldApart: '换一个步数就能精确得出每个目标，没有结束的也一样。',

@@ -19,6 +19,7 @@ export const priorityWeightWrong: CauseEntry = {
     'p = priority[index] / priority.sum()\nw = (size * p) ** -beta                      # minus\nloss = (w / w.max() * error**2).mean()      # same index, same order',
   trueline: '// rollouts only: there is no replay buffer',
   chinese: {
+    symptoms: ['误差大的行被重复学习', '价值偏向罕见的行'],
     meaning: '重要性权重随行的抽取概率增大、属于其他行，或虽已声明却缺失。',
     remedy: '用 (size * probability) ** -beta 给抽到的那些行加权，再除以其最大值。',
     toldApart: '在小批次内，权重的对数随概率的对数上升，或只有排序后才随之下降。',

@@ -17,6 +17,7 @@ export const targetCrossesEnd: CauseEntry = {
     'alive = 1.0\nfor k in range(n):\n    target += alive * gamma**k * reward[i + k]\n    alive *= 1 - terminated[i + k]\ntarget += alive * gamma**n * bootstrap',
   trueline: '// rollouts only: there is no replay buffer',
   chinese: {
+    symptoms: ['最后状态的价值不是“之后什么都没有”的价值', '局很短时价值无限增大'],
     meaning: '目标从回合结束之后自举或取得奖励。',
     remedy: '奖励之和在窗口中第一个结束处停止，并在终止处把自举乘以 0。',
     toldApart: '窗口内有结束的目标，忽略结束、采用结束之后的奖励或只看第一步即可精确得出；其余的由通常的公式得出。',

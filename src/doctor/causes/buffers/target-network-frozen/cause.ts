@@ -17,6 +17,7 @@ export const targetNetworkFrozen: CauseEntry = {
     'for target, own in zip(target_net.parameters(), net.parameters()):     # all of them, buffers too\n    target.data.lerp_(own.data, tau)',
   trueline: '// rollouts only: there is no replay buffer',
   chinese: {
+    symptoms: ['价值停在最初目标的大小', '损失下降，回报不上升'],
     meaning: '目标网络或其一部分从未从它所复制的网络更新。',
     remedy: '按计划复制整个 state_dict，或每步之后用 tau 混合每个参数。',
     toldApart: '本该更新，或其他张量都在变，它的张量的哈希却从不改变。',

@@ -19,6 +19,7 @@ export const targetNetworkUnused: CauseEntry = {
     'with torch.no_grad():\n    bootstrap = target_net(next_obs).max(1).values                      # not net(next_obs)\nfor target, own in zip(target_net.parameters(), net.parameters()):\n    target.data.lerp_(own.data, tau)                                    # tau is small',
   trueline: '// rollouts only: there is no replay buffer',
   chinese: {
+    symptoms: ['价值失控', '损失不收敛'],
     meaning: '尽管有目标网络，目标仍随每一步移动：它们由正在学习的网络自举，或每一步都重新复制。',
     remedy: '向目标网络询问下一状态的价值，并很少复制它，或以很小的权重混合：tau 份在线网络与 1 - tau 份副本。',
     toldApart:

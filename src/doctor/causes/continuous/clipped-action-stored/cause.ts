@@ -24,6 +24,7 @@ export const clippedActionStored: CauseEntry = {
     'raw = dist.sample()\nlogp = dist.log_prob(raw).sum(-1)\nbuffer.add(action=raw, logp=logp)           # not the clipped one\nenv.step(raw.clamp(low, high))',
   trueline: '// discrete actions only',
   chinese: {
+    symptoms: ['只有动作位于边界处比率偏离 1', '第一步之前的裁剪比例等于被截断动作的占比'],
     meaning: '一次前向对采样得到的动作打分，另一次对环境得到的（裁剪、压缩或缩放后的）动作打分。',
     remedy: '保存采样得到的动作，两次前向都对它打分，只裁剪交给环境的那一份。',
     toldApart: '只有两个动作不同的行不一致；每一遍都可由各自的动作精确得出。',

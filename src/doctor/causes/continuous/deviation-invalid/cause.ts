@@ -25,6 +25,7 @@ export const deviationInvalid: CauseEntry = {
     'log_std = log_std.clamp(-5, 2)\nstd = log_std.exp()                         # never a free parameter that may go below 0',
   trueline: '// discrete actions only',
   chinese: {
+    symptoms: ['对数概率为 NaN 或极大', '之后的数全是 NaN'],
     meaning: '标准差离开了有效范围：不是数、小于 0，或超出任何程序的截断范围。',
     remedy: '学习标准差的对数并加以截断，例如截断到 -5 与 2 之间。',
     toldApart: '标准差的对数不是有限值，或大于任何截断界限，而同一行的均值是正常的数。',

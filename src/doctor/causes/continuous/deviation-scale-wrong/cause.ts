@@ -23,6 +23,7 @@ export const deviationScaleWrong: CauseEntry = {
     'std = log_std.exp()                         # Normal takes the deviation, not its logarithm or its square\ndist = Normal(mean, std)',
   trueline: '// discrete actions only',
   chinese: {
+    symptoms: ['第一步之前比率偏离 1，动作离均值越远偏得越多', '熵差一个常数'],
     meaning: '标准差在采样、行动时打分或更新时打分之一处被当成了它的对数、平方或平方根。',
     remedy: '保存 log_std，并只在一处由它得到标准差：log_std.exp()。',
     toldApart: '换用另一个标准差即可精确得出这一遍；就抽样而言，与均值的平方距离平均起来正是另一个标准差所说的。',

@@ -29,6 +29,7 @@ export const dimensionsReducedWrong: CauseEntry = {
     'logp = Normal(mean, std).log_prob(action).sum(-1)      # not .mean(), and not the (B, D) itself\n# or: Independent(Normal(mean, std), 1).log_prob(action)',
   trueline: '// discrete actions only',
   chinese: {
+    symptoms: ['第一步之前比率远离 1；若两次计算都这样做，则几乎从不离开 1', '策略在变，裁剪却从不起作用'],
     meaning: '多维动作的对数概率取了各维的平均或其中一维，而不是它们的和。',
     remedy: '在两次前向中都沿最后一个轴对对数概率求和。',
     toldApart: '其中一遍或两遍可由均值或某一维精确得出，而不是由总和得出。',

@@ -21,6 +21,7 @@ export const entropyOfAnotherDistribution: CauseEntry = {
     'dist = Normal(mean, log_std.exp())\nentropy = dist.entropy().sum(-1)            # of the very distribution that log_prob came from',
   trueline: 'distribution.entropy   // of the masked candidates of the row',
   chinese: {
+    symptoms: ['熵奖励把标准差推得过猛，或完全不推', '记录的熵与 log_std 给出的不符'],
     meaning: '损失中的熵恰好属于另一个分布（另一个高斯分布，或未加掩码的 logits），而不是动作所用的分布。',
     remedy: '用给动作打分的那个分布求熵：dist.entropy().sum(-1)。',
     toldApart:

@@ -24,6 +24,7 @@ export const squashCorrectionWrong: CauseEntry = {
     'def logp(raw, mean, log_std):                # the one place\n    parts = Normal(mean, log_std.exp()).log_prob(raw)\n    parts = parts - torch.log(scale * (1 - raw.tanh() ** 2) + 1e-6)\n    return parts.sum(-1)',
   trueline: '// discrete actions only',
   chinese: {
+    symptoms: ['任何一步之前比率就偏离 1，动作靠近边界处最甚', '第一个小批的 KL 就有数个 nat', '裁剪比例接近 1'],
     meaning: '压缩动作的密度在一次前向中按 tanh 修正，在另一次中没有修正或修正方式不同。',
     remedy: '把压缩动作的对数概率写在一个函数里，行动和更新都调用它。',
     toldApart: '每一遍都可由均值、标准差与动作精确得出，只是修正的次数不同。两边相同时在比率中抵消，属正常。',

@@ -16,6 +16,7 @@ export const advantageAgentSwapped: CauseEntry = {
   pytorch: 'advantage = advantages[:, agent]               # (T, agents), the same axis as log_probs',
   trueline: 'a Batch is re-ordered and sliced only whole; no column has an order of its own',
   chinese: {
+    symptoms: ['一个智能体学的是对另一个有利的行为', '本应相同的智能体渐行渐远'],
     meaning: '每个智能体使用了另一个智能体的优势值。',
     remedy: '优势值既按步也按智能体索引，更新前核对 (episode, t, agent)。',
     toldApart: '在同一（局，t）与另一智能体一致。',

@@ -27,6 +27,7 @@ export const advantageDegenerate: CauseEntry = {
   pytorch: 'assert adv.std() > 1e-6 and adv.mean().abs() < adv.std()',
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
   chinese: {
+    symptoms: ['没有策略梯度，或对每个动作的推力都一样', '熵无方向地漂移'],
     meaning: '优势值为常数、为零，或几乎全为同一符号。',
     remedy: '把优势值本身交给损失，在奖励或价值被覆盖之前算好，并查看其均值与离散程度。',
     toldApart: '它们的离散程度，以及它们究竟是不是优势。',

@@ -16,6 +16,7 @@ export const advantageGroupDemeaned: CauseEntry = {
   pytorch: 'adv = (adv - adv.mean()) / (adv.std() + 1e-8)  # over the batch',
   trueline: 'ppo: { advantageNormalisation: batch }',
   chinese: {
+    symptoms: ['组与组之间的选择始终学不到', '熵一直很高'],
     meaning: '按行的组减去了均值，信号因此被抵消。',
     remedy: '在整个批次（或单个智能体）上归一化，绝不按动作、类型、环境或采样步归一化。',
     toldApart: '所用减去重算，在每个动作、类型、环境或采样步的组内是常数或一条直线；按智能体或按小批次则属正常。',

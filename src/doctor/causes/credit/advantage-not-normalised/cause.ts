@@ -16,6 +16,7 @@ export const advantageNotNormalised: CauseEntry = {
   pytorch: 'adv = (adv - adv.mean()) / (adv.std() + 1e-8)',
   trueline: 'ppo: { advantageNormalisation: batch }',
   chinese: {
+    symptoms: ['同样的设置在一个游戏里能学，在另一个里爆掉', '熵奖励过弱或过强'],
     meaning: '缺少所声明或应有的归一化；步长随奖励的尺度变化。',
     remedy: '在批次或小批次上归一化优势值，或把奖励缩放到单位尺度。',
     toldApart: '损失中优势的均值与离散程度。',

@@ -17,6 +17,7 @@ export const advantageShuffled: CauseEntry = {
 batch = {name: column[perm] for name, column in batch.items()}`,
   trueline: 'a Batch is re-ordered and sliced only whole; no column has an order of its own',
   chinese: {
+    symptoms: ['一切都在动，策略却几乎不变好', 'KL 与梯度看起来正常'],
     meaning: '优势值的排列与对数概率的排列不同。',
     remedy: '每轮只抽取一个排列，并用它索引所有列。',
     toldApart: '所用的优势全部取自重算的优势，配对却不一致，也没有平移或互换能还原。',

@@ -18,6 +18,7 @@ export const advantageSignFlipped: CauseEntry = {
   pytorch: 'loss = -torch.min(ratio * adv, ratio.clamp(1 - eps, 1 + eps) * adv).mean()',
   trueline: 'engine.update(jobs)   // the surrogate is built in',
   chinese: {
+    symptoms: ['回报持续下降', '策略对坏动作越来越确定'],
     meaning: '损失推动的方向与优势值相反。',
     remedy: '最小化负的代理目标：loss = -min(ratio * advantage, clipped * advantage)。',
     toldApart: '对数比率与损失所用的优势负相关，或所报告的损失是重算损失的相反数。',

@@ -16,6 +16,7 @@ export const advantageTimeShifted: CauseEntry = {
   pytorch: 'batch.sort(key=lambda row: (row.episode, row.t, row.agent))   # then compute advantages in place',
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
   chinese: {
+    symptoms: ['在功劳逐步变化很快之处，学得慢或学不到'],
     meaning: '每一行使用了前几步或后几步那一行的优势值。',
     remedy: '让优势值与动作对齐在同一个 t 上，并在缓冲区保留 (episode, t, agent) 以便核对。',
     toldApart: '在（局，智能体）内，或在（环境，智能体）数据流内，以某一平移一致。',

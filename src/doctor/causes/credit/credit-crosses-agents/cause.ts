@@ -17,6 +17,7 @@ export const creditCrossesAgents: CauseEntry = {
   pytorch: 'rewards = rewards.view(steps, agents)          # one chain per column, not one for all',
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
   chinese: {
+    symptoms: ['一个智能体的优势跟着别人的奖励走', '所有智能体的解释方差都一直很低'],
     meaning: '一次信用计算跨越了多个智能体的数据行，使一个智能体用另一个智能体的价值自举。',
     remedy: '按智能体和环境分别计算优势：先变形为（步数，智能体数），或逐个智能体循环。',
     toldApart: '把一次采集的行按存放次序当作一条链时，优势一致。',

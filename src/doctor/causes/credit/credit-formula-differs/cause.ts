@@ -18,6 +18,7 @@ export const creditFormulaDiffers: CauseEntry = {
     'delta = rewards[t] + gamma * values[t + 1] * (1 - done) - values[t]\nadvantages[t] = delta + gamma * lam * (1 - done) * advantages[t + 1]',
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
   chinese: {
+    symptoms: ['解释方差一直很低', '学到的东西有偏，却看不出哪里坏了'],
     meaning: '优势值严格遵循某个公式，但不是声明的公式：用 V(t) 代替 V(t+1)、迹中缺少 gamma、某项缺失或被缩放。',
     remedy: '把从数据行读出的公式与你想要的公式逐项比较。',
     toldApart: '拟合出的公式精确到舍入误差，与所声明的并列写出。',

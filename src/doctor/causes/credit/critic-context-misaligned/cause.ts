@@ -18,6 +18,7 @@ export const criticContextMisaligned: CauseEntry = {
   pytorch: 'context = states[episode, t]                   # the same keys as obs and action',
   trueline: 'batch.criticState is a column of the row',
   chinese: {
+    symptoms: ['部分智能体的解释方差接近 0', '价值损失不下降'],
     meaning: '评论家的输入或目标属于另一个智能体或另一步。',
     remedy: '用该行自己的 (episode, t) 与智能体构造评论家的输入，更新前按这三者排序。',
     toldApart: '第一步之前，更新的价值与同一行所存的不符，而在某一平移处或与另一智能体一致。',

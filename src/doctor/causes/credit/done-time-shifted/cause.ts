@@ -19,6 +19,7 @@ delta = reward[t] + gamma * next_value[t] * mask - value[t]
 last = delta + gamma * lam * (1 - ended[t]) * last`,
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
   chinese: {
+    symptoms: ['局末附近的价值不对', '功劳从下一局的第一步漏过来'],
     meaning: '计算优势时，回合的结束被提前或推迟了一步。',
     remedy:
       '在 delta 与迹中都使用转移 t 的 done[t]，即其下一状态为终止的那一个。若程序保存的是每行之前的标志，而它自己的优势计算知道这一点，则很可能是录制调用有误：请把该行动作之后的标志 dones[t + 1] 交给 samples(terminated=, truncated=)。',

@@ -19,6 +19,7 @@ export const finalObservationLost: CauseEntry = {
     "next_value = critic(obs_after)\nfor i in np.flatnonzero(truncated):\n    next_value[i] = critic(infos['final_obs'][i])     # not the first observation of the next episode",
   trueline: 'const next = critic(batch.finalObservation)   // kept by the collector',
   chinese: {
+    symptoms: ['时限附近的价值等于新开局的价值', '更长的局并不更值'],
     meaning: '时间上限用下一回合首个状态自举，因为环境自行重置而没有保留最后的观测。',
     remedy:
       "在截断处取 info['final_obs'] 的价值（Gymnasium 的同步自动重置），或取该步返回的观测的价值（下一步自动重置），绝不取重置之后的观测。",

@@ -24,6 +24,7 @@ export const paddingTrained: CauseEntry = {
   pytorch: 'loss = (loss * mask).sum() / mask.sum()        # not .mean()',
   trueline: 'rows.weight is 0 for a row that must not count',
   chinese: {
+    symptoms: ['填充越多损失越小', '短的局分量变小'],
     meaning: '填充的行或已离场智能体的行进入了损失。',
     remedy: '每一项都乘以填充掩码，并除以掩码之和，而不是填充后的长度。',
     toldApart: '同 phantom-steps，且这些行是空的，或把每一局都补到同一长度。',

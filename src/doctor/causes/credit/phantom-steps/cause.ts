@@ -24,6 +24,7 @@ export const phantomSteps: CauseEntry = {
 loss = (loss * mask).sum() / mask.sum()`,
   trueline: 'a seat whose player has left makes no row',
   chinese: {
+    symptoms: ['无缘无故学会某一个动作', '提前离开的智能体行为异常'],
     meaning: '训练用到了并非由决策产生的行（重置步、离场后的虚设动作）。',
     remedy: '只在智能体在场并选择了动作时保存一行，其余的权重为 0。',
     toldApart: '进入损失的、结束之后的行或重复的步。',

@@ -18,6 +18,7 @@ delta = reward[t] + gamma * next_value[t] * mask - value[t]
 last = delta + gamma * lam * (1 - ended[t]) * last`,
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
   chinese: {
+    symptoms: ['价值不收敛', '一局最后的动作被随机地褒或贬'],
     meaning: '优势越过回合的结束而传递。',
     remedy: '自举与迹都乘以 1 - done，并按回合或按环境分别计算。',
     toldApart: '忽略结束标记时，重算的优势一致。',

@@ -18,6 +18,7 @@ export const returnInconsistent: CauseEntry = {
   pytorch: 'returns = advantages + values                  # before advantages are normalised',
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
   chinese: {
+    symptoms: ['解释方差一直很低或为负', '价值损失不下降'],
     meaning: '回报不等于优势值加价值，或优势值已过时。',
     remedy: '两者算好后立即令 returns = advantages + values，用同一组价值，且在任何归一化之前。',
     toldApart: '逐行检验该恒等式。',

@@ -19,6 +19,7 @@ export const rewardTimeShifted: CauseEntry = {
 buffer.add(obs, action, reward)                # the same action`,
   trueline: 'Collector stores reward and env_reward beside the action that was played',
   chinese: {
+    symptoms: ['智能体学到的是正确动作之前或之后的动作', '每局的第一行或最后一行奖励异常'],
     meaning: '奖励存到了挣得它的动作的前一个或后一个动作上。',
     remedy: '把 step() 返回的奖励加到传给 step() 的那个动作所在的转移上。',
     toldApart: '所存奖励与环境实付在平移下的一致。',

@@ -18,6 +18,7 @@ export const trainedOnOtherAgent: CauseEntry = {
 update(policy[agent], {k: v[own] for k, v in batch.items()})`,
   trueline: 'selectRows(batch, learner, rows)',
   chinese: {
+    symptoms: ['某一个策略的比率远离 1', '只有一个智能体的价值损失正常'],
     meaning: '某个策略用另一个智能体的行来更新。',
     remedy: '更新前按智能体选行，并断言每一行的智能体就是该策略自己的。',
     toldApart: '重放的策略对照样本的智能体。',

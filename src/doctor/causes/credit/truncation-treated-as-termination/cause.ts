@@ -18,6 +18,7 @@ delta = reward[t] + gamma * next_value[t] * mask - value[t]
 last = delta + gamma * lam * (1 - ended[t]) * last`,
   trueline: 'assignCredit(batch, gamma, lambda)   // rows sorted by (episode, t, agent)',
   chinese: {
+    symptoms: ['越接近时限价值越低', '临近结束时智能体匆忙或放弃'],
     meaning: '到达时限时以 0 自举。',
     remedy: '截断时以随后状态的价值自举；只有终止才为 0。',
     toldApart: '把截断当作终止时一致。',

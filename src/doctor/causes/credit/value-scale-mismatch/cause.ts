@@ -17,6 +17,7 @@ export const valueScaleMismatch: CauseEntry = {
 target = (returns - stats.mean) / stats.std`,
   trueline: 'normaliser.toRewards(...) after the critic, normaliser.toCritic(...) before its loss',
   chinese: {
+    symptoms: ['价值损失极大或不下降', '优势被平均回报主导'],
     meaning: '归一化的价值与原始回报混用。',
     remedy: '计算优势值之前先还原评论家的输出，并用同样的统计量归一化其目标。',
     toldApart: '在所有行、每次更新中，价值与回报之间是同一个仿射映射。',

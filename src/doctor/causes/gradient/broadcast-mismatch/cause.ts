@@ -17,6 +17,7 @@ export const broadcastMismatch: CauseEntry = {
 assert value.shape == returns.shape`,
   trueline: 'columns are flat typed arrays of one length',
   chinese: {
+    symptoms: ['评论家处处预测平均回报', '无论发生什么，策略损失都接近 0'],
     meaning: '形状 (B) 的列遇到形状 (B, 1) 的列，损失变成了 B x B 个配对上的值。',
     remedy: '让两列形状一致，并在相减或相乘之前断言。',
     toldApart: '所报告的损失与外积的均值一致。',

@@ -18,6 +18,7 @@ export const entropyBonusDominates: CauseEntry = {
   pytorch: 'loss = policy_loss + 0.5 * value_loss - 0.01 * entropy',
   trueline: 'ppo: { entropyCoefficient: 0.01 }',
   chinese: {
+    symptoms: ['熵停在 log K', '回报停在随机行动的水平'],
     meaning: '熵被其系数维持在 log K。',
     remedy: '降低熵系数（优势值归一化时用 0.001 至 0.02）。',
     toldApart: '损失中的系数压过优势的离散程度，信用有信息量时熵也不下降。',

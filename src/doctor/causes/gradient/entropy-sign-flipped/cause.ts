@@ -16,6 +16,7 @@ export const entropySignFlipped: CauseEntry = {
   pytorch: 'loss = policy_loss + c_v * value_loss - c_e * entropy',
   trueline: 'ppo: { entropyCoefficient: 0.01 }',
   chinese: {
+    symptoms: ['策略立刻变得确定', '探索过早结束'],
     meaning: '熵被最小化了。',
     remedy: '从损失中减去熵奖励。',
     toldApart: '总损失与 policy + c value 加 e entropy 一致；仅仅熵下降属正常。',

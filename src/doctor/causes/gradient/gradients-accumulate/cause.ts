@@ -27,6 +27,7 @@ export const gradientsAccumulate: CauseEntry = {
   pytorch: 'optimizer.zero_grad()\nloss.backward()\noptimizer.step()',
   trueline: 'engine.update(jobs)   // every step starts from a gradient of 0',
   chinese: {
+    symptoms: ['一次更新之内梯度范数不断增大', '学习率很小，策略却走过头'],
     meaning: '优化器各步之间没有清除梯度，每一步都把此前所有小批次的梯度再用一遍。',
     remedy: '在每次反向传播之前清除梯度。',
     toldApart: '输出层的梯度等于本步各行的梯度加上之前各步的梯度，误差仅为舍入，而不是只有本步各行的。',

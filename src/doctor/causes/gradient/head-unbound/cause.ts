@@ -18,6 +18,7 @@ export const headUnbound: CauseEntry = {
 optimizer = Adam(actor.parameters())           # after the replacement`,
   trueline: 'job.bound counts the groups that hold each tensor',
   chinese: {
+    symptoms: ['logits 几乎不动', '主干在变，选择不变'],
     meaning: '没有优化器持有执行者的最后一层。',
     remedy: '把最后一层的参数加入优化器（优化器建好之后才替换的最后一层不在其中）。',
     toldApart: '同 optimizer-unbound，只是仅限输出层。',

@@ -17,6 +17,7 @@ export const klGuardTooTight: CauseEntry = {
 if ((ratio - 1) - log_ratio).mean() > 1.5 * target_kl: break`,
   trueline: 'ppo: { targetKl: 0.02 }',
   chinese: {
+    symptoms: ['每次更新只有一两个优化步', '学得非常慢'],
     meaning: '轮次循环每次都立即停止。',
     remedy: '提高 target_kl（0.01 至 0.03），并与 k3 而不是 k1 比较。',
     toldApart: '所有更新都在最初几个小批次内停止，且 KL 低于常见范围。',

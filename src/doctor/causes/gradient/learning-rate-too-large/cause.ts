@@ -18,6 +18,7 @@ export const learningRateTooLarge: CauseEntry = {
 if approx_kl > 1.5 * target_kl: break`,
   trueline: 'ppo: { learningRate: 3e-4, targetKl: 0.02 }',
   chinese: {
+    symptoms: ['从最初几轮起裁剪比例就远高于 0.3', '回报崩溃', '熵立刻下降'],
     meaning: '每一步都走过了头。',
     remedy: '降低学习率或轮数，直到 k3 保持在 0.01 至 0.03 附近。',
     toldApart: '半数迭代中 k3 大于 0.3，而第一步之前比率为 1。',

@@ -17,6 +17,7 @@ export const learningRateTooSmall: CauseEntry = {
   pytorch: 'optimizer = Adam(actor.parameters(), lr=3e-4, eps=1e-5)',
   trueline: 'ppo: { learningRate: 1e-3 }',
   chinese: {
+    symptoms: ['KL 比常见范围低几个数量级', '裁剪比例为 0', '熵在许多位数字上不变'],
     meaning: '一切都已接好，但每一步小得看不见。',
     remedy: '提高学习率（Adam 用 3e-4 至 1e-3），并检查学习率计划与 epsilon。',
     toldApart: '参数在变，而整个训练中没有概率移动 1e-4。',

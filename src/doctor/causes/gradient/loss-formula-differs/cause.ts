@@ -25,6 +25,7 @@ export const lossFormulaDiffers: CauseEntry = {
     'ratio = (new_logp - old_logp).exp()\nloss = -torch.min(ratio * adv, ratio.clamp(1 - clip, 1 + clip) * adv).mean()',
   trueline: 'lossOfRow(row, settings)   // src/algorithms/ppo/loss.ts is the formula',
   chinese: {
+    symptoms: ['比率一旦离开裁剪范围，训练就走偏', '裁剪比例增大，或裁剪从不生效'],
     meaning:
       '损失严格遵循某个公式，但不是声明的公式：比率缺少 exp、裁剪方向错误、取了较大者而非较小者、减去了价值损失。',
     remedy: '把从数据行读出的公式与裁剪目标逐项比较。',

@@ -24,6 +24,7 @@ export const lossSummed: CauseEntry = {
   pytorch: 'loss = per_row_loss.mean()                     # not .sum()',
   trueline: 'losses are means over the total weight',
   chinese: {
+    symptoms: ['梯度总是被裁剪', '最佳学习率取决于批大小'],
     meaning: '损失是小批次上的和，而不是均值。',
     remedy: '对行取均值。',
     toldApart: '所报告的损失是重算均值的 N 倍；梯度随小批次大小成比例。',

@@ -30,6 +30,7 @@ export const nonFinite: CauseEntry = {
 adv = (adv - adv.mean()) / (adv.std() + 1e-8)`,
   trueline: 'guard: strict',
   chinese: {
+    symptoms: ['损失变成 NaN 并一直如此', '动作总是第一个'],
     meaning: '出现了 NaN 或无穷大。',
     remedy: '看最先出现之处：0 的对数、除以为 0 的标准差、爆炸的比率，或不是数字的奖励。',
     toldApart: '它在流程中首次出现在哪里。',

@@ -24,6 +24,7 @@ export const optimizerUnbound: CauseEntry = {
   pytorch: 'optimizer = Adam([{"params": a.parameters()} for a in actors] + [{"params": critic.parameters()}])',
   trueline: 'job.bound counts the groups that hold each tensor; the guard reports a 0',
   chinese: {
+    symptoms: ['KL、裁剪比例与熵从不变化', '价值损失可能仍在下降'],
     meaning: '执行者、其部分层或评论家有梯度，却没有优化器持有其参数。',
     remedy: '网络建好之后，把每个执行者和评论家的参数交给优化器。',
     toldApart: '梯度大于 0，变化恰为 0。',

@@ -29,6 +29,7 @@ export const parametersOverwritten: CauseEntry = {
   pytorch: 'before = [p.clone() for p in actor.parameters()]   # compare at the start of the next iteration',
   trueline: 'policy.write(...) is called by no stage of a clean run',
   chinese: {
+    symptoms: ['进步每隔固定时间就丢失', '某些更新开始时比率远离 1'],
     meaning: '参数的变化不是由梯度步造成的（重新加载、重新初始化、复制目标网络）。',
     remedy: '找出还有谁在写参数（load_state_dict、初始化、polyak 更新），并把它移出循环。',
     toldApart: '变化远大于学习率乘以 Adam 的界限，范数在步与步之间跳跃，或策略回到了更早的样子。',

@@ -24,6 +24,7 @@ export const policyDetached: CauseEntry = {
   pytorch: 'new_logp = Categorical(logits=actor(obs)).log_prob(action)   # no .detach(), no torch.no_grad()',
   trueline: 'engine.update(jobs)   // the gradient of the surrogate is built in',
   chinese: {
+    symptoms: ['熵升到 log K，或从不变化', '价值损失下降，回报不上升'],
     meaning: '策略梯度没有到达执行者网络，或只到达其最后一层。',
     remedy: '由实时的 logits 得出 new_logp：不要 detach()，不要 no_grad()，不要对保存的概率取对数。',
     toldApart: '行动者的梯度为 0，或只是熵奖励的梯度；评论家的则不是。',

@@ -17,6 +17,7 @@ export const valueLossDominates: CauseEntry = {
   pytorch: 'clip_grad_norm_(actor.parameters(), 0.5); clip_grad_norm_(critic.parameters(), 0.5)',
   trueline: 'ppo: { gradClip: role, valueNormalisation: true }',
   chinese: {
+    symptoms: ['价值损失达到数百', 'actor 几乎不动'],
     meaning: '共享的主干或共享的梯度裁剪被评论家占据。',
     remedy: '归一化评论家的目标，降低其系数，或对执行者与评论家分别裁剪。',
     toldApart: '评论家的梯度压过策略的，行动者的步因此受损。',

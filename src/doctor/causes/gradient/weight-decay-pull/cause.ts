@@ -24,6 +24,7 @@ export const weightDecayPull: CauseEntry = {
   pytorch: 'Adam([{"params": actor.parameters(), "weight_decay": 0.0}])',
   trueline: 'ppo: { weightDecay: 0 }',
   chinese: {
+    symptoms: ['logits 变小，熵升到 log K', '梯度极小，参数变化却很大'],
     meaning: '权重衰减对策略的推动超过了策略梯度。',
     remedy: '把执行者的权重衰减设为 0，至少最后一层如此。',
     toldApart: '变化可由学习率 x 衰减 x 范数解释（或在优化器内衰减压过梯度），且范数缩小。',

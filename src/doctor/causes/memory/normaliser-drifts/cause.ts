@@ -23,6 +23,7 @@ export const normaliserDrifts: CauseEntry = {
     'seen = normalise(obs)                        # once\nbuffer.add(obs=seen)                         # what the policy saw, not the raw one',
   trueline: '// discrete actions only',
   chinese: {
+    symptoms: ['第一步之前比率偏离 1，随训练逐渐减轻', '第一个小批的 KL 随迭代变小'],
     meaning: '更新所见的观测用与行动时不同的统计量归一化：归一化器在其间继续学习了。',
     remedy: '保存策略当时看到的观测并交给更新；或从采样第一步到更新最后一步冻结统计量。',
     toldApart: '每一步里，各维度用一个比例和一个偏移就能把行动时所见精确变为更新时所见。',

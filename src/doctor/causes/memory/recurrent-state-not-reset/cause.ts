@@ -23,6 +23,7 @@ export const recurrentStateNotReset: CauseEntry = {
     'done = terminated | truncated\nstate = state * (1 - done.float())[:, None]     # before the next forward pass, in both passes',
   trueline: '// policies without memory only',
   chinese: {
+    symptoms: ['一局开始时带着上一局结束时的状态', '若只有一次计算会忘记，局结束之后比率偏离 1'],
     meaning: '记忆被带过了回合的结尾：总是如此、晚了一步，或只在一种结尾之后；发生在行动时或更新时。',
     remedy: '凡是回合结束处（终止或截断），都在进入下一行之前把隐藏状态重置，行动和更新都要如此。',
     toldApart: '各局的首行带着并非初始状态的状态进入。有意延续状态的程序会声明 memory_across_episodes。',

@@ -21,6 +21,7 @@ export const recurrentStateStale: CauseEntry = {
   pytorch: 'buffer.state[t] = state                      # before, not after\nlogits, state = policy(obs, state)',
   trueline: '// policies without memory only',
   chinese: {
+    symptoms: ['序列开头比率偏离 1，往后变好', '第一个小批的 KL 很大'],
     meaning: '更新的序列从另一时刻的隐藏状态开始：后一行或前一行的，或前一次迭代的。',
     remedy: '在该行前向之前保存隐藏状态，每次采样都重新保存。',
     toldApart: '序列首行的状态不是该行自己的，而是逐项等于相邻行的，或等于同一行上一次迭代的。',

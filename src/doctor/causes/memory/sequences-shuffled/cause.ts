@@ -19,6 +19,7 @@ export const sequencesShuffled: CauseEntry = {
     'for part in torch.randperm(sequences).split(size):    # sequences, not rows\n    states = run(obs[:, part], first_state[part])       # (time, sequences, ...)',
   trueline: '// policies without memory only',
   chinese: {
+    symptoms: ['比率几乎处处偏离 1', '记忆从来没有帮助'],
     meaning: '更新让记忆以与经历不同的顺序通过各行，或让一个序列混入了多个环境的行。',
     remedy: '只打乱完整的序列，绝不打乱序列内的行；展平时保持（时间，序列）分开。',
     toldApart:

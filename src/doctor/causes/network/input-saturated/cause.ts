@@ -25,6 +25,7 @@ export const inputSaturated: CauseEntry = {
   pytorch: 'obs = (obs - running.mean) / (running.std + 1e-8)',
   trueline: 'a game gives observations of order 1; checkGame says so',
   chinese: {
+    symptoms: ['不同的观测给出相同的 logits', '第一层的梯度接近 0'],
     meaning: '输入过大，使第一层饱和。',
     remedy: '在第一层之前，把观测逐项缩放到单位大小。',
     toldApart: '输入很大，同时第一层没有梯度。',

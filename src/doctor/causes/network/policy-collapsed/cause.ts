@@ -24,6 +24,7 @@ export const policyCollapsed: CauseEntry = {
   pytorch: 'nn.init.orthogonal_(actor.head.weight, gain=0.01); nn.init.zeros_(actor.head.bias)',
   trueline: 'network: { headGain: 0.01 }',
   chinese: {
+    symptoms: ['总是同一个动作', 'KL 与梯度接近 0', '回报不变'],
     meaning: '熵过早为 0，总是选择同一个动作。',
     remedy: '最后一层用小的初值（gain 0.01），并在回报上升之前保留熵奖励。',
     toldApart: '在还不可能学到任何东西之前的熵与动作计数。',

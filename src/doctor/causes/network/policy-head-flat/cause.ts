@@ -26,6 +26,7 @@ export const policyHeadFlat: CauseEntry = {
 nn.init.orthogonal_(actor.head.weight, gain=0.01)`,
   trueline: 'network: { headGain: 0.01 }',
   chinese: {
+    symptoms: ['熵在三位数字上等于 log K', '参数在变，KL 却接近 0'],
     meaning: 'logits 几乎为常数，熵停在 log K。',
     remedy: '最后一个线性层之后什么都不要加：不加激活，不加归一化，不乘小系数。',
     toldApart: '参数在变，logits 的离散程度却极小；有什么在压缩或缩放输出层。',

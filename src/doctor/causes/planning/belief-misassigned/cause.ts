@@ -18,6 +18,7 @@ export const beliefMisassigned: CauseEntry = {
     'belief[me][other] *= likelihood[other]       # update\ngoal = sample(belief[me][other])             # search: the same two indices',
   trueline: 'beliefs.at(world, observer, other)  // stages.planner.belief',
   chinese: {
+    symptoms: ['智能体把一个同伴当成另一个来应对', '在各个种子上，回报都按智能体编号排序'],
     meaning: '搜索从关于另一智能体的信念、或另一智能体的信念中抽取伙伴的目标。',
     remedy: '信念按“谁相信、关于谁”索引，更新与读取时使用同样的顺序。',
     toldApart: '信念不随对方的动作而变，却恰好随另一智能体的动作，或随另一智能体判断它们所用的概率而变。',

@@ -16,6 +16,7 @@ export const beliefNotReset: CauseEntry = {
   pytorch: 'if t == 0:\n    belief[:] = prior                        # for every other agent',
   trueline: 'beliefs.begin(world)  // stages.planner.begin',
   chinese: {
+    symptoms: ['一局的头几步里，智能体把同伴的新目标当成旧目标'],
     meaning: '关于他人的信念从一个回合延续到下一个回合，而它本应从先验开始。',
     remedy: '回合开始时把每个信念设为先验，对尚未达成目标的伙伴也一样。',
     toldApart: '各局首行的信念不是先验，而是接着上一局最后几行；在局内则随他人的动作而变。',

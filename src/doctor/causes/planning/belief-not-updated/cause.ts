@@ -14,6 +14,7 @@ export const beliefNotUpdated: CauseEntry = {
   pytorch: 'belief *= likelihood                         # per goal\nbelief /= belief.sum()',
   trueline: 'beliefs.see(at, likelihood, 0)  // stages.planner.see',
   chinese: {
+    symptoms: ['智能体规划时像没看见同伴的行动'],
     meaning: '关于他人目标的信念不随其动作更新。',
     remedy: '每一步之后，把每个信念乘以该动作在各目标下的概率，再归一化。',
     toldApart: '尽管该动作在各目标下的概率不同，下一行的信念仍是这一行的。',

@@ -14,6 +14,7 @@ export const explorationInTest: CauseEntry = {
   pytorch: 'policy = boltzmann(q) if test else (1 - eps) * boltzmann(q) + eps / n',
   trueline: 'explores: (training, judged) => training && !judged  // stages.planner.explores',
   chinese: {
+    symptoms: ['测试时的回报低于训练时', '测试时搜索更多也没有帮助'],
     meaning: '在用于评判的局中随机抽取动作。',
     remedy: '在用于评判的局中关闭探索。',
     toldApart: '这种行的选择是搜索自己的结果与均匀选择的混合。',

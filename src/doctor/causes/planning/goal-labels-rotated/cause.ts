@@ -18,6 +18,7 @@ export const goalLabelsRotated: CauseEntry = {
   pytorch: 'goal = GOALS.index(info["goal"])             # not enumerate() of another list',
   trueline: 'stages.label(reached, goals)  // stages.planner.label',
   chinese: {
+    symptoms: ['对他人的模型把每个目标的走法学到了另一个目标名下', '先验停在同伴并没有的目标上'],
     meaning: '达成的目标被记成另一个目标。',
     remedy: '游戏的报告、先验和模型使用同一个、同一顺序的目标列表。',
     toldApart: '先验上升的不是游戏所说达成的目标，而总是编号相差固定数目的另一个。',

@@ -14,6 +14,7 @@ export const searchModelStale: CauseEntry = {
   pytorch: 'search.model.load_state_dict(model.state_dict())   # after every update',
   trueline: 'model: crew.modelOf(learner)  // stages.planner.model',
   chinese: {
+    symptoms: ['同伴在变，规划落在后面', '模型训练得更久，规划也没有变好'],
     meaning: '搜索用最近几次更新之前的模型预见他人的动作。',
     remedy: '把模型本身交给搜索，或在每次更新之后复制其权重。',
     toldApart: '模型学到东西之后，搜索中的概率就与当前模型不同；在此之前一致。',

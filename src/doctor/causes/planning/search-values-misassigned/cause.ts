@@ -16,6 +16,7 @@ export const searchValuesMisassigned: CauseEntry = {
     'own = critics[me]\nvalue = own(obs[me])                           # one index for both\nq = reward[me] + gamma * value',
   trueline: 'stages.valuedBy(agent)  // stages.planner.valuedBy',
   chinese: {
+    symptoms: ['一个智能体的走法在为另一个的回报服务', '规划胜不过它自己的网络'],
     meaning: '搜索为另一个智能体、而非做决定者估值。',
     remedy: '在树中处处以同一个下标取做决定者的观测、评论家和奖励。',
     toldApart: '搜索给所决策状态的价值不是该行自己的，而恰是同一步里另一智能体的。',

@@ -17,6 +17,7 @@ export const klEstimatorCancels: CauseEntry = {
 approx_kl = (log_ratio.exp() - 1 - log_ratio).mean()`,
   trueline: 'the reading k3',
   chinese: {
+    symptoms: ['KL 读数为 0 或负', '按 KL 提前停止随机触发'],
     meaning: '所报告的 KL 是 old - new 的均值，在此批次大小下大多是噪声。',
     remedy: '改为报告 k3 = mean(ratio - 1 - log ratio)。',
     toldApart: '所报告的 KL 等于 k1，且 k1 的标准误超过 k2 的一半，而策略明显在变。',

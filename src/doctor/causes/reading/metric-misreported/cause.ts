@@ -17,6 +17,7 @@ export const metricMisreported: CauseEntry = {
   pytorch: 'metrics["approx_kl"] += kl * len(rows)          # then divide by all rows, once',
   trueline: 'readings are means over all rows of all minibatches',
   chinese: {
+    symptoms: ['读数互相矛盾', 'KL 为 0，裁剪比例却大于 0'],
     meaning: '所报告的指标与数据行给出的不符。',
     remedy: '在更新的所有行上求平均，使用损失自身的比率与分布。',
     toldApart: '重算。',

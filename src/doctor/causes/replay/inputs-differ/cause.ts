@@ -19,6 +19,7 @@ export const inputsDiffer: CauseEntry = {
     'obs_n = normalise(obs)            # once\naction, logp = policy(obs_n)\nbuffer.obs[t] = obs_n             # not obs, and not the next one',
   trueline: 'batch.obs   // written once when acting, and read by the update',
   chinese: {
+    symptoms: ['第一步之前比率远离 1', 'KL 与裁剪比例在第一个小批就跳起'],
     meaning:
       '更新时给策略的输入与行动时不同：未归一化、晚一步、另一行的观测，或使用了别的统计量；或者给另一行的动作打分。',
     remedy: '保存策略行动时看到的那个张量，更新时逐行使用同一个张量。',

@@ -22,6 +22,7 @@ export const maskNotReplayed: CauseEntry = {
 dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
   trueline: 'localPolicy(logits, candidates, legal, temperature, out)   // the one function for both paths',
   chinese: {
+    symptoms: ['第一步之前几乎每一行的比率都低于 1', '更新时的熵高于采样时'],
     meaning: '更新中非法候选有概率，或合法候选没有概率。',
     remedy: '随每一行保存合法掩码，更新时与采样时完全一样地作用于 logits。',
     toldApart: 'new_logp 与不加掩码的分布一致；误差随不合法候选的个数增大，全部合法时为 0。',

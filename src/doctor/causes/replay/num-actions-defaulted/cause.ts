@@ -20,6 +20,7 @@ export const numActionsDefaulted: CauseEntry = {
 local = logits[0, exp['subset_ids'][:k]]`,
   trueline: 'localPolicy(logits, candidates, legal, temperature, out)   // the one function for both paths',
   chinese: {
+    symptoms: ['熵停在某一个 K 的 log K', '有效样本很少', '裁剪比例接近 1'],
     meaning: '更新时假定候选数固定，而不看该行实际有多少。',
     remedy: '随每一行保存 num_actions（最好是整个候选列表）；缺失时应报错，而不是取默认值。',
     toldApart: 'num_actions 各行不同，更新时所有行却都是同一个 K；超出 K 的编号被截断或丢弃。',

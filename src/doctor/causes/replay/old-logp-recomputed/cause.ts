@@ -27,6 +27,7 @@ export const oldLogpRecomputed: CauseEntry = {
   pytorch: "ratio = (new_logp - batch['old_logp'].detach()).exp()   # stored, not recomputed inside the epoch loop",
   trueline: 'rows.oldLogp comes from the batch; no stage may rewrite it',
   chinese: {
+    symptoms: ['KL 与裁剪比例始终恰为 0', 'PPO 表现得像不裁剪的策略梯度，或根本不学习'],
     meaning: '损失中的 old_logp 取自当前策略，因此比率恒为 1。',
     remedy: '只在采样动作时计算一次 old_logp，并在所有轮次中保留。',
     toldApart: '参数在变，比率却在每一轮、每个小批次里都是 1；每批只更新一次则属正常。',

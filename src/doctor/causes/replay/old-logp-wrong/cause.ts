@@ -23,6 +23,7 @@ export const oldLogpWrong: CauseEntry = {
 old_logp = dist.log_prob(action).detach()    # before any clipping or mapping of the action`,
   trueline: 'learner.policy.act(rows, uniforms, 1, out)   // fills action and logp together',
   chinese: {
+    symptoms: ['任何一步之前比率是常数或噪声', '裁剪比例接近 1', '第 0 轮的 KL 就有数个 nat'],
     meaning: '保存的 old_logp 不是该动作在采样 logits 下的对数概率。',
     remedy: '在采样的那一刻，保存实际执行的分布与动作的 dist.log_prob(action)。',
     toldApart: 'old_logp 与采样时的 logits 不符，而更新与之相符。',

@@ -22,6 +22,7 @@ export const recurrentStateNotReplayed: CauseEntry = {
     'h = buffer.hidden[start]                 # as acting had it\nfor t in range(start, end):\n    h = h * (1 - episode_start[t])\n    logits, h = policy(obs[t], h)',
   trueline: '// policies without memory only',
   chinese: {
+    symptoms: ['第一步之前只有局中间的比率偏离 1', '第一个小批的 KL 很大'],
     meaning: '更新时序列的初始隐藏状态与行动时不同。',
     remedy: '把隐藏状态与每一行一起保存，更新的每个序列都从它开始，并在回合结束处重置。',
     toldApart: '行动时从全新状态开始的行一致：各局的首行，或在本次采集内开始的局。其余的不一致。',

@@ -28,6 +28,7 @@ export const staleSamples: CauseEntry = {
 assert (batch['iteration'] == iteration).all()`,
   trueline: 'guard: strict',
   chinese: {
+    symptoms: ['后面各次迭代在第一步之前比率远离 1', '裁剪比例随学习率增大'],
     meaning: '更新使用了更早迭代的策略所产生的行。',
     remedy: '每次更新后清空缓冲区，并检查每一行都属于当前迭代。',
     toldApart: '更新中的 old_logp 与更早迭代的行吻合；行在各次迭代间重复出现。',

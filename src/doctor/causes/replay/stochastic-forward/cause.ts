@@ -18,6 +18,7 @@ export const stochasticForward: CauseEntry = {
 assert torch.equal(actor(obs), actor(obs))`,
   trueline: 'a policy has no random layer; two evaluations are equal bit for bit',
   chinese: {
+    symptoms: ['任何一步之前比率在 1 附近散开', '学习率趋于 0 时 KL 并不趋于 0'],
     meaning: '其中一次前向计算开着 dropout 或噪声。',
     remedy: '采样与更新都调用 eval()（或策略中完全不用 dropout 与噪声）。',
     toldApart: '第一步之前的对数比率是噪声，均值约为方差一半的负值，没有变换能消除；再算一遍得到别的数。',

@@ -22,6 +22,7 @@ export const subsetBorrowed: CauseEntry = {
 dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
   trueline: 'batch.subset stays in its row; re-order a Batch only whole',
   chinese: {
+    symptoms: ['第一步之前只有部分智能体的比率远离 1', '列表相差越多，误差越大'],
     meaning: '使用了其他智能体或其他行的候选列表。',
     remedy: '把候选列表存在该行自身，不要在智能体或步之间广播或缓存。',
     toldApart: '换用配对行的列表后 new_logp 一致。',

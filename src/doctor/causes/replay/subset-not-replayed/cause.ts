@@ -25,6 +25,7 @@ export const subsetNotReplayed: CauseEntry = {
 dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
   trueline: 'localPolicy(logits, candidates, legal, temperature, out)   // the one function for both paths',
   chinese: {
+    symptoms: ['从第一个小批起裁剪比例就接近 1', '任何一步之前 KL 就远高于 0.1', '熵接近 log K 且不下降'],
     meaning: '更新时所用的候选列表与采样时不同，或顺序不同。',
     remedy: '按打分时的顺序保存每一行的候选编号，更新时也按它取值。',
     toldApart: 'old_logp 与采样时的 logits 一致；第一步之前的 new_logp 只有在列表重排、排序或取前缀之后才一致。',

@@ -19,6 +19,7 @@ export const temperatureMismatch: CauseEntry = {
 dist = Categorical(logits=logits.masked_fill(~legal, -1e9) / temperature)`,
   trueline: 'localPolicy(logits, candidates, legal, temperature, out)   // the one function for both paths',
   chinese: {
+    symptoms: ['第一步之前比率就离开 1', '策略越确定，裁剪比例越大'],
     meaning: '采样与更新用不同的温度去除 logits。',
     remedy: '两处使用同一个温度；若温度会变化，就随行保存。',
     toldApart: '对所有行用同一个 logits 比例就能使 new_logp 与 old_logp 一致；两者都符合时，先于 old-logp-wrong 报出。',

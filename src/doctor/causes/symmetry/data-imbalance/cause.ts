@@ -13,6 +13,7 @@ export const dataImbalance: CauseEntry = {
   pytorch: 'assert len(buffers[a]) == len(buffers[b])',
   trueline: 'counters: push.real, buffer.real',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '各智能体的缓冲区得到的数据不相等。',
     remedy: '每个智能体的每次决策都推入一行，并找出跳过某些行的提前返回。',
     toldApart: '推入次数、大小与提前返回的计数器。',

@@ -13,6 +13,7 @@ export const environmentNameBias: CauseEntry = {
   pytorch: '# no branch on agent_id in step()',
   trueline: 'checkGame(() => game)',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '环境对某个名称或编号另眼相待。',
     remedy: '从环境规则中去掉读取名称或编号的部分。',
     toldApart: '交换位置时，优势跟随名称。',

@@ -13,6 +13,7 @@ export const environmentSeatBias: CauseEntry = {
   pytorch: 'order = rng.permutation(n_agents)              # tie-breaks by chance, not by index',
   trueline: 'deal: true',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '某个实际位置（起点、视角、按位置裁决平局）更有利。',
     remedy: '让起点、视角与平局裁决与位置无关，或每回合重新分配位置。',
     toldApart: '随机玩法；交换名称时，优势仍留在该位置。',

@@ -13,6 +13,7 @@ export const imaginedMisattributed: CauseEntry = {
   pytorch: '',
   trueline: '',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '想象的回合记到了错误的智能体或环境名下。',
     remedy: '让每一条想象的行都带着智能体与环境。',
     toldApart: '各智能体想象与真实数据的统计对照。',

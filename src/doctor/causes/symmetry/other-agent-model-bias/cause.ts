@@ -13,6 +13,7 @@ export const otherAgentModelBias: CauseEntry = {
   pytorch: '',
   trueline: '',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '对其他智能体的模型造成了排名。',
     remedy: '让每个智能体得到关于其他智能体的同样数据。',
     toldApart: '同 world-model-bias。',

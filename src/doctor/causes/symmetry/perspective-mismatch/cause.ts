@@ -13,6 +13,7 @@ export const perspectiveMismatch: CauseEntry = {
   pytorch: '',
   trueline: '',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '智能体的观测旋转到了自己的视角，而与之相伴的某一列没有。',
     remedy: '用与观测相同的函数旋转其他智能体的动作、掩码与目标。',
     toldApart: '按智能体的编号轮转后一致。',

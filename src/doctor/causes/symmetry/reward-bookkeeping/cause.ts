@@ -13,6 +13,7 @@ export const rewardBookkeeping: CauseEntry = {
   pytorch: 'buffer[agent].reward.append(rewards[agent])',
   trueline: 'reward and env_reward are columns of one row',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '奖励记到了错误的智能体名下，或对某些智能体被缩放或屏蔽。',
     remedy: '直接按智能体名称保存 step() 给出的奖励。',
     toldApart: '对智能体求和是否守恒；日志对照环境。',

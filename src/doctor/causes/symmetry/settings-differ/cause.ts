@@ -13,6 +13,7 @@ export const settingsDiffer: CauseEntry = {
   pytorch: 'agents = [Agent(config) for _ in names]',
   trueline: 'one settings file for all agents',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '各智能体的设置不相同。',
     remedy: '用同一个设置对象构造所有智能体。',
     toldApart: '设置的差异。',

@@ -13,6 +13,7 @@ export const subgoalBias: CauseEntry = {
   pytorch: '',
   trueline: '',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '子目标的选择造成了排名。',
     remedy: '所有智能体使用同一条子目标规则，并从各自的视角来看。',
     toldApart: '同 world-model-bias。',

@@ -13,6 +13,7 @@ export const subgoalLogIncomplete: CauseEntry = {
   pytorch: '',
   trueline: '',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '某个智能体的子目标记录缺失或为零。',
     remedy: '每一步都为每个智能体追加一个子目标，未选择时也要追加。',
     toldApart: 'subgoal.length 对照 subgoal.expected。',

@@ -13,6 +13,7 @@ export const trainingOrderMatters: CauseEntry = {
   pytorch: 'for agent in rng.permutation(agents): agent.update()',
   trueline: 'order: shuffled',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '固定的更新顺序决定了排名。',
     remedy: '每次迭代打乱或轮换更新顺序。',
     toldApart: '次序反转或打乱时，排名随之改变。',

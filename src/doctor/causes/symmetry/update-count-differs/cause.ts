@@ -13,6 +13,7 @@ export const updateCountDiffers: CauseEntry = {
   pytorch: 'for agent in agents: agent.update(); counts[agent] += 1',
   trueline: 'counters: updates.policy',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '各智能体更新的次数不相等。',
     remedy: '每次迭代对每个智能体更新一次，并计数。',
     toldApart: '计数器。',

@@ -13,6 +13,7 @@ export const worldModelBias: CauseEntry = {
   pytorch: '',
   trueline: '',
   chinese: {
+    symptoms: ['在各个种子上，回报都按智能体编号排序'],
     meaning: '世界模型造成了排名。',
     remedy: '用所有智能体的行同等地训练世界模型。',
     toldApart: '消融阶梯各级之间趋势的差异，按种子配对。',

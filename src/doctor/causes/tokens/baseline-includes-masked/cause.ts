@@ -13,6 +13,7 @@ export const baselineIncludesMasked: CauseEntry = {
   remedy: 'Take mean and deviation over the members that the settings declare.',
   pytorch: 'mean = (reward * keep).sum() / keep.sum()',
   chinese: {
+    symptoms: ['含被屏蔽回答的组里优势同号'],
     meaning: '未参与训练的回答进入了基线的均值或标准差，与声明不符。',
     remedy: '均值和标准差只取设置所声明的成员。',
     toldApart: '计入或剔除它们，就得出每个优势。',

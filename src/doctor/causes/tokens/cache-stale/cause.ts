@@ -16,6 +16,7 @@ export const cacheStale: CauseEntry = {
   remedy: 'Reset the prefix cache whenever weights are loaded.',
   pytorch: 'engine.load_weights(...); engine.reset_prefix_cache()',
   chinese: {
+    symptoms: ['只有重复的提示出现分歧', '它随更新逐次增大'],
     meaning: '采样器重用了旧权重产生的前缀缓存。',
     remedy: '每次加载权重后都重置前缀缓存。',
     toldApart: '只有词元来自缓存的地方不一致；证据按条件分列。',

@@ -14,6 +14,7 @@ export const environmentTokensTrained: CauseEntry = {
   remedy: 'Set the loss mask to 0 on everything that the model did not sample.',
   pytorch: 'mask = response_mask & (source == SAMPLED)',
   chinese: {
+    symptoms: ['模型学着写工具的输出', '工具轮次上的 KL 爆炸'],
     meaning: '工具、用户或模板的词元进入了损失。',
     remedy: '凡不是模型采样得到的词元，损失掩码一律置 0。',
     toldApart: '来源不是模型的词元，其损失导数不为 0。',

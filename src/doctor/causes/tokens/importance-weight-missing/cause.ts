@@ -14,6 +14,7 @@ export const importanceWeightMissing: CauseEntry = {
   pytorch: `weight = (old_logp - sampler_logp).exp().clamp(max=cap).detach()
 loss = loss * weight`,
   chinese: {
+    symptoms: ['加了修正，日志却毫无变化'],
     meaning: '声明的采样器与训练器之间的修正没有起作用。',
     remedy: '求和之前，把每个词元的损失乘以（截断的）训练器与采样器之比。',
     toldApart: '损失的导数在没有该因子时精确成立。',

@@ -13,6 +13,7 @@ export const klTermWrong: CauseEntry = {
   remedy: 'Compute the KL term as declared, and add it once, in the loss or in the reward.',
   pytorch: 'kl = (ref - logp).exp() - 1 - (ref - logp)      # k3, times its coefficient, added to the loss',
   chinese: {
+    symptoms: ['KL 失控，或使策略不动'],
     meaning: 'KL 项的估计式、符号、系数或位置与声明不符。',
     remedy: '按声明计算 KL 项，并且只加一次：加在损失里或奖励里。',
     toldApart: '对损失导数或奖励的拟合指出实际存在的是哪一项。',

@@ -26,6 +26,7 @@ export const lossMaskShifted: CauseEntry = {
   pytorch: `logp = logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
 mask = response_mask[:, 1:]`,
   chinese: {
+    symptoms: ['提示的最后一个词元被训练，回答的最后一个却没有', '第一步之前比率偏离 1'],
     meaning: '损失掩码或对数概率错开了若干位置，或对齐到了另一端。',
     remedy: '把 logits、标签与掩码一起移位：预测第 t 个词元的是第 t - 1 个位置。',
     toldApart: '平移一次就精确得出掩码，或使各行一致；先于 padding-trained 与 environment-tokens-trained 报出。',

@@ -16,6 +16,7 @@ export const packingLeak: CauseEntry = {
   remedy: 'Give the attention the boundaries of the packed sequences, and start positions anew at each.',
   pytorch: 'flash_attn_varlen_func(q, k, v, cu_seqlens, ...)   # or a block-diagonal mask',
   chinese: {
+    symptoms: ['打包会改变损失', '分歧取决于批内的顺序'],
     meaning: '打包进同一行的序列彼此可见。',
     remedy: '把各序列的边界交给注意力，并在每个序列处重新从 0 计位置。',
     toldApart: '每个打包中第一个与干净的一遍一致，后面的不一致。',

@@ -17,6 +17,7 @@ export const positionsShifted: CauseEntry = {
   pytorch: `position_ids = (mask.cumsum(-1) - 1).clamp(min=0)
 model(ids, attention_mask=mask, position_ids=position_ids)`,
   chinese: {
+    symptoms: ['批大小为 1 时正常，更大就不行', '短回答分歧最大'],
     meaning: '填充使位置编号错位，或填充词元被注意到。',
     remedy: '由注意力掩码计算位置编号，并在每次前向时同时传入两者。',
     toldApart: '在对数概率与干净的一遍不同的那一侧，行的填充越多，相差越大。',

@@ -15,6 +15,7 @@ export const referenceWrong: CauseEntry = {
   remedy: 'Freeze a copy of the starting policy, adapter included, and check that KL is 0 before the first step.',
   pytorch: 'reference = copy.deepcopy(policy).eval().requires_grad_(False)',
   chinese: {
+    symptoms: ['KL 始终恰为 0，或一开始就远离 0'],
     meaning: '参考策略不是本意的那个：是策略自身，或缺了适配器的基座。',
     remedy: '冻结初始策略（含适配器）的副本，并检查第一步之前 KL 为 0。',
     toldApart: '在版本 0 它必须等于策略，之后则不得随策略移动。',

@@ -16,6 +16,7 @@ export const retokenised: CauseEntry = {
   remedy: 'Keep the ids that the engine returned, and never decode and encode them again.',
   pytorch: 'ids = output.token_ids                       # not tokenizer(output.text)',
   chinese: {
+    symptoms: ['从回答的某个词元起比率远离 1', '特殊词元或空格时有时无'],
     meaning: '训练用的词元 id 不是采样得到的 id。',
     remedy: '保留引擎返回的 id，绝不要先解码再重新编码。',
     toldApart: '把两个列表对齐：分开之前采样器与训练器一致，之后不一致。',

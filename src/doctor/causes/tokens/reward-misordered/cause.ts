@@ -16,6 +16,7 @@ export const rewardMisordered: CauseEntry = {
   remedy: 'Carry one key per response through grading, and look rewards up by it.',
   pytorch: 'reward = [grades[key] for key in batch.keys]    # not zip(grades, batch)',
   chinese: {
+    symptoms: ['一切都在动，奖励却不上升'],
     meaning: '奖励属于别的回答。',
     remedy: '让每个回答带着自己的键经过评分，并按键取回奖励。',
     toldApart: '评分器自己的键、奖励所针对的行或该局的回报给出别的奖励；没有这样的凭据就不检查。',

@@ -14,6 +14,7 @@ export const rewardTokenWrong: CauseEntry = {
   remedy: "Add the reward at the last token that the model sampled, found by its mask, not by the row's length.",
   pytorch: 'last = mask.nonzero()[-1]; rewards[last] += score',
   chinese: {
+    symptoms: ['最后几个词元的价值不对', '奖励在工具轮次中衰减'],
     meaning: '奖励落在填充、被掩码的或并非最后采样的词元上。',
     remedy: '按掩码找到模型最后采样的词元，把奖励加在那里，而不是按行长度。',
     toldApart: '移动它就使信用的计算得以重现。',

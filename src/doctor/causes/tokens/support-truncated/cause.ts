@@ -18,6 +18,7 @@ export const supportTruncated: CauseEntry = {
     'Renormalise over the kept tokens on both sides, or let the sampler report over all tokens and sample without truncation.',
   pytorch: "SamplingParams(top_p=1.0, top_k=-1)             # or mask the trainer's logits the same way",
   chinese: {
+    symptoms: ['平均比率低于 1，并随保留的概率质量变化', '第一步之前就有裁剪比例'],
     meaning: '采样器的对数概率只在 top-p、top-k 或 min-p 保留的词元上归一，训练器的在全部词元上。',
     remedy: '两边都在保留的词元上重新归一，或让采样器不截断并在全部词元上报告。',
     toldApart: '从训练器减去 log kept_mass 后两者一致。',

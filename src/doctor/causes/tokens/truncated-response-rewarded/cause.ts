@@ -15,6 +15,7 @@ export const truncatedResponseRewarded: CauseEntry = {
     'Decide what a cut answer is worth (as it is, 0, or not trained), and do that in reward, baseline and mask alike.',
   pytorch: "mask[finish == 'length'] = 0                    # where the settings say mask",
   chinese: {
+    symptoms: ['回答长到长度上限，或无故变短'],
     meaning: '被长度上限截断的回答没有按声明处理。',
     remedy: '决定截断的回答如何计（原样、记 0 或不训练），并在奖励、基线与掩码中一致执行。',
     toldApart: 'finish 对照掩码、奖励与优势；先于 advantage-group-mixed 报出。',

@@ -23,6 +23,7 @@ export const weightsNotSynced: CauseEntry = {
   pytorch: `engine.load_weights(model.state_dict().items())   # merged adapters included
 assert close(engine.score(ids), trainer.score(ids))`,
   chinese: {
+    symptoms: ['采样器与训练器的分歧随每次更新增大', '看起来像样本过旧'],
     meaning: '采样器所用的权重不是训练器以为的那份。',
     remedy: '每次更新后推送全部张量（包括适配器），并用一个提示词检查两边一致。',
     toldApart: '采样器与参考模型一致（从未同步，或适配器没有送达），或与旧权重一致；样本陈旧则是同样的回答再次出现。',
