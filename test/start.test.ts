@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { findChromium, openBrowser } from './support/browser.ts';
 import { root, run, temporaryFolder } from './support/run.ts';
 
 const folder = temporaryFolder();
@@ -22,7 +23,7 @@ describe('npm start', () => {
     expect(existsSync(join(folder, 'runs', 'demo', 'faulty', 'manifest.json'))).toBe(true);
   });
 
-  it("serves the studio on the demo's results where one is, prints its address, and ends with Ctrl-C", async () => {
+  it("serves the studio on the demo's results where one is, prints its address, lands on the faulty run beside the healthy one, and ends with Ctrl-C", async () => {
     // script(1) of util-linux gives the program a terminal of its own.
     const child = spawn('script', ['-qefc', `${process.execPath} ${start}`, '/dev/null'], {
       cwd: folder,
@@ -41,6 +42,16 @@ describe('npm start', () => {
     const { runs } = (await (await fetch(`${address}api/runs`)).json()) as { runs: { id: string }[] };
     expect(runs.map(({ id }) => id)).toEqual(['faulty', 'healthy']);
     expect((await fetch(address)).headers.get('content-type')).toContain('text/html');
+    if (findChromium()) {
+      const browser = await openBrowser();
+      const page = await browser.newPage();
+      page.setDefaultTimeout(240_000);
+      await page.goto(address);
+      await page.waitForURL(/runs=faulty%7Chealthy/);
+      await page.waitForSelector('[data-testid=headline].faulty');
+      await page.waitForSelector('[data-testid=headline].healthy');
+      await browser.close();
+    }
     child.stdin.write('\u0003');
     await once(child, 'exit');
     await expect(fetch(address)).rejects.toThrow();

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { causeById } from '../../src/doctor/causes.ts';
 import { findFault } from '../../src/faults/index.ts';
 import { number } from '../../src/report/number.ts';
+import { decodeSummary } from '../../src/report/studio/summary.ts';
 import { compareRuns } from '../../src/sweep/compare.ts';
 import { readRuns } from '../../src/sweep/node.ts';
 import { findChromium } from '../support/browser.ts';
@@ -69,6 +70,12 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     expect(asked.filter((url) => url.includes('/file/'))).toEqual([]);
     const files = (await (await fetch(`${held.server.address}api/files/long`)).json()) as { files: unknown[] };
     expect(files.files.length).toBeLessThan(200);
+    // Thinned to 2,000 points a curve, and no spike is lost on the way.
+    const answer = await fetch(`${held.server.address}api/curves/long?points=2000`);
+    const { curves: sent, exact } = decodeSummary(await answer.arrayBuffer());
+    expect(exact).toBe(false);
+    for (const { value } of sent) expect(value.length).toBeLessThanOrEqual(2000);
+    expect(Math.max(...sent[0].value)).toBe(50);
     const box = (await graph().boundingBox())!;
     const [left, right] = [box.x + box.width * 0.6, box.x + box.width * 0.7];
     await page.mouse.move(left, box.y + 20);
@@ -135,7 +142,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     ).toBeGreaterThan(1);
     await page.check('label:has-text("log axis") input');
     await page.waitForFunction(() => location.hash.includes('log=1'));
-    for (const name of ['Learning', 'Readings', 'Gradients']) expect(await textOf('h2')).toContain(name);
+    for (const name of ['Learning', 'Readings', 'Gradients', 'Counters']) expect(await textOf('h2')).toContain(name);
     expect(await page.locator('.sentence').count()).toBeGreaterThan(3);
     // Runs are told apart by colour.
     const dots = await page
@@ -195,7 +202,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await open('#/drop?run=dropped+nowhere');
     await page.waitForSelector('[role=alert]:has-text("nowhere")');
     // Anything can be dropped anywhere.
-    for (const view of ['runs', 'train', 'replay', 'compare', 'symmetry', 'queue']) {
+    for (const view of ['runs', 'train', 'replay', 'compare', 'symmetry', 'crossplay', 'queue']) {
       await page.evaluate((view) => {
         location.hash = `#/${view}`;
       }, view);

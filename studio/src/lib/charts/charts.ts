@@ -7,7 +7,7 @@ import { readings } from '../../../../src/training/record/readings.ts';
 import { words } from '../../texts/index.svelte.ts';
 import { describeReading } from '../../texts/readings.ts';
 import type { Drawn } from '../export.ts';
-import { flat } from '../runs/settings.ts';
+import { flat, plain } from '../runs/settings.ts';
 import { colour, dash } from '../theme.svelte.ts';
 import { bandOf } from './bands.ts';
 import { smooth } from './smooth.ts';
@@ -160,7 +160,7 @@ export function settingsLabel(run: ChartRun, runs: readonly ChartRun[]): string 
   const mine = flat(run.manifest);
   const all = runs.map((other) => flat(other.manifest));
   const differing = Object.keys(mine).filter((key) => all.some((other) => other[key] !== mine[key]));
-  return differing.map((key) => `${key}=${mine[key]}`).join(', ') || 'all';
+  return differing.map((key) => `${key}=${plain(mine[key])}`).join(', ') || 'all';
 }
 
 /** Settings in which the runs differ: what they can be grouped by. */
@@ -172,7 +172,7 @@ export function differingSettings(runs: readonly ChartRun[]): string[] {
 
 /** What a run's group is called. */
 export function groupLabel(run: ChartRun, runs: readonly ChartRun[], group: string): string {
-  return group === 'settings' ? settingsLabel(run, runs) : `${group}=${flat(run.manifest)[group] ?? ''}`;
+  return group === 'settings' ? settingsLabel(run, runs) : `${group}=${plain(flat(run.manifest)[group])}`;
 }
 
 function grouped(runs: readonly ChartRun[], kind: string, name: string, options: ChartOptions): Drawn[] {

@@ -2,7 +2,7 @@
 import type { Manifest } from '../../../../src/recording/manifest.ts';
 import type { ShortVerdict } from '../../../../src/report/studio/examined-short.ts';
 import type { RunRow } from '../../../../src/report/studio/row.ts';
-import { flat } from './settings.ts';
+import { flat, plain } from './settings.ts';
 
 export interface ListedRun {
   id: string;
@@ -23,18 +23,17 @@ export interface ListedRun {
   dropped: boolean;
 }
 
-const plain = new WeakMap<Manifest, Record<string, string>>();
+const made = new WeakMap<Manifest, Record<string, string>>();
 
 /** Settings as people write them: texts without quotes, the seed among them. */
 export function plainSettings(manifest: Manifest | undefined): Record<string, string> {
-  const known = manifest && plain.get(manifest);
+  const known = manifest && made.get(manifest);
   if (known) return known;
-  const made: Record<string, string> = {};
-  if (manifest) plain.set(manifest, made);
-  for (const [key, value] of Object.entries(flat(manifest)))
-    if (value !== undefined) made[key] = value.startsWith('"') ? value.slice(1, -1) : value;
-  if (manifest?.seed !== undefined) made.seed = String(manifest.seed);
-  return made;
+  const own: Record<string, string> = {};
+  if (manifest) made.set(manifest, own);
+  for (const [key, value] of Object.entries(flat(manifest))) if (value !== undefined) own[key] = plain(value);
+  if (manifest?.seed !== undefined) own.seed = String(manifest.seed);
+  return own;
 }
 
 /** Settings that are not the same in all of them; what nearly every list differs in comes last. */

@@ -26,6 +26,9 @@ export function flat(manifest: Manifest | undefined): Record<string, string> {
   return Object.fromEntries(Object.entries(whole).flatMap(([key, value]) => leaves(value, key)));
 }
 
+/** A setting as people write it: a text without quotes. */
+export const plain = (json = '') => (json.startsWith('"') ? json.slice(1, -1) : json);
+
 type Leaf = [path: string, json: string];
 
 /** Of hundreds of runs most settings are the very same objects, so each is taken apart once. */
