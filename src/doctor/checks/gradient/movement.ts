@@ -11,6 +11,7 @@ import { policyOfStep, stepKey } from '../../evidence/steps/step-key.ts';
 import { isCertain, type StepStat } from '../../evidence/steps/step-stats.ts';
 import { limits } from '../../limits.ts';
 import { slowSteps } from '../../optimiser-bound.ts';
+import { ReportedKl } from '../reported-kl.ts';
 
 export const movement: Check = {
   id: 'movement',
@@ -54,6 +55,7 @@ interface Policy {
 
 class MovementPass implements Pass {
   private readonly policies = new Map<number, Policy>();
+  private readonly reported = new ReportedKl();
   private last = 0;
 
   constructor(private readonly run: Run) {}
@@ -92,6 +94,7 @@ class MovementPass implements Pass {
       const only = stats.length === 1;
       const k3 = only ? stats[0].after3 : stats.reduce((sum, stat) => sum + stat.weight * stat.k3, 0) / weight;
       own.k3.push(k3);
+      this.reported.see(iteration, index, k3);
       // What was off before the first step was no step's doing.
       const replayed = stats.every(({ before, k2 }) => !before || k2 <= limits.logp.value);
       if (k3 > tooFar && replayed) {
@@ -109,6 +112,7 @@ class MovementPass implements Pass {
       own.undecided ||= undecided;
       this.direction(iteration, own, stats);
     }
+    for (const index of this.policies.keys()) if (!byPolicy.has(index)) this.reported.see(iteration, index, Number.NaN);
     this.paths(iteration);
   }
 
@@ -215,6 +219,19 @@ class MovementPass implements Pass {
         own.farOnset,
         `k3 exceeds ${tooFar} in ${own.far} of ${own.k3.length} updates: they overshoot.`,
       );
+    const lost = this.reported.lost(index);
+    if (lost && findings.length === 0) {
+      make(
+        'learning-rate-too-large',
+        limits.byFit.value,
+        lost.iteration,
+        told(
+          `In iteration ${lost.iteration} the program itself reports a KL of ${figure(lost.kl)}, which leaves nothing of the policy that the update began with; its rows were not kept, and wherever they were, the report is right.`,
+          `第 ${lost.iteration} 次迭代中，程序自己报告的 KL 为 ${figure(lost.kl)}，更新之初的策略已荡然无存；该次迭代的行没有保留，而凡是保留了行的迭代，报告都是对的。`,
+        ),
+      );
+      findings.at(-1)!.told = true;
+    }
     // Iterations that were not recorded moved it about as far as those that were.
     const share = (this.last + 1) / Math.max(1, own.iterations.size);
     const whole = own.moved * share;
