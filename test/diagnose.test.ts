@@ -42,6 +42,15 @@ describe('trueline diagnose', () => {
     );
   });
 
+  it.each(['en', 'zh'])('puts the line that the terminal begins with into its JSON: %s', (language) => {
+    for (const path of [faulty, healthy]) {
+      const { summary } = JSON.parse(trueline('diagnose', path, '--json', '--language', language).stdout);
+      const [first] = trueline('diagnose', path, '--language', language).stdout.split('\n\n');
+      expect(summary.length).toBeGreaterThan(20);
+      expect(first.replaceAll(/\s/g, '')).toBe(summary.replaceAll(/\s/g, ''));
+    }
+  });
+
   it('looks at what was recorded, and not at the fault that the manifest names', () => {
     const path = join(faulty, 'manifest.json');
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;

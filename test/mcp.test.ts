@@ -53,7 +53,11 @@ describe('trueline mcp over standard input and output', () => {
     expect(content[0].text.split('\n').length).toBeLessThan(10);
     expect(JSON.parse(content[1].text)).toMatchObject({ format: 'trueline/check/1', verdict: 'faulty' });
     const whole = await call('diagnose', { path: 'late.zip', detail: 'json' });
-    expect(JSON.parse(whole.content[0].text)).toMatchObject({ format: 'trueline/diagnosis/2', verdict: 'faulty' });
+    expect(JSON.parse(whole.content[0].text)).toMatchObject({
+      format: 'trueline/diagnosis/2',
+      verdict: 'faulty',
+      summary: expect.stringMatching(/^Faulty: advantage-time-shifted/),
+    });
     expect((await call('explain', { cause: 'advantage-time-shifted' })).content[0].text).toContain('What to change');
     const { contents } = await client.readResource({ uri: 'trueline://report/late.zip' });
     expect((contents[0] as { text: string }).text).toMatch(/^Faulty: advantage-time-shifted/);

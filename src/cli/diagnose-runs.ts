@@ -8,6 +8,7 @@ import { openLogStore } from '../recording/importers/node.ts';
 import { agentsWithReturns, logRecording } from '../recording/importers/open.ts';
 import { runsText } from '../report/runs.ts';
 import { style, wantsColour } from '../report/style.ts';
+import { diagnosisData } from '../report/verdict.ts';
 import { print } from './common/options.ts';
 import { progress } from './common/progress.ts';
 import { typed } from './common/runner.ts';
@@ -44,7 +45,11 @@ export async function diagnoseRuns(
   const width = process.stdout.columns ?? 100;
   print(
     flags.json
-      ? JSON.stringify(all, null, 2)
+      ? JSON.stringify(
+          { ...all, runs: all.runs.map(({ name, diagnosis }) => ({ name, diagnosis: diagnosisData(diagnosis) })) },
+          null,
+          2,
+        )
       : runsText(typed(path), { ...all, agents }, style(wantsColour(process.stdout, process.env)), width),
   );
   return all;

@@ -17,6 +17,7 @@ import type { Decode } from '../report/pages/tokenizer.ts';
 import { Gatherer } from '../report/pictures/gather.ts';
 import type { Pictures } from '../report/pictures/picture.ts';
 import { style, wantsColour } from '../report/style.ts';
+import { diagnosisData } from '../report/verdict.ts';
 import { exitStatus, json, list, maxSize, print, quoted, wholeNumber } from './common/options.ts';
 import { progress } from './common/progress.ts';
 import { type Project, readProject } from './common/project.ts';
@@ -153,7 +154,7 @@ function show({ diagnosis, pictures }: Examined, flags: DiagnoseFlags): void {
   const width = process.stdout.columns ?? 100;
   print(
     flags.json
-      ? JSON.stringify(diagnosis, null, 2)
+      ? JSON.stringify(diagnosisData(diagnosis), null, 2)
       : diagnosisText(diagnosis, paint, { ...(pictures ? { pictures } : {}), width }),
   );
 }

@@ -4,6 +4,7 @@ import { causeById } from '../doctor/causes.ts';
 import type { Area, Diagnosis, Unexplained, Verdict } from '../doctor/diagnosis.ts';
 import { comma, type Pair, space, told } from '../language/language.ts';
 import { number } from './number.ts';
+import { harmless } from './safe-text.ts';
 import { scalarsSentence } from './scalars-sentence.ts';
 import type { Style } from './style.ts';
 
@@ -65,6 +66,12 @@ export function verdictSentence(diagnosis: Diagnosis): string {
     `${diagnosis.so_far ? 'Healthy so far' : word}: ${made} were made and found nothing wrong${aside}${seen ? ` (${seen})` : ''}.${uncovered}`,
     `${diagnosis.so_far ? '截至目前健康' : word}：做了 ${made}，没有发现问题${aside}${seen ? `（${seen}）` : ''}。${uncovered}`,
   );
+}
+
+/** A diagnosis as data: what was found, and the sentence that the terminal begins with, in the language that is spoken. */
+export function diagnosisData(diagnosis: Diagnosis): Diagnosis & { summary: string } {
+  const { format, verdict, ...found } = diagnosis;
+  return { format, verdict, summary: verdictSentence(harmless(diagnosis)), ...found };
 }
 
 const areaWords: Record<Area, Pair> = {

@@ -10,7 +10,7 @@ import { chunkFile } from '../../recording/recording.ts';
 import { diagnosisText } from '../../report/diagnosis.ts';
 import { number } from '../../report/number.ts';
 import { style, wantsColour } from '../../report/style.ts';
-import { verdictSentence } from '../../report/verdict.ts';
+import { diagnosisData, verdictSentence } from '../../report/verdict.ts';
 import { type DiagnoseFlags, type Examined, examine, writePage } from '../diagnose.ts';
 import { print } from './options.ts';
 import type { Project } from './project.ts';
@@ -43,7 +43,7 @@ export async function follow(path: string, flags: DiagnoseFlags, project: Projec
     const key = [diagnosis.verdict, ...[...diagnosis.causes, ...diagnosis.remarks].map(({ id }) => id)].join(' ');
     if (key === shown) return;
     shown = key;
-    if (flags.json) print(JSON.stringify({ iteration: examined.iteration, ...diagnosis }));
+    if (flags.json) print(JSON.stringify({ iteration: examined.iteration, ...diagnosisData(diagnosis) }));
     else print(`iteration ${number(examined.iteration)}: ${paint.bold(verdictSentence(diagnosis))}`);
   };
   try {

@@ -13,6 +13,7 @@ import { diagnosisText } from '../../report/diagnosis.ts';
 import { readingPanels } from '../../report/readings.ts';
 import { harmless } from '../../report/safe-text.ts';
 import { style } from '../../report/style.ts';
+import { diagnosisData } from '../../report/verdict.ts';
 import { compareRuns } from '../../sweep/compare.ts';
 import { readRuns } from '../../sweep/node.ts';
 import { look } from '../check/look.ts';
@@ -46,7 +47,7 @@ export class Tools {
     const { recording } = await openRecordingOrLog(place);
     const project = await readProject(place, { ignore: [] });
     const { diagnosis, pictures } = await examine(recording, { only: [], json: detail === 'json' }, project);
-    if (detail === 'json') return JSON.stringify(diagnosis);
+    if (detail === 'json') return JSON.stringify(diagnosisData(diagnosis));
     return diagnosisText(diagnosis, style(false), { ...(pictures ? { pictures } : {}), width: 100 });
   }
 
