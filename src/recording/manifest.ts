@@ -14,6 +14,8 @@ const tensor = z.looseObject({
   policy: z.int().min(0).optional(),
   role: z.enum(['trunk', 'head', 'critic', 'shared', 'other']).optional(),
   frozen: z.boolean().optional(),
+  /** The optimiser that holds it never stepped, and it is what it was in the beginning. */
+  never_stepped: z.boolean().optional(),
   size: z.int().min(0).optional(),
 });
 

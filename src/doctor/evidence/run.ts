@@ -12,6 +12,8 @@ export interface TensorInfo {
   size: number;
   /** No gradient is wanted. */
   frozen: boolean;
+  /** Its optimiser was watched and never stepped, says the recorder. */
+  neverStepped: boolean;
 }
 
 export class Run {
@@ -50,6 +52,7 @@ export class Run {
       role: tensor.role ?? 'other',
       size: tensor.size ?? Number.NaN,
       frozen: tensor.frozen === true,
+      neverStepped: tensor.never_stepped === true,
     }));
     this.settings = manifest.settings ?? {};
   }

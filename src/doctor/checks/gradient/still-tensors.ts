@@ -24,12 +24,14 @@ export interface StillTensor {
 export class StillTensors {
   private readonly tensors = new Map<number, Still>();
   private readonly moved = new Set<number>();
+  private steppedIn = 0;
 
   constructor(private readonly run: Run) {}
 
   see({ tensors, number }: Iteration): void {
     const [gradient, norm, bound] = ['grad_norm', 'norm', 'bound'].map((name) => tensors?.column(name));
     if (!tensors || !gradient || !norm || !bound) return;
+    this.steppedIn++;
     const tensor = tensors.column('tensor')!;
     for (let i = 0; i < tensors.rows; i++) {
       const at = tensor[i];
@@ -46,6 +48,14 @@ export class StillTensors {
       if (bound[i] > 0) own.held++;
       own.later ||= number > own.first;
     }
+  }
+
+  /** The critic's tensors whose optimiser was handed over and never stepped, though other steps were taken in several iterations and value losses reported: a run that breaks off before its value loop has one. */
+  neverStepped(policy: number): string[] {
+    if (this.steppedIn < 2 || !this.run.seen.has('steps.value_loss')) return [];
+    return this.run.tensors
+      .filter((info) => info.policy === policy && info.role === 'critic' && info.neverStepped && !info.frozen)
+      .map(({ name }) => name);
   }
 
   /** Those of a policy and role that never moved, and how many it has in all. One iteration tells nothing: another optimiser may come in between. */

@@ -167,7 +167,8 @@ class WiringPass implements Pass {
         measured[`${name}.${which}.without_gradient`] = own.none;
         measured[`${name}.${which}.not_moved`] = own.still;
       }
-      findings.push(...this.policy(policy, name, roles));
+      const found = this.policy(policy, name, roles);
+      findings.push(...(found.length > 0 ? found : this.neverStepped(policy, name, roles)));
     }
     const expected = { without_gradient: 0, not_moved: 0 };
     for (const finding of findings) finding.evidence = [{ check: 'wiring', measured, expected }];
@@ -284,6 +285,23 @@ class WiringPass implements Pass {
     return this.resting(policy, name, agents, (head?.withGradient ?? 0) > 0);
   }
 
+  /** A critic whose optimiser was handed over and whose step() was never called, as the recorder says. */
+  private neverStepped(policy: number, name: string, roles: Map<string, Role>): Finding[] {
+    const tensors = this.still.neverStepped(policy).map((name) => ({ name }));
+    const rows = Math.max(...[...roles.values()].map(({ steps }) => steps));
+    if (tensors.length === 0 || rows < limits.fewestSteps.value) return [];
+    const which = listed(tensors);
+    const summary = told(
+      `The optimiser that holds ${which} of ${name} was never stepped in the whole run, though value losses were reported: they are what they were in the beginning.`,
+      `持有 ${name} 的 ${which} 的优化器整个运行中从未执行 step()，尽管报告了价值损失：这些参数还是最初的样子。`,
+    );
+    const sure = confidence(1, rows * limits.perStep.value);
+    const agents = this.run.agentsOf(policy);
+    return [
+      { cause: 'optimizer-unbound', confidence: sure, agents, onset: 0, rows, summary, told: true, evidence: [] },
+    ];
+  }
+
   /** Parts that never move although the rest does: no optimiser holds them, or no gradient comes so far. */
   private resting(policy: number, name: string, agents: number[], headReached: boolean): Finding[] {
     const make = (cause: string, still: readonly StillTensor[], summary: string): Finding => ({
@@ -331,7 +349,7 @@ class WiringPass implements Pass {
   }
 }
 
-const listed = (still: readonly StillTensor[]) => {
+const listed = (still: readonly Pick<StillTensor, 'name'>[]) => {
   const names = still.slice(0, budgets.toldFigures).map(({ name }) => name);
   return still.length > names.length ? `${names.join(', ')} and ${still.length - names.length} more` : names.join(', ');
 };
