@@ -137,6 +137,7 @@ class Core:
             return
         for own in self._progress.policies:
             self._progress.next_step(own, 0, 0)
+            own.replay = None  # no report comes any more
         self._end_steps()
         for watch in {watch.policy: watch for watch in self._watching.watches}.values():
             own = self._progress.policies[watch.policy]

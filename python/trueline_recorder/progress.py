@@ -37,6 +37,9 @@ class PolicyProgress:
 
     def begin(self) -> None:
         self.step = Step(0, 0)
+        self.opened = 0  # steps that came before the present one in this iteration
+        self.rows_first = False  # every minibatch begins with its rows
+        self.replay: Optional[Step] = None  # the step of the latest rows
         self.told: Tuple[Optional[int], Optional[int]] = (None, None)
         self.seen = np.zeros(0, bool)  # by sample: used in this epoch
         self.updates = 0
@@ -50,6 +53,10 @@ class PolicyProgress:
         self.mark(rows, known)
         return again
 
+    def awaits(self, step: Step) -> bool:
+        """Whether this is the step of the latest rows, and its report is still to come."""
+        return self.rows_first and step is self.replay and "step" not in step.parts
+
     def mark(self, rows: np.ndarray, known: int) -> None:
         """These rows have been used in this epoch."""
         most = int(rows.max(initial=-1)) + 1
@@ -62,7 +69,9 @@ class Progress:
     """The whole state: `iteration`, whether its rows are `kept`, whether it was `updated`, and the place of every policy.
 
     `begin` and `say` are the program's own word. Without them an iteration begins with the first rows after an update, a minibatch with
-    the first part that the present one has already, and an epoch with the first row that comes again.
+    the first part that the present one has already, and an epoch with the first row that comes again. Where a program hands over rows
+    before it steps and reports, every call with rows begins a minibatch, and the next report is that minibatch's, however often
+    optimisers have stepped in between.
     """
 
     def __init__(self, first: int, every: int) -> None:
@@ -117,11 +126,18 @@ class Progress:
         rows: Optional[np.ndarray] = None,
     ) -> Step:
         """The step that a part belongs to: the one that was said, else the present one, or the next where the present one has that part."""
-        now = own.step
+        now, last = own.step, own.replay
+        if part == "replays" and last is None:
+            own.rows_first = not now.parts or own.opened > 0
+        # An optimiser that steps once more is a step of its own, which rows never join.
+        apart = part == "replays" and own.rows_first and bool(now.parts) and part not in now.parts
+        late = last if part == "step" and last is not None and own.awaits(last) else None
         if epoch is None and minibatch is None:
             epoch, minibatch = own.told
         if epoch is None and minibatch is None:
-            if part in now.parts:
+            if late is not None:
+                now = late
+            elif apart or part in now.parts:
                 now = self.next_step(own, now.epoch, now.minibatch + 1)
             if rows is not None and len(rows) and own.epoch_of(rows, self.rows):
                 now.epoch, now.minibatch = now.epoch + 1, 0
@@ -130,13 +146,18 @@ class Progress:
             if minibatch is not None:
                 wanted = int(minibatch)
             else:
-                wanted = 0 if wanted_epoch != now.epoch else now.minibatch + (part in now.parts)
-            if wanted_epoch != now.epoch or wanted != now.minibatch:
+                wanted = 0 if wanted_epoch != now.epoch else now.minibatch + (apart or part in now.parts)
+            if late is not None and late.epoch == wanted_epoch and minibatch in (None, late.minibatch):
+                now = late
+            elif apart or wanted_epoch != now.epoch or wanted != now.minibatch:
                 now = self.next_step(own, wanted_epoch, wanted)
         now.parts += (part,)
+        if part == "replays":
+            own.replay = now
         return now
 
     def next_step(self, own: PolicyProgress, epoch: int, minibatch: int) -> Step:
+        own.opened += 1
         if not self.kept:
             # Nothing is gathered, and what was reported is a row already: only the place moves on.
             step = own.step
@@ -148,5 +169,8 @@ class Progress:
         return own.step
 
     def take_ended(self) -> List[Tuple[int, Step]]:
-        ended, self.ended, self.ended_rows = self.ended, [], 0
+        """Steps that are over, in their order, as far as none of them awaits its report."""
+        waits = (at for at, (policy, step) in enumerate(self.ended) if self.policies[policy].awaits(step))
+        count = next(waits, len(self.ended))
+        ended, self.ended, self.ended_rows = self.ended[:count], self.ended[count:], 0
         return ended
