@@ -41,6 +41,60 @@ class Trouble(Case):
         self.assertEqual(table(self.path, "samples")["t"], [0, 1, 2])
         self.assertNotIn("step", vars(optimizer))
 
+    def two(self, updates, iteration=0):
+        """A run whose actor and critic have an optimiser each; `updates` steps what it wants to."""
+        actor, critic, _ = self.network()
+        both = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (actor, critic)]
+        recorder = self.recorder(overwrite=True, first=1, every=100)
+        recorder.watch(actor=actor, critic=critic, optimizer=both)
+        recorder.begin(iteration)
+        recorder.samples(old_logp=np.zeros(2), terminated=np.zeros(2))
+        if updates is not None:
+            recorder.replays(sample=[0, 1], new_logp=[0.0, 0.0])
+            (actor(torch.ones(1, 3)).sum() + critic(torch.ones(1, 3)).sum()).backward()
+            updates(*both, critic)
+        return recorder
+
+    def marked(self):
+        return [tensor["name"] for tensor in manifest(self.path)["tensors"] if tensor.get("never_stepped")]
+
+    def test_says_at_the_end_whose_optimiser_never_stepped(self):
+        recorder = self.two(lambda policy, value, critic: (policy.step(), policy.step()))
+        with self.assertWarnsRegex(RecorderWarning, "ever stepped for critic.0.weight, critic.0.bias, critic.2.weight"):
+            recorder.close()
+        self.assertEqual(self.marked(), [f"critic.{layer}.{kind}" for layer in (0, 2) for kind in ("weight", "bias")])
+        said = manifest(self.path)["recorder"]["warnings"]
+        self.assertEqual([notice["iteration"] for notice in said], [0])
+        self.assertIn("its step() was never called", said[0]["text"])
+
+    def test_says_nothing_of_parameters_that_something_moves_or_that_nothing_should(self):
+        def replaced(policy, value, critic):
+            policy.step()
+            torch.optim.SGD(critic.parameters(), lr=0.1).step()
+
+        def by_hand(policy, value, critic):
+            policy.step()
+            for parameter in critic.parameters():
+                parameter.data.add_(parameter.grad)
+
+        def frozen(policy, value, critic):
+            policy.step()
+            critic.requires_grad_(False)
+
+        def stepped(policy, value, critic):
+            policy.step()
+            value.step()
+
+        for updates in (replaced, by_hand, frozen, stepped, None):
+            # Steps of iterations whose rows are not kept count too.
+            for iteration in (0, 1):
+                recorder = self.two(updates, iteration)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    recorder.close()
+                self.assertEqual(self.marked(), [])
+                self.assertNotIn("warnings", manifest(self.path).get("recorder", {}))
+
     def test_survives_a_disk_that_fails(self):
         recorder = self.recorder(strict=False)
         recorder.samples(old_logp=np.zeros(3), terminated=np.zeros(3))

@@ -135,9 +135,7 @@ class Core:
     def _end_iteration(self) -> None:
         if self.iteration < 0:
             return
-        for own in self._progress.policies:
-            self._progress.next_step(own, 0, 0)
-            own.replay = None  # no report comes any more
+        self._progress.end()
         self._end_steps()
         for watch in {watch.policy: watch for watch in self._watching.watches}.values():
             own = self._progress.policies[watch.policy]
@@ -345,5 +343,8 @@ class Core:
     @guarded
     def _finish(self) -> None:
         self._end_iteration()
+        if self._progress.ever_updated:
+            for oddity in self._watching.never_stepped(self._manifest["tensors"]):
+                self._say(oddity)
         self._store.flush()
         self._write_manifest()

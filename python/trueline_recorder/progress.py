@@ -79,6 +79,7 @@ class Progress:
         self.iteration = -1
         self.kept = False
         self.updated = False
+        self.ever_updated = False  # in any iteration that is over
         self.told = False  # the program says itself when an iteration begins
         self.rows = 0
         self.policies: List[PolicyProgress] = []
@@ -95,6 +96,13 @@ class Progress:
         self.iteration, self.kept, self.updated, self.rows = number, self.keeps(number), False, 0
         for policy in self.policies:
             policy.begin()
+
+    def end(self) -> None:
+        """The iteration is over: no report of its steps comes any more."""
+        self.ever_updated = self.ever_updated or self.updated
+        for policy in self.policies:
+            self.next_step(policy, 0, 0)
+            policy.replay = None
 
     def find(self, policy: Union[str, int, None]) -> PolicyProgress:
         """The policy of this name or number, which may be left out where there is one. A new name is a new policy."""

@@ -237,6 +237,7 @@ class Watch:
         self.sizes: List[int] = []
         self.held: Dict[int, Held] = {}  # by the id of the optimiser
         self.shape: Tuple[int, ...] = ()
+        self.origins: List[Any] = []  # what each tensor was in the beginning
 
     def refresh(self, everyone: Sequence[Any]) -> None:
         """Looks again which parameters there are and who holds them: layers are replaced, groups are added."""

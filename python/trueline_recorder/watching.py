@@ -6,12 +6,14 @@ import contextlib
 import functools
 import math
 import types
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Set
 
 import numpy as np
 
 from .logits import LogitsTap, find_head
+from .rows.oddities import Oddity
 from .tensors import Supply, Watch, last_layer
+from .unmoved import never_stepped, origin_of
 
 Hook = Callable[[Any], None]
 
@@ -25,6 +27,7 @@ class Watching:
         self.optimizers: List[Any] = []
         self.taps: Dict[int, LogitsTap] = {}  # by policy
         self.snapshots: Dict[int, Any] = {}  # by policy: actors to be kept as ONNX
+        self.stepped: Set[int] = set()  # ids of optimisers
         self._by_optimizer: Dict[int, List[Watch]] = {}  # by id; the watch keeps the optimiser
         self._undo: List[Callable[[], None]] = []
 
@@ -37,6 +40,7 @@ class Watching:
         watch.refresh(self.optimizers)
         if not watch.tensors:
             raise ValueError("watch() found no parameter; name the actor and the critic")
+        watch.origins = [origin_of(tensor.parameter) for tensor in watch.tensors]
         self.watches.append(watch)
         for item in optimizers:
             self._by_optimizer.setdefault(id(item), []).append(watch)
@@ -77,6 +81,10 @@ class Watching:
         for watch in self.watches:
             watch.refresh(self.optimizers)
 
+    def never_stepped(self, told: List[Dict[str, Any]]) -> List[Oddity]:
+        """What to say of optimisers that never stepped, when all is over; the manifest's tensors are marked."""
+        return list(never_stepped(self.watches, self.optimizers, self.stepped, told))
+
     def settle(self) -> None:
         for watch in self.watches:
             watch.settle()
@@ -89,10 +97,14 @@ class Watching:
         for watch in self.watches:
             watch.held = {}
 
+    def _start(self, optimizer: Any) -> None:
+        self.stepped.add(id(optimizer))
+        self.before(optimizer)
+
     def _hook(self, optimizer: Any) -> None:
         """Around every step: torch's own hooks where there are any, else the method wrapped on this one object."""
         if hasattr(optimizer, "register_step_pre_hook") and hasattr(optimizer, "register_step_post_hook"):
-            before = optimizer.register_step_pre_hook(lambda which, args, kwargs: self.before(which))
+            before = optimizer.register_step_pre_hook(lambda which, args, kwargs: self._start(which))
             after = optimizer.register_step_post_hook(lambda which, args, kwargs: self.after(which))
             self._undo += [before.remove, after.remove]
             return
@@ -100,7 +112,7 @@ class Watching:
 
         @functools.wraps(original)
         def step(which: Any, *args: Any, **kwargs: Any) -> Any:
-            self.before(which)
+            self._start(which)
             result = original(*args, **kwargs)
             self.after(which)
             return result
