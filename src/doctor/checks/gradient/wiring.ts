@@ -144,14 +144,8 @@ class WiringPass implements Pass {
     const unbound = own.bound === 0;
     if (unbound) into.unbound++;
     // Bound and still at a rate that no parameter could show is not a matter of wiring.
-    if (
-      own.gradient > 0 &&
-      own.delta === 0 &&
-      (unbound || (own.rate > leastRate && own.bound === Number.POSITIVE_INFINITY))
-    ) {
-      into.still++;
-      into.onset.still = Math.min(into.onset.still, iteration.number);
-    } else if (unbound && own.delta === 0) {
+    const movable = own.gradient > 0 && own.rate > leastRate && own.bound === Number.POSITIVE_INFINITY;
+    if (own.delta === 0 && (unbound || movable)) {
       into.still++;
       into.onset.still = Math.min(into.onset.still, iteration.number);
     }
