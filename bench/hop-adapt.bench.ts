@@ -1,9 +1,9 @@
 /**
  * Self-play and few-shot adaptation of HOP, HOP+, PPO and MAPPO on the dilemmas of the paper: every algorithm's agent beside scripted partners and
- * the others' agents, as it was trained and after a few steps of learning beside them, with intervals over seeds. Every run and every match is
- * kept in build/hop-adapt: it can be stopped at any time and goes on where it was.
+ * the others' agents, as it was trained and after a few steps of learning beside them, with intervals over seeds. Every match is kept in
+ * bench/hop/results and every run in build/hop-adapt: it can be stopped at any time and goes on where it was. It writes docs/hop-adapt.md.
  */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gameMaker } from '../src/games/index.ts';
 import { createEngine } from '../src/net/engine.ts';
@@ -15,6 +15,8 @@ import { readOrigins, trainInto } from '../src/training/node.ts';
 import { mergeSettings, recommendedSettings } from '../src/training/recommended.ts';
 import { readSettings } from '../src/training/settings.ts';
 import { Trainer } from '../src/training/trainer.ts';
+import { adaptPage } from './hop/adapt-page.ts';
+import { Results } from './hop/results.ts';
 import { type Figure, figure } from './support.ts';
 
 const algorithms = ['hop-planner', 'hop', 'ppo', 'mappo'] as const;
@@ -55,28 +57,52 @@ export const fullAdapt: AdaptSizes = {
   steps: 1200,
 };
 
-const home = join(process.cwd(), 'build', 'hop-adapt');
+/** Where runs are kept, and where results are. */
+const home = {
+  runs: join(process.cwd(), 'build', 'hop-adapt'),
+  results: join(process.cwd(), 'bench', 'hop', 'results'),
+};
+const page = join(process.cwd(), 'docs', 'hop-adapt.md');
+type Home = typeof home;
 
 export async function bench(
   say: (line: string) => void,
   sizes: AdaptSizes = fullAdapt,
   wanted: readonly Part[] = parts,
-  folder = home,
+  at = home,
 ): Promise<Figure[]> {
   // Seeds outside, so that a table over few of them is there early.
   for (const seed of sizes.seeds)
     for (const part of wanted) {
       const engine = await createEngine({ threads: 1 });
       try {
-        const one = new Meeting(say, engine, folder, part, seed, sizes);
-        for (const algorithm of algorithms) await one.train(algorithm);
+        const one = new Meeting(say, engine, at, part, seed, sizes);
         for (const algorithm of algorithms)
           for (const label of labels(part, algorithm)) await one.meet(algorithm, label);
       } finally {
         engine.dispose();
       }
+      if (at === home) await writePage();
     }
-  return wanted.flatMap((part) => known(folder, part, sizes));
+  return wanted.flatMap((part) => known(at, part, sizes));
+}
+
+/** The page of what is kept, with the number of seeds that each cell is from. */
+export async function writePage(): Promise<void> {
+  const cell = (part: Part, algorithm: Algorithm, label: string) => kept(home, part, fullAdapt, algorithm, label);
+  const text = adaptPage(
+    parts.map((part) => {
+      const beside = [...partners[games[part].split('/')[0]], ...algorithms];
+      const rows = beside.map((label) => ({
+        label,
+        cells: algorithms.map((algorithm) => (label === algorithm ? [] : cell(part, algorithm, label))),
+      }));
+      const own = algorithms.map((algorithm) => cell(part, algorithm, algorithm));
+      return { part, own, rows, alone: cell(part, 'hop-planner', alone), gains: gains(home, part, fullAdapt) };
+    }),
+    fullAdapt,
+  );
+  await writeWhole(page, [new TextEncoder().encode(text)]);
 }
 
 /** What HOP's search earns above its own networks alone, on the same checkpoints and starts; runs that the protocol keeps are used. Planning helps where the low end of the interval is above 0. */
@@ -84,21 +110,20 @@ export async function searchGains(
   say: (line: string) => void,
   sizes: AdaptSizes = fullAdapt,
   wanted: readonly Part[] = ['4h1s', '4h2s'],
-  folder = home,
+  at = home,
 ): Promise<Figure[]> {
   const engine = await createEngine({ threads: 1 });
   try {
     for (const part of wanted)
       for (const seed of sizes.seeds) {
-        const one = new Meeting(say, engine, folder, part, seed, sizes);
-        await one.train('hop-planner');
+        const one = new Meeting(say, engine, at, part, seed, sizes);
         for (const label of ['hop-planner', alone]) await one.meet('hop-planner', label);
       }
   } finally {
     engine.dispose();
   }
   return wanted.map((part) => {
-    const { mean, halfWidth } = interval(gains(folder, part, sizes));
+    const { mean, halfWidth } = interval(gains(at, part, sizes));
     const note = `mean ${mean.toFixed(2)} +- ${halfWidth.toFixed(2)} over ${sizes.seeds.length} seeds`;
     return figure(
       `${part}: what search gains over its networks, low end of 95 %`,
@@ -118,48 +143,47 @@ const labels = (part: Part, algorithm: Algorithm): string[] => [
   ...algorithms.filter((other) => other !== algorithm),
 ];
 
-interface Result {
+export interface Result {
   /** Per episode of a life: the mean over lives. */
   curve: number[];
   /** After learning beside them; absent in self-play. */
   learnt?: number;
 }
 
-const resultOf = (folder: string, part: Part, algorithm: string, label: string, seed: number) =>
-  join(folder, `${part}-${algorithm}-beside-${label.replace(' ', '-')}-${seed}.json`);
+const resultsOf = ({ results }: Home, part: Part) => new Results<Result>(join(results, `${part}.json`));
+const nameOf = (algorithm: string, label: string) => `${algorithm} beside ${label}`;
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** By seed, as far as they are known. */
-function kept(folder: string, part: Part, { seeds }: AdaptSizes, algorithm: Algorithm, label: string): Result[] {
-  return seeds
-    .map((seed) => resultOf(folder, part, algorithm, label, seed))
-    .filter((file) => existsSync(file))
-    .map((file) => JSON.parse(readFileSync(file, 'utf8')) as Result);
-}
+const kept = (at: Home, part: Part, { seeds }: AdaptSizes, algorithm: Algorithm, label: string): Result[] =>
+  resultsOf(at, part).of(nameOf(algorithm, label), seeds);
 
 /** Return with search less that of the networks alone, seed by seed. */
-function gains(folder: string, part: Part, sizes: AdaptSizes): number[] {
-  const searching = kept(folder, part, sizes, 'hop-planner', 'hop-planner');
-  return kept(folder, part, sizes, 'hop-planner', alone).map(({ curve }, i) => mean(searching[i].curve) - mean(curve));
+function gains(at: Home, part: Part, sizes: AdaptSizes): number[] {
+  const results = resultsOf(at, part);
+  const [searching, plain] = ['hop-planner', alone].map((label) => nameOf('hop-planner', label));
+  const seeds = results.whole([searching, plain], sizes.seeds);
+  const without = results.of(plain, seeds);
+  return results.of(searching, seeds).map(({ curve }, i) => mean(curve) - mean(without[i].curve));
 }
 
 /** What the results that are kept say. */
-function known(folder: string, part: Part, sizes: AdaptSizes): Figure[] {
+function known(at: Home, part: Part, sizes: AdaptSizes): Figure[] {
   const shown = (name: string, returns: number[]) => {
     const { mean, halfWidth } = interval(returns);
     return figure(`${part}: ${name}`, mean, '', undefined, `+- ${halfWidth.toFixed(3)} over ${returns.length} seeds`);
   };
   return algorithms.flatMap((algorithm) =>
     labels(part, algorithm).flatMap((label) => {
-      const results = kept(folder, part, sizes, algorithm, label);
+      const results = kept(at, part, sizes, algorithm, label);
       if (results.length === 0) return [];
       const returns = results.map(({ curve }) => mean(curve));
       if (label === algorithm) return [shown(`${algorithm} in self-play`, returns)];
       if (label === alone)
         return [
           shown("hop-planner's networks alone", returns),
-          shown('what its search gains, seed by seed', gains(folder, part, sizes)),
+          shown('what its search gains, seed by seed', gains(at, part, sizes)),
         ];
       const learnt = results.flatMap((result) => result.learnt ?? []);
       return [
@@ -175,14 +199,14 @@ class Meeting {
   constructor(
     private readonly say: (line: string) => void,
     private readonly engine: Engine,
-    private readonly folder: string,
+    private readonly home: Home,
     private readonly part: Part,
     private readonly seed: number,
     private readonly sizes: AdaptSizes,
   ) {}
 
   private runOf(algorithm: string): string {
-    return join(this.folder, `${this.part}-${algorithm}-${this.seed}`);
+    return join(this.home.runs, `${this.part}-${algorithm}-${this.seed}`);
   }
 
   private settingsOf(algorithm: string) {
@@ -200,7 +224,7 @@ class Meeting {
     );
   }
 
-  async train(algorithm: Algorithm): Promise<void> {
+  private async train(algorithm: Algorithm): Promise<void> {
     const run = this.runOf(algorithm);
     if (existsSync(`${run}.whole`)) return;
     this.say(`${this.part}: ${algorithm}, seed ${this.seed} ...`);
@@ -211,8 +235,9 @@ class Meeting {
   }
 
   async meet(algorithm: Algorithm, label: string): Promise<void> {
-    const file = resultOf(this.folder, this.part, algorithm, label, this.seed);
-    if (existsSync(file)) return;
+    const results = resultsOf(this.home, this.part);
+    if (results.has(nameOf(algorithm, label), this.seed)) return;
+    for (const one of [algorithm, ...algorithms.filter((other) => other === label)]) await this.train(one);
     const [lives, episodes] = [this.sizes.lives(this.part), this.sizes.episodes(this.part)];
     const own = `frozen ${this.runOf(algorithm)}`;
     const result: Result = { curve: [] };
@@ -232,7 +257,7 @@ class Meeting {
       result.curve = curveOf(results, lives, episodes).map((episode) => episode.mean);
       result.learnt = await this.learn(algorithm, partner);
     }
-    await writeWhole(file, [new TextEncoder().encode(`${JSON.stringify(result)}\n`)]);
+    await results.put(nameOf(algorithm, label), this.seed, result);
   }
 
   /** Goes on learning beside the partners for a few decisions, and is then judged on fresh episodes. */

@@ -132,7 +132,7 @@ async function planning(say: (line: string) => void, size: Size): Promise<Figure
       episodes: () => 2,
       steps: 100,
     };
-    const figures = await searchGains(say, tiny, ['4h2s'], folder);
+    const figures = await searchGains(say, tiny, ['4h2s'], { runs: folder, results: folder });
     return figures.map(({ goal: _goal, met: _met, ...rest }) => rest);
   } finally {
     rmSync(folder, { recursive: true, force: true });

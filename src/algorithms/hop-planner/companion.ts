@@ -6,8 +6,9 @@ import { legalBits } from '../hop/companion.ts';
 import type { Learner } from '../learner.ts';
 import type { Asked, AskedPlaces, Companion, Play } from '../play.ts';
 import { Beliefs } from './beliefs.ts';
+import { RationalChoice, rationalityOf } from './choice.ts';
 import type { LearntRules } from './learnt-world.ts';
-import { drawn, type GoalModel, type MovesRing, neverImpossible, OpenMoves } from './models.ts';
+import { type GoalModel, type MovesRing, neverImpossible, OpenMoves } from './models.ts';
 import { PlannerNotes, type SearchNotes } from './notes.ts';
 import { Search } from './search.ts';
 import type { PlannerSettings } from './settings.ts';
@@ -40,7 +41,7 @@ export class PlannerCompanion implements Companion {
   private readonly streams: (RandomStream | null)[];
   private readonly begun: Int32Array;
   private values = new Float64Array(0);
-  private readonly policy: Float64Array;
+  private readonly choice: RationalChoice;
   private readonly likelihood: Float64Array;
   /** What is recorded beside the rows; null where nothing is learnt. */
   private readonly noted: PlannerNotes | null;
@@ -77,7 +78,7 @@ export class PlannerCompanion implements Companion {
     this.open = moves ? new OpenMoves(game.worlds * seats, observation, settings.models.window) : null;
     this.streams = new Array<RandomStream | null>(game.worlds * seats).fill(null);
     this.begun = new Int32Array(game.worlds);
-    this.policy = new Float64Array(actions);
+    this.choice = new RationalChoice(actions);
     const places = game.worlds * seats;
     const goals = game.goals!.length;
     this.likelihood = new Float64Array(goals);
@@ -181,43 +182,15 @@ export class PlannerCompanion implements Companion {
     }
   }
 
-  /** The Boltzmann-rational policy of the values: exp(beta Q) / Z. What it was drawn from is what the row keeps. */
   private choose(asked: Asked & AskedPlaces, game: Game): void {
-    const { values, policy } = this;
-    const { actions } = game.shape;
     const { rationality, noise } = this.crew.settings;
-    const { out, learner } = asked;
-    const scale = rationality / Math.max(1e-6, learner.normaliser.spread);
+    const scale = rationalityOf(rationality, asked.learner);
     for (let i = 0; i < asked.length; i++) {
       const judged = this.judged[Math.floor(asked.place[i] / game.shape.seats)] === 1;
       const share = this.crew.stages.explores(this.moves !== null, judged) ? noise : 0;
       this.noted?.row('rationality', asked.place[i], scale);
-      const at = i * actions;
-      let most = Number.NEGATIVE_INFINITY;
-      for (let a = 0; a < actions; a++) most = Math.max(most, values[at + a]);
-      let sum = 0;
-      let legal = 0;
-      for (let a = 0; a < actions; a++) {
-        policy[a] = Math.exp(scale * (values[at + a] - most));
-        if (values[at + a] > Number.NEGATIVE_INFINITY) legal++;
-        sum += policy[a];
-      }
-      let entropy = 0;
-      for (let a = 0; a < actions; a++) {
-        if (!(values[at + a] > Number.NEGATIVE_INFINITY)) {
-          out.logits[at + a] = 0;
-          continue;
-        }
-        policy[a] = ((1 - share) * policy[a]) / sum + share / legal;
-        // In single precision, as it is kept.
-        out.logits[at + a] = Math.max(-30, Math.log(policy[a]));
-        entropy -= policy[a] > 0 ? policy[a] * Math.log(policy[a]) : 0;
-      }
-      out.action[i] = drawn(policy, actions, asked.uniforms[i]);
-      out.logp[i] = out.logits[at + out.action[i]];
-      out.entropy[i] = entropy;
+      this.entropy += this.choice.draw(this.values, i, scale, share, asked);
       this.searched++;
-      this.entropy += entropy;
     }
   }
 

@@ -1,4 +1,4 @@
-/** A game as HOP+'s world model believes it to be: worlds that a search can copy and step, without the game's rules. States are kept as the first seat sees them. How long an episode may last is not known here. */
+/** A game as HOP+'s world model believes it to be: worlds that a search can copy and step, without the game's rules. A state is kept as one seat sees it, the first unless it is told otherwise. How long an episode may last is not known here. */
 import { GameArrays } from '../../games/arrays.ts';
 import type { Game } from '../../games/game.ts';
 import { RandomStream } from '../../math/random.ts';
@@ -122,7 +122,9 @@ export class LearntRules {
 }
 
 /** Worlds that go on as the model says; each is one member's from its first step on. */
-class LearntWorlds extends GameArrays {
+export class LearntWorlds extends GameArrays {
+  /** Per world: the seat through whose eyes it is known. */
+  readonly eye: Int32Array;
   private readonly states: StateArray;
   private readonly mask: Int32Array;
   private readonly turned: StateArray;
@@ -135,11 +137,12 @@ class LearntWorlds extends GameArrays {
   constructor(
     game: Game,
     worlds: number,
-    private readonly rules: LearntRules,
+    private readonly rules: Pick<LearntRules, 'planes' | 'model'>,
   ) {
     super(game.shape, worlds);
     this.name = game.name;
     const { planes } = rules;
+    this.eye = new Int32Array(worlds);
     this.states = planes.states(worlds);
     this.mask = new Int32Array(worlds * planes.players);
     this.turned = planes.states(1);
@@ -154,8 +157,10 @@ class LearntWorlds extends GameArrays {
     if (from instanceof LearntWorlds) {
       copyRow(from.states, world, this.states, into, stateWidth);
       copyRow(from.mask, world, this.mask, into, players);
+      this.eye[into] = from.eye[world];
     } else {
-      planes.parse(from.obs, world * players * this.shape.observation, this.states, into * stateWidth);
+      const eye = world * players + this.eye[into];
+      planes.parse(from.obs, eye * this.shape.observation, this.states, into * stateWidth);
       for (let seat = 0; seat < players; seat++)
         this.mask[into * players + seat] =
           from.acting[world * players + seat] === 1 ? legalBits(from, world * players + seat) : 0;
@@ -174,9 +179,10 @@ class LearntWorlds extends GameArrays {
         if (this.over[world] === 1) continue;
         this.which[count] = world;
         copyRow(this.states, world, this.asked, count, stateWidth);
-        for (let p = 0; p < players; p++)
-          this.actions[count * players + p] =
-            this.acting[world * players + p] === 1 ? actions[world * players + p] : -1;
+        for (let p = 0; p < players; p++) {
+          const place = world * players + ((this.eye[world] + p) % players);
+          this.actions[count * players + p] = this.acting[place] === 1 ? actions[place] : -1;
+        }
         count++;
       }
       if (count === 0) continue;
@@ -191,7 +197,7 @@ class LearntWorlds extends GameArrays {
     const { predicted } = this;
     const ended = predicted.end[i] === 1;
     for (let p = 0; p < players; p++) {
-      const place = world * players + p;
+      const place = world * players + ((this.eye[world] + p) % players);
       const was = this.acting[place] === 1;
       const left = predicted.next[i * stateWidth + players + p] === 0;
       this.reward[place] = predicted.reward[i * players + p];
@@ -213,7 +219,7 @@ class LearntWorlds extends GameArrays {
     for (let seat = 0; seat < players; seat++) {
       const place = world * players + seat;
       for (let p = 0; p < players; p++) {
-        const other = (seat + p) % players;
+        const other = (seat + p - this.eye[world] + players) % players;
         this.turned[p] = this.states[world * stateWidth + other];
         this.turned[players + p] = this.states[world * stateWidth + players + other];
       }

@@ -4,6 +4,8 @@ import type { Engine, PolicySave } from '../../net/types.ts';
 import { crossEntropy } from '../hop/loss.ts';
 import { Model } from '../hop/modules/model.ts';
 import { copyRow, floats, ints, Ring } from '../hop/modules/ring.ts';
+import { drawn } from './moves.ts';
+import type { OthersModel } from './order.ts';
 import type { PlannerSettings } from './settings.ts';
 
 export const movesRing = (observation: number, capacity: number) =>
@@ -20,7 +22,7 @@ export type MovesRing = ReturnType<typeof movesRing>;
 const surprise = 0.02;
 export const neverImpossible = (chance: number, legalMoves: number) => (1 - surprise) * chance + surprise / legalMoves;
 
-export class GoalModel {
+export class GoalModel implements OthersModel {
   private readonly model: Model;
   private readonly inputs: number;
   private targets = ints(0);
@@ -135,18 +137,6 @@ export class GoalModel {
   load(saved: PolicySave): void {
     this.model.load(saved);
   }
-}
-
-export function drawn(probabilities: ArrayLike<number>, count: number, uniform: number): number {
-  let left = uniform;
-  let last = 0;
-  for (let a = 0; a < count; a++) {
-    if (probabilities[a] <= 0) continue;
-    last = a;
-    left -= probabilities[a];
-    if (left < 0) return a;
-  }
-  return last;
 }
 
 /** The latest moves of every place, which wait for their goal. */

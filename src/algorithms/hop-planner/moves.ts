@@ -1,4 +1,4 @@
-/** Chances of moves among the legal ones, from nothing and from logits. */
+/** Chances of moves among the legal ones, from nothing and from logits, and moves drawn from them. */
 import type { RandomStream } from '../../math/random.ts';
 
 export function randomMove(legal: ArrayLike<number>, at: number, actions: number, stream: RandomStream): number {
@@ -25,4 +25,16 @@ export function softmax(
     sum += out[to + a];
   }
   for (let a = 0; a < count; a++) out[to + a] /= sum;
+}
+
+export function drawn(probabilities: ArrayLike<number>, count: number, uniform: number): number {
+  let left = uniform;
+  let last = 0;
+  for (let a = 0; a < count; a++) {
+    if (probabilities[a] <= 0) continue;
+    last = a;
+    left -= probabilities[a];
+    if (left < 0) return a;
+  }
+  return last;
 }

@@ -1,17 +1,15 @@
 /** HOP (Huang et al., ICML 2024): beliefs about the others' goals, models of how they pursue them, and tree search for the best response. Its networks learn what the search found. */
 import type { Algorithm } from '../algorithm.ts';
 import { ppo } from '../ppo/ppo.ts';
-import { ppoUpdate } from '../ppo/update.ts';
 import { type AdoptedPlanner, PlannerCrew, type SavedPlanner } from './crew.ts';
-import { plannerUpdate } from './update.ts';
+import { searchedUpdate } from './update.ts';
 
 export const hopPlanner: Algorithm = {
   ...ppo,
   name: 'hop-planner',
   meaning: "plans by tree search with beliefs about the others' goals",
   searches: ({ planner }) => !planner.without.includes('planner'),
-  update: (engine, parts, plan, stages, watch) =>
-    (parts[0].learner.searches ? plannerUpdate : ppoUpdate)(engine, parts, plan, stages, watch),
+  update: searchedUpdate,
   crew: (run) => new PlannerCrew(run),
   modelsOf: (saved, position): AdoptedPlanner | null => {
     const of = saved as SavedPlanner | null;

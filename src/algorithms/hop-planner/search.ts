@@ -4,35 +4,10 @@
  * that networks see many rows at once. Chance is drawn from the search's own stream: what the world will draw is not foreseen.
  */
 import type { Game, GameMaker } from '../../games/game.ts';
-import type { RandomStream } from '../../math/random.ts';
 import type { ActOutputs, DecisionRows } from '../../net/types.ts';
-import type { Learner } from '../learner.ts';
-import type { GoalModel } from './models.ts';
 import { randomMove, softmax } from './moves.ts';
-import type { SearchNotes } from './notes.ts';
+import type { SearchOrder } from './order.ts';
 import type { PlannerSettings } from './settings.ts';
-
-/** Moves to be found, all of one learner. */
-export interface SearchOrder {
-  readonly game: Game;
-  readonly places: ArrayLike<number>;
-  readonly count: number;
-  /** Whose policy and critic judge the states, and the seat through whose eyes. */
-  readonly learner: Learner;
-  eyes(place: number): number;
-  /** How the others play; null has them choose at random. */
-  readonly model: GoalModel | null;
-  readonly gamma: number;
-  /** A goal of the player in another seat, drawn from what the one at `place` believes. */
-  drawGoal(place: number, seat: number, uniform: number): number;
-  agentAt(place: number): number;
-  /** The search's own stream of a place. */
-  stream(place: number): RandomStream;
-  /** Per place and action: the mean value over all trees, in units of the rewards; minus infinity where it is illegal. */
-  readonly values: Float64Array;
-  /** What the first tree of every place went by, where it is to be recorded. */
-  readonly notes?: SearchNotes;
-}
 
 /** Trees that advance together; more of them would only take more memory. */
 const together = 64;
@@ -62,6 +37,7 @@ export class Search {
   private out!: Required<ActOutputs>;
   private uniforms = new Float32Array(0);
   private readonly waiting = new Int32Array(together);
+  private readonly looking = new Int32Array(together);
 
   constructor(
     private readonly make: GameMaker,
@@ -78,11 +54,11 @@ export class Search {
       this.search(order, first, Math.min(order.count, first + most));
   }
 
-  private reserve(trees: number): Game {
+  private reserve(trees: number, width: number): Game {
     if (this.sim && this.size.length >= trees) return this.sim;
     const worlds = trees * this.nodes;
     const sim = this.make(worlds);
-    const { seats, actions, observation } = sim.shape;
+    const { seats, actions } = sim.shape;
     this.sim = sim;
     this.visits = new Int32Array(worlds * actions);
     this.sums = new Float64Array(worlds * actions);
@@ -102,7 +78,7 @@ export class Search {
     this.uniforms = new Float32Array(trees);
     this.rows = {
       length: 0,
-      obs: new Float32Array(trees * observation),
+      obs: new Float32Array(trees * width),
       state: new Float32Array(0),
       offsets: Int32Array.from({ length: trees + 1 }, (_, i) => i * actions),
       subset: Int32Array.from({ length: trees * actions }, (_, i) => i % actions),
@@ -123,12 +99,13 @@ export class Search {
   private search(order: SearchOrder, first: number, end: number): void {
     const { samples } = this.settings;
     const trees = (end - first) * samples;
-    const sim = this.reserve(trees);
+    const sim = this.reserve(trees, order.learner.inputs);
     const { seats, actions } = sim.shape;
     const placeOf = (tree: number) => order.places[first + Math.floor(tree / samples)];
     for (let tree = 0; tree < trees; tree++) {
       const place = placeOf(tree);
       const root = tree * this.nodes;
+      order.mind?.root(root, place);
       sim.take!(order.game, Math.floor(place / seats), root);
       // From here on all worlds of the tree draw from one stream, and nobody's future is looked at.
       const stream = order.stream(place);
@@ -282,6 +259,7 @@ export class Search {
             );
         }
       }
+      order.mind?.follow(sim, from, node, place % seats, this.actions);
       sim.take!(sim, from, node);
       sim.over[node] = 0;
     }
@@ -303,19 +281,21 @@ export class Search {
     const sim = this.sim!;
     const { seats, actions, observation } = sim.shape;
     const { rows, out } = this;
-    const { policy, normaliser } = order.learner;
+    const { policy, normaliser, inputs } = order.learner;
     let count = 0;
     for (let tree = 0; tree < trees; tree++) {
       const node = this.leaf[tree];
       if (this.ended[node] === 1) continue;
       const there = node * seats + (placeOf(tree) % seats);
-      const eyes = node * seats + order.eyes(placeOf(tree));
-      rows.obs.set(sim.obs.subarray(eyes * observation, (eyes + 1) * observation), count * observation);
+      this.looking[count] = order.eyes(placeOf(tree));
+      const eyes = node * seats + this.looking[count];
+      rows.obs.set(sim.obs.subarray(eyes * observation, (eyes + 1) * observation), count * inputs);
       for (let a = 0; a < actions; a++)
         rows.legal[count * actions + a] = this.ended[node] === 0 ? sim.legal[there * actions + a] : a === 0 ? 1 : 0;
       this.waiting[count++] = node;
     }
     if (count === 0) return;
+    order.mind?.extend(sim, this.waiting, this.looking, count, rows.obs, inputs);
     rows.length = count;
     rows.state = rows.obs;
     policy.act(rows, this.uniforms, 1, out);

@@ -7,6 +7,7 @@ import { RandomStream } from '../../math/random.ts';
 import type { Engine, RowOutputs, UpdateSettings } from '../../net/types.ts';
 import {
   type LearnerRows,
+  ppoUpdate,
   type TrainJob,
   type UpdatePart,
   type UpdatePlan,
@@ -17,6 +18,10 @@ import {
 
 /** A move that the search gives less than this is left out. */
 const least = 1e-4;
+
+/** Learners that choose by search learn from it; without a search they learn as PPO does. */
+export const searchedUpdate: typeof ppoUpdate = (engine, parts, plan, stages, watch) =>
+  (parts[0].learner.searches ? plannerUpdate : ppoUpdate)(engine, parts, plan, stages, watch);
 
 export function plannerUpdate(
   engine: Engine,

@@ -3,17 +3,25 @@
 import type { ReadonlyBatch } from '../../batch/batch.ts';
 import type { Game } from '../../games/game.ts';
 import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../../math/local-policy.ts';
-import type { AskedPlaces, Companion, Play } from '../play.ts';
+import { RandomStream } from '../../math/random.ts';
+import type { PlannerSettings } from '../hop-planner/settings.ts';
+import type { Asked, AskedPlaces, Companion, Play } from '../play.ts';
 import type { HopAgent } from './agent.ts';
 import type { Diary } from './modules/diary.ts';
 import type { Planes, StateArray } from './modules/planes.ts';
 import { copyRow } from './modules/ring.ts';
+import type { HopPlanner } from './planner.ts';
 import { cleanHopStages, type HopStages } from './stages.ts';
 
 export interface HopPlayers {
   readonly planes: Planes;
   /** The agent of a learner; undefined where that learner has none. */
   of(learner: number): HopAgent | undefined;
+  /** The search of a learner; undefined where it has none. */
+  plannerOf(learner: number): HopPlanner | undefined;
+  /** Per agent. */
+  readonly names: readonly string[];
+  readonly settings: { readonly seed: number; readonly planner: PlannerSettings };
   readonly width: number;
   readonly traceWidth: number;
   readonly codeWidth: number;
@@ -37,6 +45,9 @@ export class HopCompanion implements Companion {
   private readonly best: Float32Array;
   private readonly joint: Int32Array;
   private readonly buffer: LocalPolicy;
+  /** Per place: the stream of its searches; per world: how many episodes have begun. */
+  private readonly streams: (RandomStream | null)[];
+  private readonly begun: Int32Array;
 
   /** `diaries`, per agent, are written where they are given; scripted agents have none. */
   constructor(
@@ -58,6 +69,8 @@ export class HopCompanion implements Companion {
     this.best = new Float32Array(places);
     this.joint = new Int32Array(seats);
     this.buffer = localPolicyBuffer(candidates);
+    this.streams = new Array<RandomStream | null>(places).fill(null);
+    this.begun = new Int32Array(game.worlds);
     this.view = {
       states: crew.planes.states(places),
       recent: new Int32Array(places * seats),
@@ -76,6 +89,15 @@ export class HopCompanion implements Companion {
     this.latest.fill(-1, world * seats, (world + 1) * seats);
     this.row.fill(-1, world * seats, (world + 1) * seats);
     this.trace.fill(0, world * seats * traceWidth, (world + 1) * seats * traceWidth);
+    const episode = this.begun[world]++;
+    for (let place = world * seats; place < (world + 1) * seats; place++)
+      this.streams[place] = this.searching(play, place)
+        ? searchStream(this.crew, play.agentAt[place], this.diaries ? 'train' : 'play', world, episode)
+        : null;
+  }
+
+  private searching(play: Play, place: number): boolean {
+    return this.crew.plannerOf(play.seating.learnerOf[play.agentAt[place]]) !== undefined;
   }
 
   extend(play: Play, asked: AskedPlaces): void {
@@ -103,6 +125,27 @@ export class HopCompanion implements Companion {
       const to = asked.place[i] * codeWidth;
       for (let j = 0; j < codeWidth; j++) this.code[to + j] = inputs[from + j];
     }
+  }
+
+  decide({ game }: Play, asked: Asked & AskedPlaces): void {
+    const { crew } = this;
+    const { seats } = game.shape;
+    if (!asked.learner.searches) return;
+    crew.plannerOf(asked.learner.index)?.decide(
+      {
+        game,
+        learner: asked.learner,
+        place: asked.place,
+        length: asked.length,
+        out: asked.out,
+        uniforms: asked.uniforms,
+        noise: this.diaries ? crew.settings.planner.noise : 0,
+        recent: (place, p) => this.latest[seen(place, p, seats)],
+        trace: this.trace,
+        stream: (place) => this.streams[place]!,
+      },
+      crew.iteration,
+    );
   }
 
   decided(play: Play, batch: ReadonlyBatch): void {
@@ -144,13 +187,24 @@ export class HopCompanion implements Companion {
     }
   }
 
-  save(): { latest: Int32Array; trace: Float32Array } {
-    return { latest: this.latest.slice(), trace: this.trace.slice() };
+  save(): { latest: Int32Array; trace: Float32Array; begun?: Int32Array; streams?: Float64Array } {
+    const { latest, trace, begun, streams } = this;
+    const played = { latest: latest.slice(), trace: trace.slice() };
+    if (streams.every((stream) => stream === null)) return played;
+    const states = streams.flatMap((stream) => stream?.state() ?? [0, 0, 0, 0]);
+    return { ...played, begun: begun.slice(), streams: Float64Array.from(states) };
   }
 
-  load(saved: { latest: Int32Array; trace: Float32Array }): void {
+  load(saved: ReturnType<HopCompanion['save']>): void {
     this.latest.set(saved.latest);
     this.trace.set(saved.trace);
+    const { begun, streams } = saved;
+    if (!begun || !streams) return;
+    this.begun.set(begun);
+    for (let place = 0; place < this.streams.length; place++) {
+      const state = Array.from(streams.subarray(4 * place, 4 * place + 4));
+      this.streams[place] = state.some((word) => word !== 0) ? RandomStream.fromState(state) : null;
+    }
   }
 
   /** A new iteration: rows of earlier ones are gone. */
@@ -218,6 +272,11 @@ export class HopCompanion implements Companion {
       best[place] = most;
     }
   }
+}
+
+/** What an agent's searches draw from in one episode of a world. */
+export function searchStream(crew: HopPlayers, agent: number, kind: 'train' | 'play', world: number, episode: number) {
+  return RandomStream.of(crew.settings.seed, 'hop-search', crew.names[agent], kind, world, episode);
 }
 
 /** The place of the player that `place` sees as number p: itself first, then the others in cyclic seat order. */

@@ -11,6 +11,8 @@ import { HopCompanion, type HopPlayers } from './companion.ts';
 import { Diary, type DiaryWidths } from './modules/diary.ts';
 import { allowedLength, Imagination, type ImaginedPlay, nextLength } from './modules/imagination.ts';
 import { Planes } from './modules/planes.ts';
+import { HopPlanner, searchWorlds } from './planner.ts';
+import { readingsOf } from './readings.ts';
 import { cannotModel } from './settings.ts';
 import { HopTable } from './table.ts';
 
@@ -25,7 +27,7 @@ const enoughLosses = 5;
 
 export interface SavedHop {
   agents: SavedHopAgent[];
-  play: { latest: Int32Array; trace: Float32Array };
+  play: ReturnType<HopCompanion['save']>;
   /** Episodes imagined so far, and per agent the pushes into the imagined buffer and what was thrown away. */
   counts: Float64Array;
 }
@@ -39,6 +41,8 @@ export class HopCrew implements Crew, HopPlayers {
   iteration = 0;
   private readonly diaries: (Diary | null)[];
   private readonly imagination: Imagination[];
+  /** In the order of the plans; none where nothing is searched. */
+  private readonly planners: readonly HopPlanner[];
   readonly companion: HopCompanion;
   private episodes = 0;
   private reports: ModuleReport[] = [];
@@ -68,11 +72,28 @@ export class HopCrew implements Crew, HopPlayers {
     this.thrownAway = new Float64Array(names.length);
     this.usualLoss = new Float64Array(2 * plans.length);
     const diaries = run.frozen ? null : this.diaries;
+    const { hop, planner, ppo } = settings;
+    const searching = hop.planner === 'off' ? [] : this.agents;
+    this.planners = searching.map(
+      (agent) => new HopPlanner(agent, searchWorlds(hop, agent, game, run.make), planner, ppo.gamma),
+    );
     this.companion = new HopCompanion(this, game, diaries, settings.hop.heldOut, stages.hop);
   }
 
   of(learner: number): HopAgent | undefined {
     return this.agents[this.at[learner]];
+  }
+
+  plannerOf(learner: number): HopPlanner | undefined {
+    return this.planners[this.at[learner]];
+  }
+
+  get names(): readonly string[] {
+    return this.run.names;
+  }
+
+  get settings() {
+    return this.run.settings;
   }
 
   get width(): number {
@@ -119,7 +140,7 @@ export class HopCrew implements Crew, HopPlayers {
   /** Adds imagined rows to a batch of real ones, from the policies that collected it. */
   imagine(batch: Batch, learners: readonly Learner[], stages: PlayStages): void {
     const { longest, error, realShare } = this.run.settings.hop.imagination;
-    if (longest === 0 || realShare === 1) return;
+    if (longest === 0 || realShare === 1 || this.planners.length > 0) return;
     const real = batch.rows;
     for (const learner of learners) {
       const hop = this.of(learner.index);
@@ -318,30 +339,4 @@ function countRows(batch: ReadonlyBatch, rows: number, agent: number): number {
   let count = 0;
   for (let row = 0; row < rows; row++) if (batch.agent[row] === agent) count++;
   return count;
-}
-
-/** NaN where a reading could not be taken. */
-function readingsOf(report: ModuleReport, hop: HopAgent, imagined: number): Record<string, number> {
-  const readings: Record<string, number> = {};
-  const { errors } = report;
-  const put = (prefix: string, values: Record<string, number | undefined>) => {
-    for (const [name, value] of Object.entries(values)) readings[`${prefix}.${name}`] = value ?? Number.NaN;
-  };
-  if (hop.worldModel) {
-    const held = errors?.worldModel;
-    put('world_model', { loss: report.worldModelLoss, error: held?.any, cells: held?.cells, catches: held?.catches });
-    put('world_model', { reward: held?.reward, paid: held?.paid, masks: held?.masks, ends: held?.ends });
-    put('imagination', { length: hop.length, rows: imagined });
-  }
-  if (hop.otherAgents) {
-    const held = errors?.otherAgents;
-    put('other_agents', { loss: report.otherAgentsLoss, error: held?.loss, right: held?.right });
-    put('other_agents', { majority: held?.majority, best: held?.best });
-  }
-  if (hop.subgoals) {
-    const held = errors?.subgoals;
-    put('subgoal', { prior_loss: report.priorLoss, loss: report.posteriorLoss, mix: report.mix });
-    put('subgoal', { error: held?.posterior, error_prior: held?.prior, error_constant: held?.constant });
-  }
-  return readings;
 }

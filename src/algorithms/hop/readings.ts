@@ -1,4 +1,5 @@
 /** The one table of what HOP+'s modules say about themselves. Errors are measured on episodes that no module was trained on. */
+import type { HopAgent, ModuleReport } from './agent.ts';
 
 export interface ModuleReading {
   readonly name: string;
@@ -48,3 +49,29 @@ export const moduleReadings: readonly ModuleReading[] = [
   reading('subgoal.error_constant', 'constant', "nats to rebuild it from each entry's own frequency"),
   reading('subgoal.mix', 'mix', "the prior's share in the subgoal that the policy saw"),
 ];
+
+/** NaN where a reading could not be taken. */
+export function readingsOf(report: ModuleReport, hop: HopAgent, imagined: number): Record<string, number> {
+  const readings: Record<string, number> = {};
+  const { errors } = report;
+  const put = (prefix: string, values: Record<string, number | undefined>) => {
+    for (const [name, value] of Object.entries(values)) readings[`${prefix}.${name}`] = value ?? Number.NaN;
+  };
+  if (hop.worldModel) {
+    const held = errors?.worldModel;
+    put('world_model', { loss: report.worldModelLoss, error: held?.any, cells: held?.cells, catches: held?.catches });
+    put('world_model', { reward: held?.reward, paid: held?.paid, masks: held?.masks, ends: held?.ends });
+    put('imagination', { length: hop.length, rows: imagined });
+  }
+  if (hop.otherAgents) {
+    const held = errors?.otherAgents;
+    put('other_agents', { loss: report.otherAgentsLoss, error: held?.loss, right: held?.right });
+    put('other_agents', { majority: held?.majority, best: held?.best });
+  }
+  if (hop.subgoals) {
+    const held = errors?.subgoals;
+    put('subgoal', { prior_loss: report.priorLoss, loss: report.posteriorLoss, mix: report.mix });
+    put('subgoal', { error: held?.posterior, error_prior: held?.prior, error_constant: held?.constant });
+  }
+  return readings;
+}

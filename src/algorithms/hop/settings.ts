@@ -24,6 +24,12 @@ export const hopSchema = z.strictObject({
     .array(z.enum(hopModules))
     .default([])
     .describe('Which modules are left out: world-model (and imagination with it), other-agents, subgoals.'),
+  planner: z
+    .enum(['off', 'learnt', 'rules'])
+    .default('off')
+    .describe(
+      "Whether moves are found by tree search, with the settings planner.simulations, samples, exploration, rationality and noise: not at all, in the agent's own world model, or in the game's rules. Then its networks learn what the search found, and nothing is imagined.",
+    ),
   heldOut: share()
     .default(0.1)
     .describe('Share of the episodes that no module is trained on; its error is measured there.'),

@@ -7,7 +7,7 @@ import type { Learner } from '../learner.ts';
 import type { Table } from '../play.ts';
 import { policyPlayer } from '../policy-player.ts';
 import type { HopPlayers } from './companion.ts';
-import { legalBits, seen } from './companion.ts';
+import { legalBits, searchStream, seen } from './companion.ts';
 import { copyRow } from './modules/ring.ts';
 
 export class HopTable implements Table {
@@ -19,6 +19,9 @@ export class HopTable implements Table {
   /** A new episode hands every place a new stream. */
   private readonly streams: (RandomStream | null)[];
   private readonly joint: Int32Array;
+  /** Per place: the stream of its searches, and how many episodes it has searched in. */
+  private readonly searches: (RandomStream | null)[];
+  private readonly begun: Int32Array;
 
   constructor(
     private readonly crew: HopPlayers,
@@ -32,6 +35,8 @@ export class HopTable implements Table {
     this.trace = new Float32Array(places * crew.traceWidth);
     this.streams = new Array<RandomStream | null>(places).fill(null);
     this.joint = new Int32Array(seats);
+    this.searches = new Array<RandomStream | null>(places).fill(null);
+    this.begun = new Int32Array(places);
   }
 
   /** A scripted player whose actions the others see. */
@@ -54,6 +59,7 @@ export class HopTable implements Table {
     const trace = new Float32Array(traceWidth);
     const inputs = new Float32Array(planes.observation + crew.width);
     const sampler = policyPlayer(learner, inputs);
+    const search = this.searcher(learner);
     return {
       name: learner.name,
       act: (game, place, stream) => {
@@ -69,9 +75,47 @@ export class HopTable implements Table {
         for (let p = 0; p < seats; p++)
           mask[p] = states[p] === planes.nowhere ? 0 : legalBits(game, seen(place, p, seats));
         inputs.set(game.obs.subarray(place * observation, (place + 1) * observation));
+        if (search) return this.keep(place, search(game, place, stream));
         hop.extend({ states, recent: this.joint, mask, trace }, 1, crew.iteration, inputs, inputs.length);
         return this.keep(place, sampler.act(game, place, stream));
       },
+    };
+  }
+
+  /** Finds the move of one place by search; null where the learner has none. */
+  private searcher(learner: Learner): ((game: Game, place: number, stream: RandomStream) => number) | null {
+    const { crew } = this;
+    const planner = crew.plannerOf(learner.index);
+    if (!planner || !learner.searches) return null;
+    const one = () => new Float32Array(1);
+    const logits = new Float32Array(crew.planes.actions);
+    const out = { action: new Int32Array(1), logp: one(), entropy: one(), value: one(), logits };
+    const uniforms = one();
+    const at = new Int32Array(1);
+    return (game, place, stream) => {
+      const { seats } = game.shape;
+      at[0] = place;
+      uniforms[0] = Math.min(stream.uniform(), 1 - 2 ** -24);
+      if (this.decisions[place] === 0)
+        this.searches[place] = searchStream(crew, place % seats, 'play', place, this.begun[place]++);
+      const recent = (_: number, p: number) => this.joint[p];
+      const { trace } = this;
+      planner.decide(
+        {
+          game,
+          learner,
+          place: at,
+          length: 1,
+          out,
+          uniforms,
+          noise: 0,
+          recent,
+          trace,
+          stream: () => this.searches[place]!,
+        },
+        crew.iteration,
+      );
+      return out.action[0];
     };
   }
 

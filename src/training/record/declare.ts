@@ -39,7 +39,7 @@ export function makeManifest(
     optimizer: { name: 'adam', betas: [0.9, 0.999], eps: ppo.adamEpsilon, decoupled_decay: false },
   };
   const mixed = learners.some(({ seat }) => seat.algorithm !== settings.algorithm);
-  const own = ({ seat }: Learner) => ({
+  const own = ({ seat, searches }: Learner) => ({
     ...(mixed ? { algorithm: seat.algorithm } : {}),
     learning_rate: seat.ppo.learningRate,
     entropy_coefficient: seat.ppo.entropyCoefficient,
@@ -47,7 +47,7 @@ export function makeManifest(
     gamma: ppo.gamma,
     lambda: ppo.lambda,
     ...(seat.algorithm === 'hop' ? { hop: seat.hop } : {}),
-    ...(seat.algorithm === 'hop-planner' ? { planner: seat.planner } : {}),
+    ...(searches || seat.algorithm === 'hop-planner' ? { planner: seat.planner } : {}),
   });
   return {
     format: 'trueline/1',
