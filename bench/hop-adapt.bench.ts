@@ -5,6 +5,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PlannerSettings } from '../src/algorithms/hop-planner/settings.ts';
 import { gameMaker } from '../src/games/index.ts';
 import { createEngine } from '../src/net/engine.ts';
 import type { Engine } from '../src/net/types.ts';
@@ -135,6 +136,28 @@ export async function searchGains(
   });
 }
 
+/** What of the authors' programs is tried on an agent of HOP that was trained here. */
+const departures: Record<string, Partial<PlannerSettings>> = {
+  'drawn moves, 4 trees that share 64': {},
+  'the best move': { rationality: 1e6 },
+  'the best move, 5 trees of 200, exploration 1': { rationality: 1e6, simulations: 1000, samples: 5, exploration: 1 },
+};
+
+/** How HOP's agent of the first seed of 4h2s does beside scripted partners if it decides as the authors' programs do. */
+export async function measureDepartures(say: (line: string) => void, at = home): Promise<Figure[]> {
+  const engine = await createEngine({ threads: 1 });
+  try {
+    const one = new Meeting(say, engine, at, '4h2s', 1, fullAdapt);
+    const figures: Figure[] = [];
+    for (const partner of ['nearest-hare', 'nearest-stag'])
+      for (const [name, change] of Object.entries(departures))
+        figures.push(figure(`HOP beside three ${partner}, ${name}`, await one.decidingAs(partner, change), ''));
+    return figures;
+  } finally {
+    engine.dispose();
+  }
+}
+
 /** Whom an algorithm's agent meets: its own kind, scripted players, the others' agents. */
 const labels = (part: Part, algorithm: Algorithm): string[] => [
   algorithm,
@@ -258,6 +281,21 @@ class Meeting {
       result.learnt = await this.learn(algorithm, partner);
     }
     await results.put(nameOf(algorithm, label), this.seed, result);
+  }
+
+  /** The return of HOP's agent beside three partners, if its search were set otherwise. */
+  async decidingAs(partner: string, planner: Partial<PlannerSettings>): Promise<number> {
+    await this.train('hop-planner');
+    const settings = readSettings(this.settingsOf('hop-planner'));
+    const players = [`frozen ${this.runOf('hop-planner')}`, partner, partner, partner];
+    const origins = await readOrigins({ ...settings, players });
+    const changed = Object.entries(origins).map(([key, origin]) => {
+      const { seat } = origin;
+      return [key, { ...origin, seat: { ...seat, planner: { ...seat.planner, ...planner } } }] as const;
+    });
+    const options = { worlds: this.sizes.lives(this.part), episodes: this.sizes.episodes(this.part), seed: 1001 };
+    return playMatch(this.engine, settings, players, Object.fromEntries(changed), options).means(players.length)[0]
+      .mean;
   }
 
   /** Goes on learning beside the partners for a few decisions, and is then judged on fresh episodes. */

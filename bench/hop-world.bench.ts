@@ -1,4 +1,4 @@
-/** Rules or a learnt world: what HOP and HOP+ learn by search in the game's own rules and in the world model that they learn, beside HOP+ without a search. Results are kept in bench/hop/results. */
+/** Rules or a learnt world: what HOP and HOP+ learn by search in the game's own rules and in the world model that they learn, beside HOP+ without a search; results are kept in bench/hop/results. And HOP's trained agent if it decided as the authors' programs do. */
 import { join } from 'node:path';
 import { gameMaker } from '../src/games/index.ts';
 import { createEngine } from '../src/net/engine.ts';
@@ -7,6 +7,7 @@ import { interval } from '../src/training/lineup/match.ts';
 import { mergeSettings, recommendedSettings } from '../src/training/recommended.ts';
 import { Trainer } from '../src/training/trainer.ts';
 import { Results } from './hop/results.ts';
+import { measureDepartures } from './hop-adapt.bench.ts';
 import { type Figure, figure } from './support.ts';
 
 const game = 'stag-hunt/4x4-4h2s';
@@ -19,6 +20,9 @@ const variants: Record<string, Record<string, unknown>> = {
   'HOP+, rules': { algorithm: 'hop', hop: { ...all.hop, planner: 'rules' } },
 };
 
+/** What can be run by itself. */
+export const parts = ['worlds', 'departures'] as const;
+
 export const fullWorld = { seeds: [1, 2, 3], steps: 30_000, episodes: 256 };
 
 interface Result {
@@ -29,8 +33,18 @@ interface Result {
 
 export async function bench(
   say: (line: string) => void,
-  { seeds, steps, episodes } = fullWorld,
-  _parts?: undefined,
+  sizes = fullWorld,
+  wanted: readonly (typeof parts)[number][] = parts,
+): Promise<Figure[]> {
+  return [
+    ...(wanted.includes('worlds') ? await measureWorlds(say, sizes) : []),
+    ...(wanted.includes('departures') ? await measureDepartures(say) : []),
+  ];
+}
+
+async function measureWorlds(
+  say: (line: string) => void,
+  { seeds, steps, episodes }: typeof fullWorld,
   file = join(process.cwd(), 'bench', 'hop', 'results', 'world.json'),
 ): Promise<Figure[]> {
   const results = new Results<Result>(file);
