@@ -28,9 +28,15 @@ export function writeTypes(entries, outside) {
       },
     );
     mkdirSync(dirname(to), { recursive: true });
-    writeFileSync(to, text);
+    writeFileSync(to, slim(text, from.startsWith(dist)));
   };
   for (const entry of entries) copy(join(dist, entry));
+}
+
+/** Nobody reads the indentation of a declaration, nor what a package's authors noted beside theirs; what we say of ours shows in editors. */
+function slim(text, ours) {
+  const said = ours ? text : text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\n\s*\n/g, '\n');
+  return said.replace(/^[ \t]+/gm, '');
 }
 
 /** Where a copy lies: ours as in dist, a package's below its name. */
