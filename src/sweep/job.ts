@@ -57,9 +57,10 @@ export function makeJob(
   };
 }
 
-/** 16 hexadecimal digits of the SHA-256 of the job, whatever the order of its fields. */
+/** 16 hexadecimal digits of the SHA-256 of the job, whatever the order of its fields. One in 1,850 has no letter, and a queue takes a number for an id of its own: such a one begins with j. */
 export function jobId(job: Job): string {
-  return createHash('sha256').update(canonical(job)).digest('hex').slice(0, 16);
+  const id = createHash('sha256').update(canonical(job)).digest('hex').slice(0, 16);
+  return /^\d+$/.test(id) ? `j${id.slice(1)}` : id;
 }
 
 /** JSON with the fields of every object in alphabetical order. */

@@ -49,6 +49,17 @@ describe('a job', () => {
     expect(new Set([job, ...others].map(jobId)).size).toBe(others.length + 1);
   });
 
+  it('has no id that a queue takes for a number, which one job in 1,850 would have', () => {
+    const job = makeJob(tiny, 3);
+    let odd = 0;
+    for (let seed = 0; seed < 15_000; seed++) {
+      const id = jobId({ ...job, seed });
+      if (id.startsWith('j')) odd++;
+      expect(id.length === 16 && `${Number.parseInt(id, 10)}` !== id, id).toBe(true);
+    }
+    expect(odd).toBeGreaterThan(0);
+  });
+
   it('is compared with others field by field', () => {
     const found = differences([
       { a: 1, b: { c: [1], d: 2 } },
