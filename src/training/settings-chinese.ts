@@ -77,6 +77,8 @@ export const chineseSettings: Readonly<Record<string, string>> = {
   'hop.imagination.longest': '想象的推演最多多少步；0 表示不想象。',
   'hop.imagination.error': '按留出误差，整个推演中出现错步的最大概率，超过它就不能这么长。',
   'hop.imagination.realShare': '策略所学的行中真实行的最低比例。',
+  'hop.planner':
+    '是否用树搜索找动作（用 planner.simulations、samples、exploration、rationality、noise 的设置）：不用，在智能体自己的世界模型里，或按游戏规则。此时网络学习搜索的结果，且不做想象。',
   'planner.without':
     '去掉什么：planner（此时由 PPO 决策和学习）、beliefs（所有目标同样可能）、models（其他智能体随机选择）。',
   'planner.simulations': '一步棋的模拟次数，由抽取的所有目标分享；时间按比例增长。',
