@@ -11,7 +11,7 @@ import type { Chunk, Column } from '../src/recording/column.ts';
 import { createRecording, openRecording } from '../src/recording/node.ts';
 import type { Recording } from '../src/recording/recording.ts';
 import { Trainer } from '../src/training/trainer.ts';
-import { onePass } from './one-pass.ts';
+import { onePass } from './doctor/one-pass.ts';
 import { type Figure, figure, interleaved, output, peakMemory } from './support.ts';
 
 /** `hundred-million` is measured only where it is asked for: it fills 30 GB of disk for some minutes. */

@@ -1,10 +1,10 @@
 /** The least that an honest diagnosis must do: every column of every iteration looked at once, log-probabilities, credit and the gradient by the logits computed anew. It compares, and searches nothing; what the doctor takes beyond it are its questions. */
-import { iterations } from '../src/doctor/evidence/reading/stream.ts';
-import { largestOf, type Rows } from '../src/doctor/evidence/rows.ts';
-import { advantages, flow } from '../src/math/advantages.ts';
-import { buildChains } from '../src/math/chains.ts';
-import { localPolicy, localPolicyBuffer } from '../src/math/local-policy.ts';
-import type { Recording } from '../src/recording/recording.ts';
+import { iterations } from '../../src/doctor/evidence/reading/stream.ts';
+import { largestOf, type Rows } from '../../src/doctor/evidence/rows.ts';
+import { advantages, flow } from '../../src/math/advantages.ts';
+import { buildChains } from '../../src/math/chains.ts';
+import { localPolicy, localPolicyBuffer } from '../../src/math/local-policy.ts';
+import type { Recording } from '../../src/recording/recording.ts';
 
 /** The largest gap between what is recorded and what is computed, so that nothing can be left out. */
 export async function onePass(recording: Recording): Promise<number> {

@@ -1,5 +1,5 @@
 /** Samples that enter no loss, so that nobody learns from their credit. */
-import type { Iteration } from './iteration.ts';
+import type { Iteration } from '../iteration.ts';
 
 /** 1 for every sample that the update gave no weight whenever it saw it, or that it never saw and whose credit is 0, as that of an agent who has left; null where there is none. */
 export function leftOut({ samples, replays, own }: Pick<Iteration, 'samples' | 'replays' | 'own'>): Uint8Array | null {
