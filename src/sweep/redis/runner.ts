@@ -105,8 +105,7 @@ export class RedisRunner implements Runner {
       const next: QueuedJob[] = [];
       for (const queued of all ? waiting : []) {
         if (signal?.aborted) break;
-        const found = (await queue.getJob(queued.id)) as Queued | undefined;
-        const outcome = await this.outcome(redis, queued, found);
+        const outcome = await this.outcome(queue, redis, queued);
         if (!outcome) {
           next.push(queued);
           continue;
@@ -129,13 +128,16 @@ export class RedisRunner implements Runner {
   }
 
   private async outcome(
+    queue: Queue<QueuedData, null>,
     redis: Redis,
     { id, job, folder }: QueuedJob,
-    found: Queued | undefined,
   ): Promise<JobOutcome | null> {
-    if (!found) return { id, status: 'failed', error: 'the job is gone from the queue; run the list again' };
-    const state = await found.getState();
-    if (state === 'failed') return { id, status: 'failed', error: found.failedReason };
+    // The state first: a job that is read before it fails does not say why it did.
+    const state = await queue.getJobState(id);
+    const gone = 'the job is gone from the queue; run the list again';
+    if (state === 'unknown') return { id, status: 'failed', error: gone };
+    if (state === 'failed')
+      return { id, status: 'failed', error: ((await queue.getJob(id)) as Queued | undefined)?.failedReason ?? gone };
     if (state !== 'completed') return null;
     if (!this.options.shared) {
       const remote = new RemoteFolder(redis, filesKey(this.name, id));
