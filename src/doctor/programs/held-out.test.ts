@@ -1,33 +1,7 @@
 /** Customs and slips of programs that nobody here had seen: what was wrongly accused, wrongly named or missed in them. */
 import { describe, expect, it } from 'vitest';
-import { lists, numbers, record, stored } from '../../../test/support/tables.ts';
-import { diagnose } from '../diagnose.ts';
-import type { Diagnosis } from '../diagnosis.ts';
-
-type Made = Awaited<ReturnType<typeof stored>>;
-
-async function changed(name: string, change: (made: Made) => void): Promise<Diagnosis> {
-  const made = await stored(name);
-  change(made);
-  return diagnose(await record(made));
-}
-const first = ({ verdict, causes }: Diagnosis) => [verdict, causes[0]?.id];
-const status = ({ checks }: Diagnosis, id: string) => checks.find((check) => check.id === id)?.status;
-
-/** Losses and gradients that belong to what a test has changed are not recorded. */
-function unheard({ tables: { steps, replays, tensors } }: Made): void {
-  for (const name of ['policy_loss', 'value_loss', 'loss', 'approx_kl', 'clip_fraction', 'entropy']) delete steps[name];
-  for (const name of ['logits', 'after_logp']) delete replays[name];
-  delete tensors.grad_norm;
-}
-
-/** For every replay the place of its sample in the table. */
-function placesOf({ samples, replays }: Made['tables']): number[] {
-  const start = new Map<number, number>();
-  numbers(samples, 'iteration').forEach((number, row) => void (start.has(number) || start.set(number, row)));
-  const at = numbers(replays, 'iteration');
-  return numbers(replays, 'sample').map((row, i) => start.get(at[i])! + row);
-}
+import { changed, first, type Made, placesOf, status, unheard } from '../../../test/support/programs.ts';
+import { lists, numbers } from '../../../test/support/tables.ts';
 
 describe('rows that are never drawn', () => {
   const left = (made: Made, credit: number) => {

@@ -1,19 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { numbers, record, stored } from '../../../test/support/tables.ts';
+import { changed, first, type Made, status } from '../../../test/support/programs.ts';
+import { numbers, stored } from '../../../test/support/tables.ts';
 import { advantages, type EndRule, flow } from '../../math/advantages.ts';
 import { buildChains } from '../../math/chains.ts';
-import { diagnose } from '../diagnose.ts';
-import type { Diagnosis } from '../diagnosis.ts';
-
-type Made = Awaited<ReturnType<typeof stored>>;
-
-async function changed(name: string, change: (made: Made) => void): Promise<Diagnosis> {
-  const made = await stored(name);
-  change(made);
-  return diagnose(await record(made));
-}
-const first = ({ verdict, causes }: Diagnosis) => [verdict, causes[0]?.id];
-const status = ({ checks }: Diagnosis, id: string) => checks.find((check) => check.id === id)?.status;
 
 /** What is computed of a sample's columns, in the rows of its iteration. */
 function ofRows(table: Made['tables']['samples'], compute: (of: (name: string) => number[]) => ArrayLike<number>) {

@@ -1,41 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { lists, numbers, record, stored } from '../../../test/support/tables.ts';
+import { changed as changedFrom, first, type Made, placesOf, unheard } from '../../../test/support/programs.ts';
+import { lists, numbers } from '../../../test/support/tables.ts';
 import { advantages, flow } from '../../math/advantages.ts';
 import { buildChains } from '../../math/chains.ts';
 import { spread } from '../../math/statistics.ts';
-import { diagnose } from '../diagnose.ts';
-import type { Diagnosis } from '../diagnosis.ts';
 
-type Made = Awaited<ReturnType<typeof stored>>;
 interface Settings {
   gamma: number;
   lambda: number;
   value_coefficient: number;
 }
 
-async function changed(change: (made: Made) => void, name = 'healthy/stag-hunt-4'): Promise<Diagnosis> {
-  const made = await stored(name);
-  change(made);
-  return diagnose(await record(made));
-}
-const first = ({ verdict, causes }: Diagnosis) => [verdict, causes[0]?.id];
+const changed = (change: (made: Made) => void, name = 'healthy/stag-hunt-4') => changedFrom(name, change);
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
-
-/** Gradients and losses that belong to what a test has changed are not recorded. */
-function unheard({ tables: { steps, replays, tensors } }: Made, ...kept: string[]): void {
-  for (const name of ['policy_loss', 'value_loss', 'loss', 'approx_kl', 'clip_fraction', 'entropy'])
-    if (!kept.includes(name)) delete steps[name];
-  for (const name of ['logits', 'after_logp']) delete replays[name];
-  if (!kept.includes('grad_norm')) delete tensors.grad_norm;
-}
-
-/** For every replay the place of its sample in the table. */
-function placesOf({ samples, replays }: Made['tables']): number[] {
-  const start = new Map<number, number>();
-  numbers(samples, 'iteration').forEach((number, row) => void (start.has(number) || start.set(number, row)));
-  const at = numbers(replays, 'iteration');
-  return numbers(replays, 'sample').map((row, i) => start.get(at[i])! + row);
-}
 
 /** Advantages and returns of the rewards and values that stand in the table. */
 function credited(made: Made): void {
