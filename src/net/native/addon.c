@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "napi.h"
@@ -200,6 +201,10 @@ static napi_value openEngine(napi_env env, napi_callback_info info) {
   }
   engine->memory = memory;
   engine->kernels = kernels;
+#ifdef MADV_HUGEPAGE
+  // Rows are gathered from all over the memory: with large pages the processor keeps all of their addresses at hand.
+  madvise(memory, (size_t)1 << 32, MADV_HUGEPAGE);
+#endif
   pthread_mutex_init(&engine->lock, 0);
   pthread_cond_init(&engine->wake, 0);
   for (int i = 0; i + 1 < (int)threads; i++) {

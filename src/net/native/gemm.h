@@ -18,9 +18,19 @@ ALWAYS float *cell(float *base, int stride, int row, int column) {
 #define TILE_ROWS 8
 #endif
 
-// `w` is [panels][depth][W]; the sum of a result starts from its bias, from itself (`accumulate`), or from zero.
+static void activate(int kind, float *y, int columns, int stride) {
+  const float *end = y + (size_t)columns * stride;
+  if (kind == 1)
+    for (; y < end; y += W) store(y, tanhOf(load(y)));
+  else if (kind == 2)
+    for (; y < end; y += W) store(y, pmax(load(y), splat(0)));
+}
+
+// `w` is [panels][depth][W]; the sum of a result starts from its bias, from itself (`accumulate`), or from zero. The activation follows tile
+// by tile, so that its divisions go on beside the next tile's products.
 ALWAYS void multiplyTile(
-    const float *x, int depth, int stride, const float *w, const float *bias, int accumulate, float *y, const int rows, const int panels) {
+    const float *x, int depth, int stride, const float *w, const float *bias, int accumulate, int activation, float *y, const int rows,
+    const int panels) {
   vw sums[TILE_ROWS][4];
   const size_t wStep = (size_t)depth * W, yStep = (size_t)stride * W;
 #pragma GCC unroll 8
@@ -47,13 +57,16 @@ ALWAYS void multiplyTile(
   for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
     for (int c = 0; c < panels; c++) store(y + c * yStep + r * W, sums[r][c]);
+  if (activation)
+    for (int c = 0; c < panels; c++) activate(activation, y + c * yStep, W, rows);
 }
 
 // The inputs are read row by row, so that a few panels of weights stay in the first-level cache while all rows pass.
 ALWAYS void multiplyPanels(
-    const float *x, int depth, int stride, const float *w, const float *bias, int accumulate, float *y, int rows, const int panels) {
+    const float *x, int depth, int stride, const float *w, const float *bias, int accumulate, int activation, float *y, int rows,
+    const int panels) {
   int row = 0;
-#define ROWS(count) multiplyTile(x + row * W, depth, stride, w, bias, accumulate, y + row * W, count, panels)
+#define ROWS(count) multiplyTile(x + row * W, depth, stride, w, bias, accumulate, activation, y + row * W, count, panels)
   if (panels <= 2)
     for (; row + TILE_ROWS <= rows; row += TILE_ROWS) ROWS(TILE_ROWS);
   for (; row + 4 <= rows; row += 4) ROWS(4);
@@ -62,13 +75,13 @@ ALWAYS void multiplyPanels(
 #undef ROWS
 }
 
-// y = start + x w for the first `rows` rows; `columns` of y are whole panels.
+// y = start + x w for the first `rows` rows, through the activation; `columns` of y are whole panels.
 static void multiply(
-    const float *x, int depth, int stride, const float *w, const float *bias, int accumulate, float *y, int columns, int rows) {
+    const float *x, int depth, int stride, const float *w, const float *bias, int accumulate, int activation, float *y, int columns, int rows) {
   int panels = columns / W;
 #define PANELS(count) \
   { \
-    multiplyPanels(x, depth, stride, w, bias, accumulate, y, rows, count); \
+    multiplyPanels(x, depth, stride, w, bias, accumulate, activation, y, rows, count); \
     w += (size_t)(count) * depth * W; \
     y += (size_t)(count) * stride * W; \
     if (bias) bias += (count) * W; \
@@ -146,10 +159,26 @@ static void accumulateWeights(const float *x, int inputs, const float *delta, in
 }
 
 static void accumulateBias(const float *delta, int outputs, int stride, int rows, float *gradient) {
-  for (int column = 0; column < outputs; column += W, delta += (size_t)stride * W) {
-    vw sum = load(gradient + column);
+  const size_t step = (size_t)stride * W;
+  int column = 0;
+  // Four sums that do not wait for one another.
+  for (; column + 4 * W <= padded(outputs); column += 4 * W, delta += 4 * step, gradient += 4 * W) {
+    vw a = load(gradient), b = load(gradient + W), c = load(gradient + 2 * W), d = load(gradient + 3 * W);
+    for (const float *at = delta, *end = delta + (size_t)rows * W; at < end; at += W) {
+      a = a + load(at);
+      b = b + load(at + step);
+      c = c + load(at + 2 * step);
+      d = d + load(at + 3 * step);
+    }
+    store(gradient, a);
+    store(gradient + W, b);
+    store(gradient + 2 * W, c);
+    store(gradient + 3 * W, d);
+  }
+  for (; column < outputs; column += W, delta += step, gradient += W) {
+    vw sum = load(gradient);
     for (int row = 0; row < rows; row++) sum = sum + load(delta + row * W);
-    store(gradient + column, sum);
+    store(gradient, sum);
   }
 }
 

@@ -49,12 +49,16 @@ static int sample(const float *e, int count, float u) {
 // Distance of one row's candidate from the largest; minus infinity for an index that is none of the row's.
 ALWAYS float distanceOf(const float *z, int count, int action) { return (uint32_t)action < (uint32_t)count ? z[4 * action] : -INFINITY; }
 
+#define MINUS_INFINITY ((int32_t)0xff800000)
+
 // Gathers the logits of the block's rows [i, i + 4) in the order of their candidates, one row in each lane; `item` is the place in the
 // block of the first row's first candidate. Returns the most candidates of one of the rows.
 static int gatherLogits(const Work *work, const Job *job, const Net *net, int stride, int first, int i, int rows, int item) {
-  float *base = SCRATCH(net->output), *z = SCRATCH(net->local);
+  const float *base = SCRATCH(net->output);
+  float *z = SCRATCH(net->local);
   const int32_t *offsets = INTS(job->offsets), *subset = INTS(job->subset);
   const uint8_t *legal = BYTES(job->legal);
+  const size_t step = (size_t)stride * W;
   const int end = least(i + 4, rows);
   int widest = 0;
   for (int r = i; r < end; r++) {
@@ -66,12 +70,19 @@ static int gatherLogits(const Work *work, const Job *job, const Net *net, int st
     const int row = rowNumber(work, job, first + r);
     const int start = offsets[row], count = offsets[row + 1] - start;
     float *keep = job->outLogits ? FLOATS(job->outLogits) + INTS(job->outOffsets)[placeOf(work, job, first + r)] : 0;
-    float *to = z + (r - i);
+    const float *line = base + (size_t)(net->pointer ? item : r) * W;
+    int32_t *to = (int32_t *)z + (r - i);
     for (int j = 0; j < count; j++, to += 4) {
-      const float logit = net->pointer ? *cell(base, stride, item + j, 0) : *cell(base, stride, r, subset[start + j]);
+      const uint32_t column = net->pointer ? 0 : (uint32_t)subset[start + j];
+      const float logit = line[(column / W) * step + column % W];
+      if (net->pointer) line += W;
       if (keep) keep[j] = logit;
       const float tempered = logit * job->inverseTemperature;
-      *to = legal[start + j] ? tempered : -INFINITY;
+      // Chosen by bits: nobody can foresee which candidates are legal, and a branch would have to.
+      const int32_t possible = -(int32_t)(legal[start + j] != 0);
+      int32_t bits;
+      memcpy(&bits, &tempered, 4);
+      *to = (bits & possible) | (MINUS_INFINITY & ~possible);
     }
     item += count;
   }

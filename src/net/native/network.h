@@ -110,14 +110,6 @@ static void clearRest(float *y, int columns, Block block) {
     for (int row = block.computed; row < block.stride; row++) store(y + row * W, splat(0));
 }
 
-static void activate(int kind, float *y, int columns, int stride) {
-  const float *end = y + (size_t)columns * stride;
-  if (kind == 1)
-    for (; y < end; y += W) store(y, tanhOf(load(y)));
-  else if (kind == 2)
-    for (; y < end; y += W) store(y, pmax(load(y), splat(0)));
-}
-
 // Multiplies deltas by the derivative of the activation, known from its result h.
 static void throughActivation(int kind, float *delta, const float *h, size_t floats) {
   const float *end = delta + floats;
@@ -137,10 +129,9 @@ static void forwardBlock(const Work *work, const Net *net, int first, char *acti
     float *y = outputOf(work, net, index, activations);
     const int columns = padded(layer->outputs);
     multiply(
-        (float *)(activations + layer->input), layer->inputs, block.stride, forwardWeights(work, layer), packedBias(work, layer), 0, y, columns,
-        block.computed);
+        (float *)(activations + layer->input), layer->inputs, block.stride, forwardWeights(work, layer), packedBias(work, layer), 0,
+        layer->activation, y, columns, block.computed);
     clearRest(y, columns, block);
-    activate(layer->activation, y, columns, block.stride);
   }
 }
 
@@ -160,7 +151,7 @@ static float *backwardBlock(const Work *work, const Net *net, int last, char *ac
     accumulateBias(delta, layer->outputs, rows, rows, gradient + laneWeights(layer));
     if (index > 0 || wantInput) {
       const int columns = padded(layer->inputs);
-      multiply(delta, layer->outputs, rows, backwardWeights(work, layer), 0, 0, other, columns, rows);
+      multiply(delta, layer->outputs, rows, backwardWeights(work, layer), 0, 0, 0, other, columns, rows);
       if (index > 0) throughActivation(layerAt(work, net, index - 1)->activation, other, x, (size_t)columns * rows);
       float *swap = delta;
       delta = other;

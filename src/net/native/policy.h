@@ -53,13 +53,12 @@ static Block actorForward(Work *work, const Job *job, const Net *net, int first,
   const int lines = padded(layer->outputs);
   float *part = SCRATCH(net->rowPart), *y = outputOf(work, net, 0, work->scratch);
   multiply(
-      SCRATCH(layer->input), layer->inputs, block.stride, forwardWeights(work, layer), packedBias(work, layer), 0, part, lines, block.rows);
+      SCRATCH(layer->input), layer->inputs, block.stride, forwardWeights(work, layer), packedBias(work, layer), 0, 0, part, lines, block.rows);
   for (int c = 0; c < lines / W; c++)
     for (int item = 0; item < itemBlock.computed; item++)
       store(y + ((size_t)c * itemBlock.stride + item) * W, load(part + ((size_t)c * block.stride + rowOfItem[item]) * W));
-  multiply(f, columns, itemBlock.stride, forwardWeights(work, features), 0, 1, y, lines, itemBlock.computed);
+  multiply(f, columns, itemBlock.stride, forwardWeights(work, features), 0, 1, layer->activation, y, lines, itemBlock.computed);
   clearRest(y, lines, itemBlock);
-  activate(layer->activation, y, lines, itemBlock.stride);
   forwardBlock(work, net, 1, work->scratch, itemBlock);
   return itemBlock;
 }
@@ -135,6 +134,19 @@ ALWAYS int laneCount(int rows) { return rows < MANY_ROWS ? LANES : 2 * LANES; }
 // The first row of a lane: eights of rows are dealt out evenly.
 ALWAYS int laneStart(int rows, int lane) { return least(rows, (((rows + 7) >> 3) * lane / laneCount(rows)) << 3); }
 
+// Rows [first, end) of a minibatch lie apart: what the next block reads is fetched while this one is at work.
+static void fetchRows(const Work *work, const Job *job, address source, int columns, int first, int end, int lists) {
+  const int32_t *offsets = INTS(job->offsets);
+  for (int i = first; i < end; i++) {
+    const int row = rowNumber(work, job, i);
+    const char *from = (char *)(FLOATS(source) + (size_t)columns * row);
+    for (int at = 0; at < columns * 4; at += 64) __builtin_prefetch(from + at, 0, 2);
+    if (!lists) continue;
+    __builtin_prefetch(INTS(job->subset) + offsets[row], 0, 2);
+    __builtin_prefetch(BYTES(job->legal) + offsets[row], 0, 2);
+  }
+}
+
 // Gradient of the loss by the lane's rows, actor only; the lane's gradients start from zero.
 static void actorLane(Work *work, const Job *job, const Net *net, int lane) {
   float *gradient = FLOATS(job->lanes + (size_t)lane * job->laneBytes);
@@ -144,6 +156,7 @@ static void actorLane(Work *work, const Job *job, const Net *net, int lane) {
   for (int first = laneStart(job->rows, lane); first < end;) {
     const int rows = blockRows(work, job, net, first, end);
     const Block outputs = actorForward(work, job, net, first, rows, 1);
+    fetchRows(work, job, job->obs, layerAt(work, net, 0)->inputs, first + rows, least(end, first + rows + BLOCK), 1);
     memset(SCRATCH(net->deltaA), 0, (size_t)outputs.stride * lines * 4);
     for (int i = 0, item = 0; i < rows; i += 4) item += policyRows(work, job, net, outputs.stride, first, i, rows, item);
     actorBackward(work, net, rows, outputs, gradient);
@@ -162,6 +175,7 @@ static void criticLane(Work *work, const Job *job, const Net *net, int lane) {
   for (int first = laneStart(job->rows, lane); first < end; first += BLOCK) {
     const Block block = wholeRows(least(end - first, BLOCK));
     criticForward(work, job, net, first, block);
+    fetchRows(work, job, job->state, layerAt(work, net, 0)->inputs, first + BLOCK, least(end, first + 2 * BLOCK), 0);
     float *delta = SCRATCH(net->deltaA);
     memset(delta, 0, (size_t)block.stride * lines * 4);
     for (int i = 0; i < block.rows; i++) {
