@@ -2,7 +2,11 @@
 
 /** Times 0, what is not finite is NaN, and so is every sum with it: no branch, and four sums that do not wait for one another. */
 export function allFinite(values: { readonly [index: number]: number }, from: number, to: number): boolean {
-  let [a, b, c, d] = [0, 0, 0, 0];
+  // Each declared by itself: sums that come out of an array make this loop twice as slow.
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
   let i = from;
   for (; i + 3 < to; i += 4) {
     a += values[i] * 0;
@@ -22,7 +26,10 @@ export function magnitude(values: Float32Array): number {
   const bits = new Int32Array(values.buffer, values.byteOffset, values.length);
   const largest = new Int32Array(1);
   // Four at a time, which do not wait for one another.
-  let [a, b, c, d] = [0, 0, 0, 0];
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
   let i = 0;
   for (; i + 3 < bits.length; i += 4) {
     const [p, q, r, s] = [bits[i] & own, bits[i + 1] & own, bits[i + 2] & own, bits[i + 3] & own];
