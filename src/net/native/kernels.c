@@ -10,16 +10,33 @@ ALWAYS Work workOf(char *memory, address scratch) {
   return work;
 }
 
+// What a block keeps for its way back: activations, and in their last bytes whether its inputs are a list, which then lies where they would.
+typedef struct {
+  char *activations;
+  int32_t *listed;
+  List list;
+} Kept;
+
+static Kept keptOf(const Work *work, const Pass *pass, const Layer *layer, int number) {
+  char *activations = work->memory + pass->activations + (size_t)number * pass->activationBytes;
+  uint32_t *starts = (uint32_t *)(activations + layer->input);
+  return (Kept){activations, (int32_t *)(activations + pass->activationBytes) - 1, {(Entry *)(starts + BLOCK + 2), starts}};
+}
+
 // Forward of one block of a network by itself.
 static void passForward(const Work *work, const Pass *pass, int number) {
   const Net *net = (Net *)(work->memory + pass->net);
   const Layer *layer = layerAt(work, net, 0), *last = layerAt(work, net, net->count - 1);
   const int first = number * BLOCK;
   const Block block = wholeRows(least(pass->rows - first, BLOCK));
-  char *activations = work->memory + pass->activations + (size_t)number * pass->activationBytes;
-  gather(work, pass->x, layer->inputs, 0, first, block, (float *)(activations + layer->input));
-  forwardBlock(work, net, 0, activations, block);
-  scatterRows((float *)(activations + net->output), last->outputs, block, FLOATS(pass->y) + (size_t)first * last->outputs);
+  const Kept kept = keptOf(work, pass, layer, number);
+  *kept.listed = listInputs(work, kept.list, pass->x, layer->inputs, 0, first, block.rows);
+  if (*kept.listed) forwardListed(work, net, kept.list, kept.activations, block);
+  else {
+    gather(work, pass->x, layer->inputs, 0, first, block, (float *)(kept.activations + layer->input));
+    forwardBlock(work, net, 0, kept.activations, block);
+  }
+  scatterRows((float *)(kept.activations + net->output), last->outputs, block, FLOATS(pass->y) + (size_t)first * last->outputs);
 }
 
 // Backward of one lane's blocks; the lane's gradients start from zero.
@@ -32,9 +49,17 @@ static void passBackward(const Work *work, const Pass *pass, int lane) {
   for (int number = (blocks * lane) >> 2; number < (blocks * (lane + 1)) >> 2; number++) {
     const int first = number * BLOCK;
     const Block block = wholeRows(least(pass->rows - first, BLOCK));
-    char *activations = work->memory + pass->activations + (size_t)number * pass->activationBytes;
-    gather(work, pass->gradOut, last->outputs, 0, first, block, SCRATCH(net->deltaA));
-    const float *delta = backwardBlock(work, net, 0, activations, block, gradient, pass->gradIn != 0);
+    const Kept kept = keptOf(work, pass, layer, number);
+    float *a = SCRATCH(net->deltaA), *b = SCRATCH(net->deltaB), *delta;
+    gather(work, pass->gradOut, last->outputs, 0, first, block, a);
+    if (*kept.listed) {
+      delta = backwardListed(work, net, kept.list, kept.activations, block, gradient);
+      if (pass->gradIn) {
+        float *other = delta == a ? b : a;
+        multiply(delta, layer->outputs, block.stride, backwardWeights(work, layer), 0, 0, 0, other, padded(layer->inputs), block.stride);
+        delta = other;
+      }
+    } else delta = backwardBlock(work, net, 0, kept.activations, block, gradient, pass->gradIn != 0);
     if (pass->gradIn) scatterRows(delta, layer->inputs, block, FLOATS(pass->gradIn) + (size_t)first * layer->inputs);
   }
 }

@@ -161,49 +161,59 @@ static float *backwardBlock(const Work *work, const Net *net, int last, char *ac
   return delta;
 }
 
+// The inputs of a block's rows that are not zero: row i has the entries from starts[i] on.
+typedef struct {
+  Entry *entries;
+  uint32_t *starts;
+} List;
+
 // Lists the inputs of the block's rows; false as soon as a row has too many of them.
-static int listInputs(const Work *work, const Net *net, address source, int columns, address order, int first, int rows) {
+static int listInputs(const Work *work, List list, address source, int columns, address order, int first, int rows) {
   if (columns < LEAST_COLUMNS) return 0;
-  Entry *const entries = (Entry *)SCRATCH(net->entries);
-  uint32_t *starts = (uint32_t *)SCRATCH(net->starts);
-  Entry *to = entries;
-  starts[0] = 0;
+  Entry *to = list.entries;
+  list.starts[0] = 0;
   for (int i = 0; i < rows; i++) {
     to = listRow(FLOATS(source) + (size_t)columns * rowAt(work, order, first + i), columns, to, columns / SPARSITY);
     if (!to) return 0;
-    starts[i + 1] = (uint32_t)(to - entries);
+    list.starts[i + 1] = (uint32_t)(to - list.entries);
   }
   return 1;
 }
 
+// The whole network, its first layer from a list of inputs.
+static void forwardListed(const Work *work, const Net *net, List list, char *activations, Block block) {
+  const Layer *layer = layerAt(work, net, 0);
+  float *y = outputOf(work, net, 0, activations);
+  const int columns = padded(layer->outputs);
+  multiplyListed(
+      list.entries, list.starts, forwardWeights(work, layer), layer->inputs, packedBias(work, layer), y, columns, block.stride, block.rows);
+  clearRest(y, columns, (Block){block.rows, block.rows, block.stride});
+  activate(layer->activation, y, columns, block.stride);
+  forwardBlock(work, net, 1, activations, block);
+}
+
+// The way back of a block that went forward by a list; returns where the deltas of the first layer's outputs lie.
+static float *backwardListed(const Work *work, const Net *net, List list, char *activations, Block block, float *lane) {
+  float *delta = backwardBlock(work, net, 1, activations, block, lane, 0);
+  const Layer *layer = layerAt(work, net, 0);
+  accumulateListed(list.entries, list.starts, block.rows, delta, layer->outputs, block.stride, lane, layer->inputs);
+  accumulateBias(delta, layer->outputs, block.stride, block.stride, lane + laneWeights(layer));
+  return delta;
+}
+
+ALWAYS List listOf(const Work *work, const Net *net) { return (List){(Entry *)SCRATCH(net->entries), (uint32_t *)SCRATCH(net->starts)}; }
+
 // Rows order[first ..] of a row-major matrix through the whole network.
 static void forwardFrom(Work *work, const Net *net, address source, address order, int first, Block block) {
   const Layer *layer = layerAt(work, net, 0);
-  work->listed = listInputs(work, net, source, layer->inputs, order, first, block.rows);
-  if (!work->listed) {
-    gather(work, source, layer->inputs, order, first, block, SCRATCH(layer->input));
-    forwardBlock(work, net, 0, work->scratch, block);
-    return;
-  }
-  float *y = outputOf(work, net, 0, work->scratch);
-  const int columns = padded(layer->outputs);
-  multiplyListed(
-      (Entry *)SCRATCH(net->entries), (uint32_t *)SCRATCH(net->starts), forwardWeights(work, layer), layer->inputs, packedBias(work, layer), y,
-      columns, block.stride, block.rows);
-  clearRest(y, columns, (Block){block.rows, block.rows, block.stride});
-  activate(layer->activation, y, columns, block.stride);
-  forwardBlock(work, net, 1, work->scratch, block);
+  work->listed = listInputs(work, listOf(work, net), source, layer->inputs, order, first, block.rows);
+  if (work->listed) return forwardListed(work, net, listOf(work, net), work->scratch, block);
+  gather(work, source, layer->inputs, order, first, block, SCRATCH(layer->input));
+  forwardBlock(work, net, 0, work->scratch, block);
 }
 
 // The way back of the block that `forwardFrom` took last.
 static void backwardFrom(const Work *work, const Net *net, Block block, float *lane) {
-  if (!work->listed) {
-    backwardBlock(work, net, 0, work->scratch, block, lane, 0);
-    return;
-  }
-  const float *delta = backwardBlock(work, net, 1, work->scratch, block, lane, 0);
-  const Layer *layer = layerAt(work, net, 0);
-  accumulateListed(
-      (Entry *)SCRATCH(net->entries), (uint32_t *)SCRATCH(net->starts), block.rows, delta, layer->outputs, block.stride, lane, layer->inputs);
-  accumulateBias(delta, layer->outputs, block.stride, block.stride, lane + laneWeights(layer));
+  if (work->listed) backwardListed(work, net, listOf(work, net), work->scratch, block, lane);
+  else backwardBlock(work, net, 0, work->scratch, block, lane, 0);
 }

@@ -155,7 +155,8 @@ export class KernelNetwork {
     for (let index = 1; index < count; index++)
       words[layer(index) + layerFields.input] = reserve(rows * up(sizes[index], width));
     words[net + netFields.output] = reserve(rows * up(sizes[count], width));
-    this.activationBytes = offset;
+    // The last bytes say whether the first layer's inputs are a list.
+    this.activationBytes = offset + 64;
     const panel = Math.max(8, width);
     const widest = up(Math.max(...sizes), panel);
     words[net + netFields.deltaA] = reserve(rows * widest);

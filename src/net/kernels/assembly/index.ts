@@ -1,9 +1,11 @@
 /** What the engine calls. A task is one piece of work that any thread can take: its kind, its job and a number. */
 import { adamNet, packNet, reduceNet } from './adam';
+import { multiply } from './gemm';
 import { gather, scatterRows } from './layout';
-import { backwardBlock, forwardBlock, layerAt } from './network';
+import { backwardBlock, backwardListed, forwardBlock, forwardListed, layerAt } from './network';
 import { actorLane, actorRows, criticLane, criticRows, laneCount } from './policy';
 import { exp4, log4, tanhPairs } from './simd';
+import { listInputs } from './sparse';
 import { BLOCK, Job, LANES, Net, Pass } from './structs';
 
 /** Rows in one forward task. */
@@ -26,21 +28,33 @@ export function task(at: usize, scratch: usize): void {
     const offset = net.parameters - job.parameters;
     reduceNet(net, laneCount(job.rows), job.lanes + offset, job.laneBytes, job.gradient + offset, false);
   } else if (kind == 4) adamNet(job, number ? job.critic : job.actor);
-  else if (kind == 5) passForward(changetype<Pass>(address), number);
+  else if (kind == 5) passForward(changetype<Pass>(address), number, scratch);
   else if (kind == 6) passBackward(changetype<Pass>(address), number, scratch);
   else unreachable();
 }
 
+/** Where a block's activations lie. Their last word says whether the inputs are a list, which then lies where they would be. */
+@inline
+function activationsOf(pass: Pass, block: i32): usize {
+  return pass.activations + <usize>block * <usize>pass.activationBytes;
+}
+
 /** Forward of one block of a network by itself. */
-function passForward(pass: Pass, block: i32): void {
+function passForward(pass: Pass, block: i32, scratch: usize): void {
   const net = pass.net;
   const layer = layerAt(net, 0);
   const last = layerAt(net, net.count - 1);
   const first = block * BLOCK;
   const rows = min(pass.rows - first, BLOCK);
-  const activations = pass.activations + <usize>block * <usize>pass.activationBytes;
-  gather(pass.x, layer.inputs, layer.inputs4, 0, first, rows, activations + layer.input);
-  forwardBlock(net, 0, activations, rows);
+  const activations = activationsOf(pass, block);
+  const starts = activations + layer.input;
+  const listed = listInputs(pass.x, layer.inputs, 0, first, rows, starts + 4 * (BLOCK + 2), starts);
+  store<i32>(activations + <usize>pass.activationBytes - 4, listed);
+  if (listed) forwardListed(net, starts, activations, rows, scratch);
+  else {
+    gather(pass.x, layer.inputs, layer.inputs4, 0, first, rows, activations + layer.input);
+    forwardBlock(net, 0, activations, rows);
+  }
   scatterRows(activations + net.output, last.outputs, last.outputs4, rows, pass.y + (<usize>(first * last.outputs) << 2));
 }
 
@@ -57,9 +71,18 @@ function passBackward(pass: Pass, lane: i32, scratch: usize): void {
   for (let block = blockStart(blocks, lane); block < end; block++) {
     const first = block * BLOCK;
     const rows = min(pass.rows - first, BLOCK);
-    const activations = pass.activations + <usize>block * <usize>pass.activationBytes;
-    gather(pass.gradOut, last.outputs, last.outputs4, 0, first, rows, scratch + net.deltaA);
-    const delta = backwardBlock(net, 0, activations, scratch, rows, gradient, pass.gradIn != 0);
+    const activations = activationsOf(pass, block);
+    const a = scratch + net.deltaA, b = scratch + net.deltaB;
+    let delta: usize;
+    gather(pass.gradOut, last.outputs, last.outputs4, 0, first, rows, a);
+    if (load<i32>(activations + <usize>pass.activationBytes - 4)) {
+      delta = backwardListed(net, activations + layer.input, activations, scratch, rows, gradient);
+      if (pass.gradIn) {
+        const other = delta == a ? b : a;
+        multiply(delta, layer.outputs, layer.outputs4, layer.transposed, 0, false, other, layer.inputs4, (rows + 7) & ~7);
+        delta = other;
+      }
+    } else delta = backwardBlock(net, 0, activations, scratch, rows, gradient, pass.gradIn != 0);
     if (pass.gradIn) scatterRows(delta, layer.inputs, layer.inputs4, rows, pass.gradIn + (<usize>(first * layer.inputs) << 2));
   }
 }

@@ -67,32 +67,41 @@ let listed: bool = false;
 export function forwardFrom(net: Net, source: usize, order: usize, first: i32, rows: i32, scratch: usize): void {
   const layer = layerAt(net, 0);
   listed = listInputs(source, layer.inputs, order, first, rows, scratch + net.entries, scratch + net.starts);
-  if (!listed) {
-    gather(source, layer.inputs, layer.inputs4, order, first, rows, scratch + layer.input);
-    forwardBlock(net, 0, scratch, rows);
+  if (listed) {
+    forwardListed(net, scratch + net.starts, scratch, rows, scratch);
     return;
   }
-  const y = outputOf(net, 0, scratch);
-  const wStep = <usize>layer.inputs4 << 4;
-  multiplyListed(scratch + net.starts, layer.weight, wStep, layer.bias, y, layer.outputs4, rows, scratch + net.panel);
-  activate(layer.activation, y, layer.outputs4, rows);
-  forwardBlock(net, 1, scratch, rows);
+  gather(source, layer.inputs, layer.inputs4, order, first, rows, scratch + layer.input);
+  forwardBlock(net, 0, scratch, rows);
 }
 
 /** The way back of the block that `forwardFrom` took last. */
 export function backwardFrom(net: Net, scratch: usize, rows: i32, lane: usize): void {
-  if (!listed) {
-    backwardBlock(net, 0, scratch, scratch, rows, lane, false);
-    return;
-  }
-  const delta = backwardBlock(net, 1, scratch, scratch, rows, lane, false);
+  if (listed) backwardListed(net, scratch + net.starts, scratch, scratch, rows, lane);
+  else backwardBlock(net, 0, scratch, scratch, rows, lane, false);
+}
+
+/** The whole network, its first layer from the list of inputs that `starts` leads to. */
+export function forwardListed(net: Net, starts: usize, activations: usize, rows: i32, scratch: usize): void {
+  const layer = layerAt(net, 0);
+  const y = outputOf(net, 0, activations);
+  const wStep = <usize>layer.inputs4 << 4;
+  multiplyListed(starts, layer.weight, wStep, layer.bias, y, layer.outputs4, rows, scratch + net.panel);
+  activate(layer.activation, y, layer.outputs4, rows);
+  forwardBlock(net, 1, activations, rows);
+}
+
+/** The way back of a block that went forward by a list; returns where the deltas of the first layer's outputs lie. */
+export function backwardListed(net: Net, starts: usize, activations: usize, scratch: usize, rows: i32, lane: usize): usize {
+  const delta = backwardBlock(net, 1, activations, scratch, rows, lane, false);
   const layer = layerAt(net, 0);
   const panels = (rows + 7) >> 3;
   const columns = scratch + net.panel;
   toColumns(delta, layer.outputs4, panels, columns);
   const gradient = lane + (layer.weight - net.parameters);
-  accumulateListed(scratch + net.starts, rows, columns, layer.outputs4, panels, gradient, <usize>layer.inputs4 << 4);
+  accumulateListed(starts, rows, columns, layer.outputs4, panels, gradient, <usize>layer.inputs4 << 4);
   accumulateBias(columns, layer.outputs4, panels, lane + (layer.bias - net.parameters));
+  return delta;
 }
 
 /** Layers `first` .. end; the input of the first one lies in its place. */
