@@ -32,8 +32,8 @@ export class Runs {
     return this;
   }
 
-  /** Found once for all columns that are to follow the list; where `at` is given, a row of the list stands for row at[row]. */
-  find(rows: ArrayLike<number>, count: number, at?: ArrayLike<number>): this {
+  /** Found once for all columns that are to follow the list. */
+  find(rows: ArrayLike<number>, count: number): this {
     if (this.starts.length < count) {
       this.starts = new Int32Array(count);
       this.lengths = new Int32Array(count);
@@ -41,8 +41,8 @@ export class Runs {
     const { starts, lengths } = this;
     let runs = 0;
     for (let i = 0, end = 0; i < count; i = end) {
-      const start = at ? at[rows[i]] : rows[i];
-      for (end = i + 1; end < count && (at ? at[rows[end]] : rows[end]) === start + end - i; ) end++;
+      const start = rows[i];
+      for (end = i + 1; end < count && rows[end] === start + end - i; ) end++;
       starts[runs] = start;
       lengths[runs++] = end - i;
     }

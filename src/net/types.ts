@@ -221,9 +221,23 @@ export interface ColumnKind<T> {
 /** Where columns are made, filled with zeros. */
 export interface Room {
   column<T extends ArrayBufferView>(kind: ColumnKind<T>, length: number): T;
+  /** Row i of `into` becomes row list[i] of `from`, for i below `count`; a row has `width` values. */
+  gather(into: Float32Array, from: Float32Array, list: Int32Array, count: number, width: number): void;
 }
 
-export const plainRoom: Room = { column: (kind, length) => new kind(length) };
+export const plainRoom: Room = {
+  column: (kind, length) => new kind(length),
+  gather(into, from, list, count, width) {
+    for (let i = 0, end = 0; i < count; i = end) {
+      // Rows that follow one another are copied together.
+      for (end = i + 1; end < count && list[end] === list[i] + end - i; ) end++;
+      const start = list[i] * width;
+      const values = (end - i) * width;
+      if (values >= 48) into.set(from.subarray(start, start + values), i * width);
+      else for (let k = 0; k < values; k++) into[i * width + k] = from[start + k];
+    }
+  },
+};
 
 /**
  * What computes: networks, decisions and optimiser steps, on one thread or two.

@@ -64,12 +64,20 @@ static void passBackward(const Work *work, const Pass *pass, int lane) {
   }
 }
 
+static void copyRows(const Work *work, const Copy *copy, int number) {
+  const size_t bytes = (size_t)copy->bytes;
+  const int end = least(copy->rows, (number + 1) * COPY_ROWS);
+  for (int i = number * COPY_ROWS; i < end; i++)
+    memcpy(BYTES(copy->into) + i * bytes, BYTES(copy->from) + INTS(copy->list)[i] * bytes, bytes);
+}
+
 static void task(char *memory, address at, address scratch) {
   Work own = workOf(memory, scratch), *work = &own;
   const Task *wanted = (Task *)(memory + at);
   const int number = wanted->number;
   if (wanted->kind == 5) return passForward(work, (Pass *)(memory + wanted->job), number);
   if (wanted->kind == 6) return passBackward(work, (Pass *)(memory + wanted->job), number);
+  if (wanted->kind == 8) return copyRows(work, (Copy *)(memory + wanted->job), number);
   const Job *job = (Job *)(memory + wanted->job);
   const Net *actor = (Net *)(memory + job->actor), *critic = (Net *)(memory + job->critic);
   const int first = number * FORWARD_ROWS, end = least(job->rows, first + FORWARD_ROWS);

@@ -8,6 +8,7 @@
 #define SPARSITY 4
 #define MANY_ROWS 2048
 #define FORWARD_ROWS 32
+#define COPY_ROWS 512
 #define STATISTICS 9
 
 typedef uint32_t address;
@@ -60,6 +61,12 @@ typedef struct {
   int32_t laneBytes;
   address gradient;
 } Pass;
+
+// Rows to be copied: row i of `into` becomes row list[i] of `from`.
+typedef struct {
+  address into, from, list;
+  int32_t rows, bytes;
+} Copy;
 
 typedef struct {
   int32_t kind;

@@ -1,6 +1,7 @@
 /** The engine on kernels, of WASM or native, on one thread or two. */
 import type { RandomStream } from '../../math/random.ts';
 import type { ActJob, Engine, MlpShape, OptimizerMember, PolicyShape, Room, UpdateJob } from '../types.ts';
+import { RowCopies } from './copies.ts';
 import type { Kernels, Variant } from './kernels.ts';
 import { KernelAdam, KernelMlp } from './mlp.ts';
 import { forwardTasks, KernelPolicy } from './policy.ts';
@@ -18,7 +19,7 @@ export class KernelEngine implements Engine {
     this.kernel = kernels.variant;
     this.engine = kernels.engine;
     this.threads = kernels.threads.size;
-    this.room = kernels.memory.room;
+    this.room = new RowCopies(kernels).room;
   }
 
   policy(shape: PolicyShape, stream: RandomStream): KernelPolicy {

@@ -25,7 +25,7 @@ export class KernelMemory {
     this.maximum = maximumPages;
     this.memory = new WebAssembly.Memory({ initial: 16, maximum: maximumPages, shared });
     this.top = Math.ceil(reserved / 64) * 64;
-    this.room = shared ? { column: (kind, length) => this.column(kind, length) } : plainRoom;
+    this.room = shared ? { ...plainRoom, column: (kind, length) => this.column(kind, length) } : plainRoom;
     this.refresh();
   }
 

@@ -19,6 +19,8 @@ export const MOST_LANES = 2 * LANES;
 const MANY_ROWS = 2048;
 export const laneCount = (rows: number) => (rows < MANY_ROWS ? LANES : MOST_LANES);
 export const STATISTICS = 9;
+/** Rows of one copy task. */
+export const COPY_ROWS = 512;
 /** Rows of one forward task. */
 export const FORWARD_ROWS = 32;
 
@@ -132,6 +134,8 @@ export const passFields = fields(
   'gradient',
 );
 
+export const copyFields = fields('into', 'from', 'list', 'rows', 'bytes');
+
 export const taskKinds = {
   actorForward: 0,
   actorLane: 1,
@@ -141,4 +145,5 @@ export const taskKinds = {
   passForward: 5,
   passBackward: 6,
   criticForward: 7,
+  copy: 8,
 } as const;

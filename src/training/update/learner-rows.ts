@@ -112,12 +112,12 @@ export function prepareRows(
   copyRows(into.iteration, 0, batch.iteration, runs, 1);
   copyRows(into.sample, 0, batch.sample, runs, 1);
   copyRows(into.agent, 0, batch.agent, runs, 1);
-  found.find(rows, count, batch.slot);
-  if (learner.inputs === shape.observation) copyRows(into.obs, 0, batch.obs, runs, shape.observation);
+  const seen = slotsOf(batch, rows, count);
+  if (learner.inputs === shape.observation) batch.room.gather(into.obs, batch.obs, seen, count, shape.observation);
   else
     for (let i = 0; i < count; i++)
       copyFloatSpan(batch.obs, batch.slot[rows[i]] * shape.observation, into.obs, i * learner.inputs, learner.inputs);
-  if (learner.view.width > 0) copyRows(into.state, 0, batch.state, runs, shape.criticState);
+  if (learner.view.width > 0) batch.room.gather(into.state, batch.state, seen, count, shape.criticState);
   gatherLists(batch, rows, count, into, pointer);
   if (learner.searches) gatherLogits(batch, rows, count, into);
   learner.normaliser.toCritic(into.return, count, into.return);
@@ -128,6 +128,15 @@ export function prepareRows(
     clampAdvantages(identity(count), 0, count, ppo.advantageClamp, into.advantage);
   }
   return into;
+}
+
+let slots = new Int32Array(0);
+
+/** Where the batch has what the rows saw. */
+function slotsOf(batch: Batch, rows: Int32Array, count: number): Int32Array {
+  if (slots.length < count) slots = new Int32Array(batch.capacity);
+  for (let i = 0; i < count; i++) slots[i] = batch.slot[rows[i]];
+  return slots;
 }
 
 let kept = new Int32Array(0);

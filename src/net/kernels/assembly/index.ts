@@ -6,7 +6,7 @@ import { backwardBlock, backwardListed, forwardBlock, forwardListed, layerAt } f
 import { actorLane, actorRows, criticLane, criticRows, laneCount } from './policy';
 import { exp4, log4, tanhPairs } from './simd';
 import { listInputs } from './sparse';
-import { BLOCK, Job, LANES, Net, Pass } from './structs';
+import { BLOCK, Copy, Job, LANES, Net, Pass } from './structs';
 
 /** Rows in one forward task. */
 const FORWARD_ROWS: i32 = 32;
@@ -30,7 +30,19 @@ export function task(at: usize, scratch: usize): void {
   } else if (kind == 4) adamNet(job, number ? job.critic : job.actor);
   else if (kind == 5) passForward(changetype<Pass>(address), number, scratch);
   else if (kind == 6) passBackward(changetype<Pass>(address), number, scratch);
+  else if (kind == 8) copyRows(changetype<Copy>(address), number);
   else unreachable();
+}
+
+/** Rows of one copy task. */
+const COPY_ROWS: i32 = 512;
+
+/** Rows list[first ..] of a row-major matrix, one after the other. */
+function copyRows(copy: Copy, number: i32): void {
+  const bytes = <usize>copy.bytes;
+  const end = min(copy.rows, (number + 1) * COPY_ROWS);
+  for (let i = number * COPY_ROWS; i < end; i++)
+    memory.copy(copy.into + <usize>i * bytes, copy.from + <usize>load<i32>(copy.list + (<usize>i << 2)) * bytes, bytes);
 }
 
 /** Where a block's activations lie. Their last word says whether the inputs are a list, which then lies where they would be. */

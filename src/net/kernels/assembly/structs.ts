@@ -158,3 +158,14 @@ export class Pass {
   laneBytes: i32;
   gradient: usize;
 }
+
+/** Rows to be copied: row i of `into` becomes row list[i] of `from`. */
+@unmanaged
+export class Copy {
+  into: usize;
+  from: usize;
+  list: usize;
+  rows: i32;
+  /** Of one row. */
+  bytes: i32;
+}
