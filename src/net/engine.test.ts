@@ -4,7 +4,7 @@ import { createEngine } from './engine.ts';
 import { defaults, distance, identity, inRoom, randomRows, rowOutputs } from './fixtures/golden-rows.ts';
 import { platform } from './node.ts';
 import { pagePlatform } from './platform.ts';
-import type { Engine, EngineOptions, PolicyShape, Rows } from './types.ts';
+import { type Engine, type EngineOptions, type PolicyShape, plainRoom, type Rows } from './types.ts';
 import { loadKernels } from './wasm/kernels.ts';
 import { control } from './wasm/threads.ts';
 
@@ -204,6 +204,32 @@ describe('an engine', () => {
       expect(again.value?.some((value) => value !== 0)).toBe(true);
     },
   );
+
+  it('gathers rows of its room as of any other columns, and refuses rows that are not there', async () => {
+    for (const threads of [1, 2] as const) {
+      const { room } = await engineOf({ kernel: 'simd', threads });
+      for (const [count, width] of [
+        [1, 3],
+        [1300, 7],
+        [700, 64],
+      ]) {
+        const list = RandomStream.of(count).shuffle(identity(count));
+        const [from, into] = [0, 1].map(() => room.column(Float32Array, count * width));
+        for (let i = 0; i < from.length; i++) from[i] = i;
+        room.gather(into, from, list, count, width);
+        const wanted = new Float32Array(count * width);
+        plainRoom.gather(wanted, from, list, count, width);
+        expect(Array.from(wanted.subarray(0, width))).toEqual(
+          Array.from({ length: width }, (_, k) => list[0] * width + k),
+        );
+        expect(Array.from(into)).toEqual(Array.from(wanted));
+        list[count - 1] = count;
+        expect(() => room.gather(into, from, list, count, width)).toThrow(
+          `row ${count} was asked for; there are rows 0 to ${count - 1}.`,
+        );
+      }
+    }
+  });
 
   it('refuses what would read outside the columns, with the place and the numbers', async () => {
     const engine = await engineOf({ kernel: 'simd', threads: 1 });

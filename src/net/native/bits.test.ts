@@ -129,20 +129,17 @@ function figures(engine: Engine, shape: PolicyShape, rows: Rows, settings: Updat
   return said;
 }
 
-function networkFigures(engine: Engine, rows: number): Float32Array[] {
-  const mlp = engine.mlp(
-    { inputs: 19, hidden: [33, 20], outputs: 6, activation: 'relu', outputGain: 1 },
-    RandomStream.of(3),
-  );
+function networkFigures(engine: Engine, rows: number, inputs: number, hidden: number[], zeros: number): Float32Array[] {
+  const mlp = engine.mlp({ inputs, hidden, outputs: 6, activation: 'relu', outputGain: 1 }, RandomStream.of(3));
   const adam = engine.adam([{ mlp, group: { learningRate: 0.01, weightDecay: 0.1 } }], {
     beta1: 0.9,
     beta2: 0.999,
     eps: 1e-8,
   });
   const stream = RandomStream.of(rows);
-  const x = Float32Array.from({ length: rows * 19 }, () => stream.uniform() - 0.5);
+  const x = Float32Array.from({ length: rows * inputs }, () => (stream.uniform() < zeros ? 0 : stream.uniform() - 0.5));
   const y = new Float32Array(rows * 6);
-  const gradIn = new Float32Array(rows * 19);
+  const gradIn = new Float32Array(rows * inputs);
   for (let step = 0; step < 3; step++) {
     mlp.forward(x, rows, y);
     mlp.backward(y, rows, gradIn);
@@ -204,8 +201,15 @@ describe.skipIf(!possible)('the native engine', () => {
 
   it('gives the bits of WASM in networks by themselves', () => {
     for (const rows of [1, 5, 64, 77, 200]) {
-      const wanted = networkFigures(wasm, rows);
-      for (const engine of native) expect(networkFigures(engine, rows)).toEqual(wanted);
+      for (const [inputs, hidden, zeros] of [
+        [19, [33, 20], 0],
+        [70, [33, 20], 0.95],
+        [40, [], 0.9],
+      ] as const) {
+        const made = (engine: Engine) => networkFigures(engine, rows, inputs, [...hidden], zeros);
+        const wanted = made(wasm);
+        for (const engine of native) expect(made(engine)).toEqual(wanted);
+      }
     }
   });
 
@@ -222,6 +226,29 @@ describe.skipIf(!possible)('the native engine', () => {
       return [report, policy.save()];
     };
     for (const engine of native) expect(outcome(engine)).toEqual(outcome(wasm));
+  });
+
+  it('refuses an id that the network does not have, wherever it is met, and goes on after that', () => {
+    const shape = shapeOf('fixed', 9, [16], 5, 'tanh');
+    const rows = rowsOf(shape, 20, 0, false, RandomStream.of(4));
+    const order = Int32Array.from({ length: 20 }, (_, i) => i);
+    for (const engine of native) {
+      const policy = engine.policy(shape, RandomStream.of(5));
+      const before = policy.save();
+      for (const id of [5, -1]) {
+        const wrong = { ...rows, subset: rows.subset.map((given, i) => (i === 3 ? id : given)) };
+        const floats = () => new Float32Array(20);
+        const out = { action: new Int32Array(20), logp: floats(), entropy: floats(), value: floats() };
+        const said = `subset[3] is ${id}; a global action id must lie in 0 .. 4.`;
+        const job = { policy, rows: wrong, order, from: 0, to: 20, settings: settingsOf('mse', null, 0) };
+        expect(() => policy.act(wrong, floats(), 1, out)).toThrow(said);
+        expect(() => engine.act([{ policy, rows: wrong, uniforms: floats(), temperature: 1, out }])).toThrow(said);
+        expect(() => policy.evaluate(wrong, order, 0, 20, out)).toThrow(said);
+        expect(() => engine.update([job])).toThrow(said);
+        policy.evaluate(rows, order, 0, 20, out);
+      }
+      expect(policy.save()).toEqual(before);
+    }
   });
 
   it('says what is wrong instead of computing after it was disposed of', () => {

@@ -59,6 +59,8 @@ static int gatherLogits(const Work *work, const Job *job, const Net *net, int st
   const int32_t *offsets = INTS(job->offsets), *subset = INTS(job->subset);
   const uint8_t *legal = BYTES(job->legal);
   const size_t step = (size_t)stride * W;
+  const uint32_t outputs = (uint32_t)layerAt(work, net, net->count - 1)->outputs;
+  uint32_t highest = 0;
   const int end = least(i + 4, rows);
   int widest = 0;
   for (int r = i; r < end; r++) {
@@ -73,7 +75,8 @@ static int gatherLogits(const Work *work, const Job *job, const Net *net, int st
     const float *line = base + (size_t)(net->pointer ? item : r) * W;
     int32_t *to = (int32_t *)z + (r - i);
     for (int j = 0; j < count; j++, to += 4) {
-      const uint32_t column = net->pointer ? 0 : (uint32_t)subset[start + j];
+      const uint32_t id = net->pointer ? 0 : (uint32_t)subset[start + j], column = id < outputs ? id : 0;
+      highest = id > highest ? id : highest;
       const float logit = line[(column / W) * step + column % W];
       if (net->pointer) line += W;
       if (keep) keep[j] = logit;
@@ -86,6 +89,7 @@ static int gatherLogits(const Work *work, const Job *job, const Net *net, int st
     }
     item += count;
   }
+  if (highest >= outputs) ((Job *)job)->wrong = 1;
   return widest;
 }
 
@@ -162,6 +166,7 @@ static int policyRows(Work *work, const Job *job, const Net *net, int stride, in
   }
 
   float *delta = SCRATCH(net->deltaA);
+  const uint32_t outputs = (uint32_t)layerAt(work, net, net->count - 1)->outputs;
   int items = item;
   for (int r = i; r < end; r++) {
     const int row = rowNumber(work, job, first + r), lane = r - i;
@@ -171,7 +176,8 @@ static int policyRows(Work *work, const Job *job, const Net *net, int stride, in
     FLOATS(job->outEntropy)[place] = work->entropies[lane];
     if ((uint32_t)action < (uint32_t)count && BYTES(job->legal)[start + action]) e[4 * action + lane] += byLogp[lane];
     for (int j = 0; j < count; j++) {
-      float *to = net->pointer ? cell(delta, stride, items + j, 0) : cell(delta, stride, r, subset[start + j]);
+      const uint32_t id = net->pointer ? 0 : (uint32_t)subset[start + j];
+      float *to = cell(delta, stride, net->pointer ? items + j : r, id < outputs ? (int)id : 0);
       *to += e[4 * j + lane];
     }
     items += count;

@@ -50,6 +50,8 @@ typedef struct {
   float beta1, beta2, oneLessBeta1, oneLessBeta2, eps, inverseRootCorrection;
   float stepSize[3], decay[3], scale[3];
   int32_t measure;
+  // Set where a candidate's id is not one of the network's outputs; the figures are then of no use.
+  int32_t wrong;
 } Job;
 
 typedef struct {

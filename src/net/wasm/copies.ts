@@ -20,7 +20,10 @@ export class RowCopies {
     const { memory, threads } = this.kernels;
     const target = memory.addressOf(into);
     const source = memory.addressOf(from);
-    if (!target || !source || count * width > into.length) return plainRoom.gather(into, from, list, count, width);
+    if (!target || !source || count * width > into.length) {
+      plainRoom.gather(into, from, list, count, width);
+      return;
+    }
     const at = this.list.ensure(count * 4);
     const words = memory.i32;
     const rows = Math.floor(from.length / width);

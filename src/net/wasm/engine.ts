@@ -50,8 +50,7 @@ export class KernelEngine implements Engine {
     threads.begin(tasks);
     for (const { policy, rows } of jobs) (policy as KernelPolicy).addForward(rows.length);
     threads.run();
-    for (const { policy, rows, out } of jobs)
-      if (rows.length > 0) (policy as KernelPolicy).leaveDecisions(rows.length, out);
+    for (const { policy, rows, out } of jobs) if (rows.length > 0) (policy as KernelPolicy).leaveDecisions(rows, out);
   }
 
   update(jobs: readonly UpdateJob[]) {

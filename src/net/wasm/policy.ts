@@ -51,7 +51,7 @@ export class KernelPolicy implements Policy {
     this.shape = shape;
     this.kernels = kernels;
     const { memory } = kernels;
-    this.stage = new Stage(memory, shape);
+    this.stage = new Stage(memory, shape, kernels.engine === 'native');
     this.outputs = new Region(memory);
     this.parameters = policyParameters(shape);
     const actorCount = 2 * (shape.actor.hidden.length + 1);
@@ -91,7 +91,7 @@ export class KernelPolicy implements Policy {
     if (rows.length === 0) return;
     this.enterDecisions(rows, uniforms, temperature, out);
     this.forward(rows.length, true, true);
-    this.leaveDecisions(rows.length, out);
+    this.leaveDecisions(rows, out);
   }
 
   /** Puts decisions before the kernels; they are made by the tasks of `addForward`. */
@@ -111,7 +111,9 @@ export class KernelPolicy implements Policy {
     }
   }
 
-  leaveDecisions(n: number, out: ActOutputs): void {
+  leaveDecisions(rows: DecisionRows, out: ActOutputs): void {
+    const n = rows.length;
+    this.requireIds(rows, { list: null, count: n });
     take(this.kernels.memory.i32, this.at.action, out.action, n);
     this.collect(n, out);
   }
@@ -121,6 +123,7 @@ export class KernelPolicy implements Policy {
     checkTemperature(temperature);
     this.enter(rows, order, from, to, out.logits !== undefined, temperature);
     this.forward(to - from, true, out.value !== undefined);
+    this.requireVisited(rows, to - from);
     this.collect(to - from, out);
   }
 
@@ -165,6 +168,15 @@ export class KernelPolicy implements Policy {
     }
   }
 
+  /** Throws where the kernels met an id that the network does not have, among the rows of the latest `enter`. */
+  requireVisited(rows: Rows, count: number): void {
+    this.requireIds(rows, { list: this.visit.rows, count });
+  }
+
+  private requireIds(rows: DecisionRows, chosen: { list: Int32Array | null; count: number }): void {
+    if (this.kernels.memory.i32[(this.job >> 2) + jobFields.wrong] !== 0) this.stage.refuse(rows, chosen);
+  }
+
   /** Room for outputs and working memory, and the job's columns. */
   private prepare(columns: Columns, n: number, items: number, temperature: number): void {
     const { memory, threads } = this.kernels;
@@ -186,6 +198,7 @@ export class KernelPolicy implements Policy {
     const words = memory.i32;
     const job = this.job >> 2;
     words[job + jobFields.rows] = n;
+    words[job + jobFields.wrong] = 0;
     words[job + jobFields.order] = 0;
     words[job + jobFields.place] = 0;
     words[job + jobFields.obs] = columns.obs;

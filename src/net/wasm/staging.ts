@@ -19,8 +19,8 @@ interface Chosen {
   count: number;
 }
 
-/** Checks what the kernels rely on: offsets that rise, ids that are there, and columns as long as they say. Returns the most candidates of a row. */
-function checkRows(rows: DecisionRows, shape: PolicyShape, { list, count }: Chosen): number {
+/** Checks what the kernels rely on: offsets that rise, ids that are there (where they do not look themselves), and columns as long as they say. Returns the most candidates of a row. */
+function checkRows(rows: DecisionRows, shape: PolicyShape, { list, count }: Chosen, ids: boolean): number {
   const { offsets, subset, legal } = rows;
   const length = list ? rows.length : count;
   if (offsets.length < length + 1) throw short('offsets', offsets.length, length + 1);
@@ -44,7 +44,7 @@ function checkRows(rows: DecisionRows, shape: PolicyShape, { list, count }: Chos
     if (end > items) items = end;
     if (!fixed) continue;
     if (end > subset.length) throw short('subset', subset.length, end);
-    for (let at = start; at < end; at++) {
+    for (let at = start; ids && at < end; at++) {
       if (subset[at] < 0 || subset[at] >= outputs)
         throw new RangeError(`subset[${at}] is ${subset[at]}; a global action id must lie in 0 .. ${outputs - 1}.`);
     }
@@ -67,6 +67,8 @@ export class Stage {
   constructor(
     private readonly memory: KernelMemory,
     private readonly shape: PolicyShape,
+    /** Whether the kernels look at ids while they work, and set `wrong`. */
+    private readonly looked: boolean,
   ) {
     const names = [...decisionColumns, ...updateColumns];
     const perColumn = <T>(make: () => T) =>
@@ -78,7 +80,7 @@ export class Stage {
   /** What a decision is made from. */
   decisions(rows: DecisionRows, chosen: Chosen): Columns {
     const { shape, columns } = this;
-    columns.candidates = checkRows(rows, shape, chosen);
+    columns.candidates = checkRows(rows, shape, chosen, !this.looked);
     const { offsets } = rows;
     const observation = shape.actor.inputs - shape.features;
     const both = rows.state === rows.obs && observation === shape.critic.inputs;
@@ -99,6 +101,11 @@ export class Stage {
         offsets,
       );
     return columns;
+  }
+
+  /** Throws what is wrong with rows whose ids the kernels found wrong. */
+  refuse(rows: DecisionRows, chosen: Chosen): void {
+    checkRows(rows, this.shape, chosen, true);
   }
 
   /** The critic's inputs alone. */

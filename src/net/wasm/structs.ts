@@ -118,6 +118,7 @@ export const jobFields = fields(
   'scale1',
   'scale2',
   'measure',
+  'wrong',
 );
 
 export const passFields = fields(

@@ -29,6 +29,9 @@ export function updatePolicies(kernels: Kernels, jobs: readonly UpdateJob[]): St
       for (let lane = 0; lane < lanes[index]; lane++) threads.add(kind, policy.job, lane);
     });
   threads.run();
+  jobs.forEach((job, index) => {
+    policies[index].requireVisited(job.rows, job.to - job.from);
+  });
   both(kernels, policies, taskKinds.reduce);
 
   const reports = jobs.map((job, index) => {

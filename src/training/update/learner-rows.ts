@@ -157,23 +157,26 @@ function gatherLogits(batch: Batch, rows: Int32Array, count: number, into: Learn
 
 /** Candidate lists and masks, one row's after the other's. */
 function gatherLists(batch: Batch, rows: Int32Array, count: number, into: LearnerRows, pointer: boolean): void {
-  const { features } = batch.shape;
+  const { features, candidates } = batch.shape;
+  const { first: starts, numActions, subset: ids, legal: mask } = batch;
   const { offsets, subset, legal, logCount, candidateFeatures } = into;
+  const logs = Float64Array.from({ length: candidates + 1 }, (_, possible) => Math.log(possible));
   let at = 0;
   offsets[0] = 0;
   for (let i = 0; i < count; i++) {
-    const first = batch.first[rows[i]];
-    const choices = batch.numActions[rows[i]];
+    const first = starts[rows[i]];
+    const choices = numActions[rows[i]];
     let possible = 0;
     for (let c = 0; c < choices; c++) {
-      subset[at + c] = batch.subset[first + c];
-      legal[at + c] = batch.legal[first + c];
-      possible += batch.legal[first + c];
+      subset[at + c] = ids[first + c];
+      const able = mask[first + c];
+      legal[at + c] = able;
+      possible += able;
     }
     if (pointer)
       copyFloatSpan(batch.candidateFeatures, first * features, candidateFeatures, at * features, choices * features);
     at += choices;
     offsets[i + 1] = at;
-    logCount[i] = Math.log(possible);
+    logCount[i] = logs[possible];
   }
 }

@@ -139,6 +139,8 @@ export class Job {
   scale1: f32;
   scale2: f32;
   measure: i32;
+  /** Only native kernels look at ids while they work. */
+  wrong: i32;
 }
 export const STATISTICS: i32 = 9;
 
