@@ -33,6 +33,9 @@ export class RowEntropies {
   };
   /** What logits are divided by for the entropy, beside their own temperature; NaN where no one number serves, and nothing is told of it. */
   private divisor = Number.NaN;
+  /** Rows that were looked at, and those whose action was scored by the distribution that the entropy is compared with. */
+  private seen = 0;
+  private scored = 0;
 
   see(iteration: Iteration): void {
     const { replays, samples, own } = iteration;
@@ -59,8 +62,10 @@ export class RowEntropies {
     for (let i = 0; i < replays.rows; i += stride) {
       if (own[i] === 0 || weight?.[i] === 0 || !action || !Number.isFinite(entropy[i])) continue;
       masked.of(scores, i, scores.temperatureOf(i), true);
+      this.seen++;
       // The mask is in force where the score of the action shows it.
       if (!(Math.abs(masked.logp(action[sample[i]]) - fresh[i]) < limits.logp.value)) continue;
+      this.scored++;
       bare.of(scores, i, scores.temperatureOf(i), false);
       cooled.of(scores, i, scores.temperatureOf(i) * (this.divisor || 1), true);
       steady.of(scores, i, this.divisor || scores.temperatureOf(i), true);
@@ -95,6 +100,8 @@ export class RowEntropies {
   }
 
   findings(): Finding[] {
+    // A score that agrees by chance on a few rows does not show what the others were drawn from.
+    if (this.scored < limits.most.value * this.seen) return [];
     const found = kinds.flatMap((kind): Finding[] => {
       const { told: all, rows, onset, agents, proof } = this.counts[kind];
       if (rows < fewestRows || rows < limits.nearlyAll.value * all) return [];

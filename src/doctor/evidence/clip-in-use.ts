@@ -1,6 +1,6 @@
 /** The clip range that an update really used, where a schedule moves it away from the declared one: whichever single range gives the reported losses and clip fractions of nearly all its steps. One reading alone fits some range by chance, so several must agree. */
 import { limits } from '../limits.ts';
-import { forms, givesAll, lossRows, type WeighedRow } from '../transforms/loss/loss-rows.ts';
+import { byHalves, forms, givesAll, lossRows, type WeighedRow } from '../transforms/loss/loss-rows.ts';
 import type { Iteration } from './iteration.ts';
 import { stepKey } from './steps/step-key.ts';
 import { declaredClip, type StepStat, type StepStats } from './steps/step-stats.ts';
@@ -42,7 +42,7 @@ export function clipsInUse(iteration: Iteration, { whole, halves }: StepStats): 
   if (odd === 0) return clips;
   const rows = lossRows(iteration);
   for (const [policy, own] of readings) {
-    const intervals = (parts: number) =>
+    const intervals = (over: (rows: readonly WeighedRow[], of: (rows: readonly WeighedRow[]) => number) => number) =>
       own.flatMap(({ key, row, stat }) => {
         const list = rows.get(key);
         if (!list) return [];
@@ -50,14 +50,20 @@ export function clipsInUse(iteration: Iteration, { whole, halves }: StepStats): 
         if (losses && Number.isFinite(losses[row]) && !Number.isNaN(stat.loss)) {
           const told = losses[row] / (summed ? stat.weight : 1);
           // The right range gives a loss to rounding; a formula that is a little off needs more.
-          found.push(between((clip) => inParts(list, parts, (part) => lossOf(part, clip)), told, stat.noise));
+          found.push(between((clip) => over(list, (part) => lossOf(part, clip)), told, stat.noise));
         }
         if (fractions && Number.isFinite(fractions[row]))
-          found.push(between((clip) => fractionOf(list, clip), fractions[row], limits.clipRows.value / stat.rows));
+          found.push(
+            between(
+              (clip) => over(list, (part) => fractionOf(part, clip)),
+              fractions[row],
+              limits.clipRows.value / stat.rows,
+            ),
+          );
         return found;
       });
     const declared = declaredClip(iteration);
-    const clip = common(intervals(1), declared) ?? (summed ? null : common(intervals(2), declared));
+    const clip = common(intervals(atOnce), declared) ?? (summed ? null : common(intervals(byHalves), declared));
     if (clip !== null && !otherFormula(iteration, own, losses, rows, summed)) clips.set(policy, clip);
   }
   return clips;
@@ -104,14 +110,7 @@ function* keyed({ steps }: Iteration): Generator<{ row: number; key: number }> {
     if (skipped?.[row] !== 1) yield { row, key: stepKey(epoch[row], minibatch[row], policy ? policy[row] : 0) };
 }
 
-/** All rows at once, or the mean of two halves, as where gradients are gathered over two passes. */
-function inParts(rows: readonly WeighedRow[], parts: number, of: (rows: readonly WeighedRow[]) => number): number {
-  const size = Math.ceil(rows.length / parts);
-  let sum = 0;
-  for (let from = 0; from < rows.length; from += size)
-    sum += of(parts === 1 ? rows : rows.slice(from, from + size)) / parts;
-  return sum;
-}
+const atOnce = <Result>(rows: readonly WeighedRow[], of: (rows: readonly WeighedRow[]) => Result) => of(rows);
 
 function lossOf(rows: readonly WeighedRow[], clip: number): number {
   let [sum, total] = [0, 0];

@@ -111,8 +111,10 @@ export function bestLevel(
     }
     // Too small cells prove nothing, and so does a level that leaves most rows out.
     if (total < limits.most.value * epoch.rows.length || total < 2 * lists.length + fewestRows) continue;
-    if (!best || matched / total > best.share + limits.betterLevel.value) best = { share: matched / total, cell };
-    if (best.share > limits.exactly.value) break;
+    const share = matched / total;
+    // Where one line for all leaves a few rows beside it, lines of smaller groups may leave none.
+    if (!best || share > best.share + limits.betterLevel.value || share === 1) best = { share, cell };
+    if (best.share === 1) break;
   }
   const text = run.text('advantage_normalisation');
   if (!best || best.share >= limits.exactly.value || text === 'batch' || text === 'none') return best;

@@ -35,8 +35,8 @@ const pulls = [(error: number) => error, (error: number) => Math.max(-1, Math.mi
 const slopes = [1, 2];
 const slack = limits.lossRelative.value;
 
-/** Columns over a step's rows; `plain` and `ratio` are what an advantage that carries gradients adds: the log-probability, or the ratio that its loss takes. */
-type StepRows = Record<'error' | 'weight' | 'plain' | 'ratio', number[]>;
+/** Columns over a step's rows; `plain` and `ratio` are what an advantage that carries gradients adds: the log-probability, or the ratio that its loss takes. The second half of the step begins at `middle`. */
+type StepRows = Record<'error' | 'weight' | 'plain' | 'ratio', number[]> & { middle: number };
 
 interface Step {
   norm: number;
@@ -101,7 +101,7 @@ class CriticPass implements Pass {
       const follows = before === undefined ? joined && own.length > 0 && place === 0 : place === before + 1;
       ends.set(tensor[i], place);
       const scale = scales.of(key) ?? Number.NaN;
-      const rows: StepRows = { error: [], weight: [], plain: [], ratio: [] };
+      const rows: StepRows = { error: [], weight: [], plain: [], ratio: [], middle: 0 };
       const step = { norm: gradient[i], scale, rows, sum: Number.NaN, follows, carries: true };
       listOf(found, coef ? tensor[i] : key).push(step);
       own.push(step);
@@ -129,7 +129,7 @@ class CriticPass implements Pass {
     const advantage = iteration.replays!.column('advantage');
     const fresh = iteration.replays!.measured('new_logp')!;
     const near = limits.rounding.value;
-    for (const { key, row: i, log, weight } of replayedRows(iteration)) {
+    for (const { key, row: i, log, weight, second } of replayedRows(iteration)) {
       const steps = found.get(key);
       if (!steps) continue;
       const error = value[i] - target[i];
@@ -140,6 +140,7 @@ class CriticPass implements Pass {
         : false;
       for (const step of steps) {
         step.rows.error.push(error);
+        if (!second) step.rows.middle = step.rows.error.length;
         step.rows.weight.push(weight);
         step.rows.plain.push(fresh[i]);
         step.rows.ratio.push(ratio);
@@ -247,7 +248,9 @@ class CriticPass implements Pass {
     const weights = Number.isFinite(declared) ? [declared] : budgets.valueWeights;
     return pulls.flatMap((pull) =>
       (summed ? [1] : [1, 2]).flatMap((parts) => {
-        const own = steps.map(({ rows }) => averaged(rows.error.map(pull), rows.weight, summed, parts));
+        const own = steps.map(({ rows }) =>
+          averaged(rows.error.map(pull), rows.weight, summed, parts === 1 ? 0 : rows.middle),
+        );
         return weights.flatMap((weight) =>
           slopes.map((slope) =>
             read(
@@ -284,17 +287,17 @@ function placesOf({ steps }: Iteration): Map<number, number> {
   return places;
 }
 
-/** The mean of some rows, their sum, or the mean of two halves' means where gradients are gathered over two passes. */
-function averaged(values: readonly number[], weight: readonly number[], summed: boolean, parts: number): number {
-  const size = Math.ceil(values.length / parts);
+/** The mean of some rows, their sum, or the mean of two halves' means where gradients are gathered over two passes and the second half begins at `middle`. */
+function averaged(values: readonly number[], weight: readonly number[], summed: boolean, middle = 0): number {
+  const bounds = middle > 0 && middle < values.length ? [0, middle, values.length] : [0, values.length];
   let mean = 0;
-  for (let from = 0; from < values.length; from += size) {
+  for (let part = 1; part < bounds.length; part++) {
     let [sum, total] = [0, 0];
-    for (let i = from; i < Math.min(values.length, from + size); i++) {
+    for (let i = bounds[part - 1]; i < bounds[part]; i++) {
       sum += weight[i] * values[i];
       total += weight[i];
     }
-    mean += sum / (summed ? 1 : total * parts);
+    mean += sum / (summed ? 1 : total * (bounds.length - 1));
   }
   return mean;
 }
@@ -322,8 +325,8 @@ function read(tensor: number, steps: readonly Step[], own: readonly number[], su
       own: [own[i]],
       // The sign of the gradient before is not recorded.
       added: follows ? [own[i] + before, own[i] - before] : [],
-      plain: carries && rows.error.length > 0 ? [own[i] + averaged(rows.plain, rows.weight, summed, 1)] : [],
-      ratio: carries && rows.error.length > 0 ? [own[i] + averaged(rows.ratio, rows.weight, summed, 1)] : [],
+      plain: carries && rows.error.length > 0 ? [own[i] + averaged(rows.plain, rows.weight, summed)] : [],
+      ratio: carries && rows.error.length > 0 ? [own[i] + averaged(rows.ratio, rows.weight, summed)] : [],
     };
     const noise = limits.valueFormula.value * scale * (before + Math.abs(own[i]));
     const fits = (value: number) => Math.abs(norm - value) <= slack * value + noise;

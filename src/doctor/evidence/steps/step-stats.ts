@@ -2,7 +2,7 @@
 import type { Pairs } from '../../../math/statistics.ts';
 import { limits } from '../../limits.ts';
 import type { Iteration } from '../iteration.ts';
-import type { Numbers } from '../rows.ts';
+import type { Numbers, Rows } from '../rows.ts';
 import { stepKey } from './step-key.ts';
 import { narrowness, PairList, Sums } from './step-sums.ts';
 
@@ -90,7 +90,6 @@ export function stepStats(
   if (!replays || !before) return { whole: new Map(), halves: () => new Map() };
   const epoch = replays.column('epoch')!;
   const minibatch = replays.column('minibatch')!;
-  const policy = replays.column('policy');
   const columns: Columns = {
     own: iteration.own,
     sample: replays.column('sample')!,
@@ -109,16 +108,10 @@ export function stepStats(
   };
   const steps = new Map<number, Sums>();
   const halved = new Map<number, Sums>();
-  // Rows of one step mostly follow one another, and are added up in one go.
-  for (let from = 0, to = 0; from < replays.rows; from = to) {
-    const who = policy ? policy[from] : 0;
-    for (to = from + 1; to < replays.rows; to++)
-      if (epoch[to] !== epoch[from] || minibatch[to] !== minibatch[from] || (policy && policy[to] !== who)) break;
-    const key = stepKey(epoch[from], minibatch[from], who);
-    const step = steps.get(key) ?? new Sums(who, epoch[from], minibatch[from], before[from] === 1);
+  for (const { key, policy, from, middle, to } of stepRuns(replays)) {
+    const step = steps.get(key) ?? new Sums(policy, epoch[from], minibatch[from], before[from] === 1);
     const byHalves = halved.get(key) ?? step.part();
     const [first, second] = [step.part(), step.part()];
-    const middle = from + Math.ceil((to - from) / 2);
     const clip = iteration.clipOf(key, clips);
     addRows(first, columns, from, middle, clip);
     addValues(first, columns, from, middle);
@@ -139,27 +132,47 @@ export function stepStats(
   return { whole: finished(steps), halves: () => finished(halved) };
 }
 
-/** Rows that entered a loss, each with its step, old log-probability, log-ratio and weight. */
+/** Rows that entered a loss, each with its step, old log-probability, log-ratio and weight, and whether it lies in the second half of all the step's rows. */
 export function* replayedRows(
   iteration: Iteration,
-): Generator<{ key: number; row: number; old: number; log: number; weight: number }> {
+): Generator<{ key: number; row: number; old: number; log: number; weight: number; second: boolean }> {
   const { replays, samples, own } = iteration;
   if (!replays) return;
-  const epoch = replays.column('epoch')!;
-  const minibatch = replays.column('minibatch')!;
-  const policy = replays.column('policy');
   const weight = replays.column('weight');
   const sample = replays.column('sample')!;
   const fresh = replays.measured('new_logp')!;
   const used = replays.column('old_logp');
   const stored = samples?.measured('old_logp');
-  for (let row = 0; row < replays.rows; row++) {
-    const w = weight && !Number.isNaN(weight[row]) ? weight[row] : 1;
-    if (w === 0) continue;
-    const old =
-      used && !Number.isNaN(used[row]) ? used[row] : own[row] === 1 && stored ? stored[sample[row]] : Number.NaN;
-    const key = stepKey(epoch[row], minibatch[row], policy ? policy[row] : 0);
-    yield { key, row, old, log: fresh[row] - old, weight: w };
+  for (const { key, from, middle, to } of stepRuns(replays))
+    for (let row = from; row < to; row++) {
+      const w = weight && !Number.isNaN(weight[row]) ? weight[row] : 1;
+      if (w === 0) continue;
+      const old =
+        used && !Number.isNaN(used[row]) ? used[row] : own[row] === 1 && stored ? stored[sample[row]] : Number.NaN;
+      yield { key, row, old, log: fresh[row] - old, weight: w, second: row >= middle };
+    }
+}
+
+interface StepRun {
+  key: number;
+  policy: number;
+  from: number;
+  /** Where the second half begins. */
+  middle: number;
+  to: number;
+}
+
+/** Rows of one step mostly follow one another: where each such run begins and ends. */
+function* stepRuns(replays: Rows): Generator<StepRun> {
+  const epoch = replays.column('epoch')!;
+  const minibatch = replays.column('minibatch')!;
+  const policy = replays.column('policy');
+  for (let from = 0, to = 0; from < replays.rows; from = to) {
+    const who = policy ? policy[from] : 0;
+    for (to = from + 1; to < replays.rows; to++)
+      if (epoch[to] !== epoch[from] || minibatch[to] !== minibatch[from] || (policy && policy[to] !== who)) break;
+    const middle = from + Math.ceil((to - from) / 2);
+    yield { key: stepKey(epoch[from], minibatch[from], who), policy: who, from, middle, to };
   }
 }
 

@@ -34,7 +34,7 @@ it('the mean over all pairs of a new log-probability with an old one is that of 
   const rows = Array.from({ length: 40 }, () => {
     const old = -0.2 - 2 * random.uniform();
     const row = rowOf(old + 0.6 * random.uniform() - 0.3, old, 4 * random.uniform() - 2);
-    return { ...row, weight: 1 };
+    return { ...row, weight: 1, second: false };
   });
   const table = (beside: 'old' | 'new') => {
     let sum = 0;

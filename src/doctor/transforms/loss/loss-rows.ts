@@ -7,6 +7,8 @@ import { type LossFormName, type LossRow, lossForm, lossFormNames } from './loss
 
 export interface WeighedRow extends LossRow {
   weight: number;
+  /** Whether it lies in the second half of its step's rows, those that weigh nothing among them. */
+  second: boolean;
 }
 
 /** Means over all pairs of what lay in columns of unlike shape: a ratio with an advantage, or a new log-probability with an old one. */
@@ -30,17 +32,19 @@ export const givesAll = (form: Form, steps: readonly LossStep[]): boolean =>
 
 /** What a formula makes of a step's rows: all at once, or the mean of two halves, as where gradients are gathered over two passes. */
 export function given(form: Form, rows: readonly WeighedRow[], clip: number): number[] {
-  const middle = Math.ceil(rows.length / 2);
-  const split = (of: (part: readonly WeighedRow[]) => number) => [
-    -of(rows),
-    -(of(rows.slice(0, middle)) + of(rows.slice(middle))) / 2,
-  ];
+  const split = (of: (part: readonly WeighedRow[]) => number) => [-of(rows), -byHalves(rows, of)];
   if (form === 'all-pairs') return split((part) => pairsOf(part, clip));
   if (form === 'log-pairs')
     return (['old', 'new'] as const).flatMap((side) => split((part) => logPairsOf(part, clip, side)));
   const means = split((part) => meanOf(part, (row) => lossForm(form).value(row, clip)));
   // Either sign of what is only ever positive: nobody can say which one was meant.
   return form === 'absolute' || form === 'squared' ? [...means, ...means.map((mean) => -mean)] : means;
+}
+
+/** The mean of what each half of a step's rows gives; of all rows where one half weighs nothing. */
+export function byHalves(rows: readonly WeighedRow[], of: (part: readonly WeighedRow[]) => number): number {
+  const [first, second] = [rows.filter((row) => !row.second), rows.filter((row) => row.second)];
+  return first.length === 0 || second.length === 0 ? of(rows) : (of(first) + of(second)) / 2;
 }
 
 export function meanOf(rows: readonly WeighedRow[], of: (row: WeighedRow) => number): number {
@@ -102,7 +106,7 @@ export function lossRows(iteration: Iteration, wanted?: ReadonlySet<number>): Ma
   const advantage = iteration.replays?.column('advantage');
   const fresh = iteration.replays?.measured('new_logp');
   if (!fresh) return found;
-  for (const { key, row: i, old, log, weight } of replayedRows(iteration)) {
+  for (const { key, row: i, old, log, weight, second } of replayedRows(iteration)) {
     if (wanted && !wanted.has(key)) continue;
     const row = {
       log,
@@ -111,6 +115,7 @@ export function lossRows(iteration: Iteration, wanted?: ReadonlySet<number>): Ma
       probability: Math.exp(fresh[i]),
       oldProbability: Math.exp(old),
       weight,
+      second,
     };
     const rows = found.get(key);
     if (rows) rows.push(row);
