@@ -3,48 +3,36 @@
  * the others' agents, as it was trained and after a few steps of learning beside them, with intervals over seeds. Every match is kept in
  * bench/hop/results and every run in build/hop-adapt: it can be stopped at any time and goes on where it was. It writes docs/hop-adapt.md.
  */
-import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlannerSettings } from '../src/algorithms/hop-planner/settings.ts';
-import { gameMaker } from '../src/games/index.ts';
 import { createEngine } from '../src/net/engine.ts';
-import type { Engine } from '../src/net/types.ts';
 import { writeWhole } from '../src/recording/node.ts';
-import { playLearnt } from '../src/training/collect/evaluate.ts';
-import { curveOf, interval, playMatch } from '../src/training/lineup/match.ts';
-import { readOrigins, trainInto } from '../src/training/node.ts';
-import { mergeSettings, recommendedSettings } from '../src/training/recommended.ts';
-import { readSettings } from '../src/training/settings.ts';
-import { Trainer } from '../src/training/trainer.ts';
+import { interval } from '../src/training/lineup/match.ts';
 import { adaptPage } from './hop/adapt-page.ts';
-import { Results } from './hop/results.ts';
+import {
+  type AdaptSizes,
+  type Algorithm,
+  algorithms,
+  alone,
+  games,
+  type Home,
+  home,
+  Meeting,
+  mean,
+  nameOf,
+  type Part,
+  type Result,
+  resultsOf,
+} from './hop/meeting.ts';
 import { type Figure, figure } from './support.ts';
 
-const algorithms = ['hop-planner', 'hop', 'ppo', 'mappo'] as const;
-type Algorithm = (typeof algorithms)[number];
-/** HOP's own networks, without the search that taught them. */
-const alone = 'networks alone';
+/** What can be run by itself. */
+export const parts = Object.keys(games) as Part[];
 
 const partners: Record<string, readonly string[]> = {
   'stag-hunt': ['nearest-stag', 'nearest-hare', 'random'],
   snowdrift: ['cooperate', 'defect', 'random'],
 };
-
-export interface AdaptSizes {
-  seeds: readonly number[];
-  /** Decisions of training and the rest of how it is done, by algorithm; a search learns more from each. */
-  settings: (algorithm: string, part: Part) => Record<string, unknown>;
-  /** Lives with each kind of partner, and episodes of each. */
-  lives: (part: Part) => number;
-  episodes: (part: Part) => number;
-  /** Decisions of learning beside a partner. */
-  steps: number;
-}
-
-const games = { '4h1s': 'stag-hunt/4x4-4h1s', '4h2s': 'stag-hunt/4x4-4h2s', snowdrift: 'snowdrift' } as const;
-type Part = keyof typeof games;
-/** What can be run by itself. */
-export const parts = Object.keys(games) as Part[];
 
 export const fullAdapt: AdaptSizes = {
   seeds: [1, 2, 3, 4, 5],
@@ -58,13 +46,7 @@ export const fullAdapt: AdaptSizes = {
   steps: 1200,
 };
 
-/** Where runs are kept, and where results are. */
-const home = {
-  runs: join(process.cwd(), 'build', 'hop-adapt'),
-  results: join(process.cwd(), 'bench', 'hop', 'results'),
-};
 const page = join(process.cwd(), 'docs', 'hop-adapt.md');
-type Home = typeof home;
 
 export async function bench(
   say: (line: string) => void,
@@ -158,6 +140,26 @@ export async function measureDepartures(say: (line: string) => void, at = home):
   }
 }
 
+/** What HOP's agents earn beside hare hunters as they are, after learning beside them, and with nothing but the critic, or all but the critic, of the agent that has learnt. */
+export async function measureCritics(say: (line: string) => void, sizes = fullAdapt, at = home): Promise<Figure[]> {
+  const engine = await createEngine({ threads: 1 });
+  try {
+    const returns = new Map<string, number[]>();
+    for (const seed of sizes.seeds) {
+      say(`4h2s: critics exchanged, seed ${seed} ...`);
+      const exchanged = await new Meeting(say, engine, at, '4h2s', seed, sizes).exchangingCritics('nearest-hare');
+      for (const [name, value] of Object.entries(exchanged)) returns.set(name, [...(returns.get(name) ?? []), value]);
+    }
+    return [...returns].map(([name, values]) => {
+      const { mean, halfWidth } = interval(values);
+      const note = `+- ${halfWidth.toFixed(2)} over ${values.length} seeds`;
+      return figure(`HOP beside three nearest-hare, ${name}`, mean, '', undefined, note);
+    });
+  } finally {
+    engine.dispose();
+  }
+}
+
 /** Whom an algorithm's agent meets: its own kind, scripted players, the others' agents. */
 const labels = (part: Part, algorithm: Algorithm): string[] => [
   algorithm,
@@ -165,18 +167,6 @@ const labels = (part: Part, algorithm: Algorithm): string[] => [
   ...partners[games[part].split('/')[0]],
   ...algorithms.filter((other) => other !== algorithm),
 ];
-
-export interface Result {
-  /** Per episode of a life: the mean over lives. */
-  curve: number[];
-  /** After learning beside them; absent in self-play. */
-  learnt?: number;
-}
-
-const resultsOf = ({ results }: Home, part: Part) => new Results<Result>(join(results, `${part}.json`));
-const nameOf = (algorithm: string, label: string) => `${algorithm} beside ${label}`;
-
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** By seed, as far as they are known. */
 const kept = (at: Home, part: Part, { seeds }: AdaptSizes, algorithm: Algorithm, label: string): Result[] =>
@@ -215,105 +205,4 @@ function known(at: Home, part: Part, sizes: AdaptSizes): Figure[] {
       ];
     }),
   );
-}
-
-/** One game and seed. */
-class Meeting {
-  constructor(
-    private readonly say: (line: string) => void,
-    private readonly engine: Engine,
-    private readonly home: Home,
-    private readonly part: Part,
-    private readonly seed: number,
-    private readonly sizes: AdaptSizes,
-  ) {}
-
-  private runOf(algorithm: string): string {
-    return join(this.home.runs, `${this.part}-${algorithm}-${this.seed}`);
-  }
-
-  private settingsOf(algorithm: string) {
-    const game = games[this.part];
-    return mergeSettings(
-      recommendedSettings(game, algorithm) as Record<string, unknown>,
-      this.sizes.settings(algorithm, this.part),
-      {
-        game,
-        algorithm,
-        seed: this.seed,
-        guard: 'off',
-        recording: { record: 'off' },
-      },
-    );
-  }
-
-  private async train(algorithm: Algorithm): Promise<void> {
-    const run = this.runOf(algorithm);
-    if (existsSync(`${run}.whole`)) return;
-    this.say(`${this.part}: ${algorithm}, seed ${this.seed} ...`);
-    // What was stopped half-way is begun anew.
-    rmSync(run, { recursive: true, force: true });
-    (await trainInto(run, this.settingsOf(algorithm), { engine: this.engine })).dispose();
-    await writeWhole(`${run}.whole`, []);
-  }
-
-  async meet(algorithm: Algorithm, label: string): Promise<void> {
-    const results = resultsOf(this.home, this.part);
-    if (results.has(nameOf(algorithm, label), this.seed)) return;
-    for (const one of [algorithm, ...algorithms.filter((other) => other === label)]) await this.train(one);
-    const [lives, episodes] = [this.sizes.lives(this.part), this.sizes.episodes(this.part)];
-    const own = `frozen ${this.runOf(algorithm)}`;
-    const result: Result = { curve: [] };
-    const options = { worlds: lives, episodes, seed: 1000 + this.seed };
-    const settings = readSettings(this.settingsOf(algorithm));
-    if (label === algorithm || label === alone) {
-      const player = label === alone ? own.replace('frozen', 'frozen without planner') : own;
-      const players = [player, player, player, player];
-      const origins = await readOrigins({ ...settings, players });
-      const results = playMatch(this.engine, settings, players, origins, options);
-      result.curve = [mean(results.means(players.length).map((agent) => agent.mean))];
-    } else {
-      const partner = (algorithms as readonly string[]).includes(label) ? `frozen ${this.runOf(label)}` : label;
-      const players = [own, partner, partner, partner];
-      const origins = await readOrigins({ ...settings, players });
-      const results = playMatch(this.engine, settings, players, origins, options);
-      result.curve = curveOf(results, lives, episodes).map((episode) => episode.mean);
-      result.learnt = await this.learn(algorithm, partner);
-    }
-    await results.put(nameOf(algorithm, label), this.seed, result);
-  }
-
-  /** The return of HOP's agent beside three partners, if its search were set otherwise. */
-  async decidingAs(partner: string, planner: Partial<PlannerSettings>): Promise<number> {
-    await this.train('hop-planner');
-    const settings = readSettings(this.settingsOf('hop-planner'));
-    const players = [`frozen ${this.runOf('hop-planner')}`, partner, partner, partner];
-    const origins = await readOrigins({ ...settings, players });
-    const changed = Object.entries(origins).map(([key, origin]) => {
-      const { seat } = origin;
-      return [key, { ...origin, seat: { ...seat, planner: { ...seat.planner, ...planner } } }] as const;
-    });
-    const options = { worlds: this.sizes.lives(this.part), episodes: this.sizes.episodes(this.part), seed: 1001 };
-    return playMatch(this.engine, settings, players, Object.fromEntries(changed), options).means(players.length)[0]
-      .mean;
-  }
-
-  /** Goes on learning beside the partners for a few decisions, and is then judged on fresh episodes. */
-  private async learn(algorithm: Algorithm, partner: string): Promise<number> {
-    const players = [`from ${this.runOf(algorithm)}`, partner, partner, partner];
-    const { lives, episodes, steps } = this.sizes;
-    const [worlds, part] = [lives(this.part), this.part];
-    const settings = mergeSettings(this.settingsOf(algorithm), {
-      players,
-      steps,
-      worlds: 8,
-      rollout: 32,
-      seed: 1000 + this.seed,
-    });
-    const trainer = new Trainer(settings, { engine: this.engine, origins: await readOrigins(settings) });
-    while (!trainer.done) await trainer.iterate();
-    const make = gameMaker(games[this.part]);
-    const judged = { worlds, episodes: worlds * episodes(part), seed: 1000 + this.seed, deal: false };
-    return playLearnt(trainer, make, judged).means(players.length)[0].mean;
-  }
 }

@@ -1,4 +1,4 @@
-/** Rules or a learnt world: what HOP and HOP+ learn by search in the game's own rules and in the world model that they learn, beside HOP+ without a search; results are kept in bench/hop/results. And HOP's trained agent if it decided as the authors' programs do. */
+/** Rules or a learnt world: what HOP and HOP+ learn by search in the game's own rules and in the world model that they learn, beside HOP+ without a search; results are kept in bench/hop/results. And HOP's trained agent if it decided as the authors' programs do, or with the critic of one that has learnt beside its partners. */
 import { join } from 'node:path';
 import { gameMaker } from '../src/games/index.ts';
 import { createEngine } from '../src/net/engine.ts';
@@ -7,7 +7,7 @@ import { interval } from '../src/training/lineup/match.ts';
 import { mergeSettings, recommendedSettings } from '../src/training/recommended.ts';
 import { Trainer } from '../src/training/trainer.ts';
 import { Results } from './hop/results.ts';
-import { measureDepartures } from './hop-adapt.bench.ts';
+import { measureCritics, measureDepartures } from './hop-adapt.bench.ts';
 import { type Figure, figure } from './support.ts';
 
 const game = 'stag-hunt/4x4-4h2s';
@@ -21,7 +21,7 @@ const variants: Record<string, Record<string, unknown>> = {
 };
 
 /** What can be run by itself. */
-export const parts = ['worlds', 'departures'] as const;
+export const parts = ['worlds', 'departures', 'critics'] as const;
 
 export const fullWorld = { seeds: [1, 2, 3], steps: 30_000, episodes: 256 };
 
@@ -39,6 +39,7 @@ export async function bench(
   return [
     ...(wanted.includes('worlds') ? await measureWorlds(say, sizes) : []),
     ...(wanted.includes('departures') ? await measureDepartures(say) : []),
+    ...(wanted.includes('critics') ? await measureCritics(say) : []),
   ];
 }
 

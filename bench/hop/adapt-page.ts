@@ -1,7 +1,7 @@
 /** The page of what agents earn beside others, from what is kept of the protocol. */
 import { mean } from '../../src/math/statistics.ts';
 import { interval } from '../../src/training/lineup/match.ts';
-import type { AdaptSizes, Result } from '../hop-adapt.bench.ts';
+import type { AdaptSizes, Result } from './meeting.ts';
 
 export interface AdaptTable {
   part: string;
