@@ -289,17 +289,16 @@ function placesOf({ steps }: Iteration): Map<number, number> {
 
 /** The mean of some rows, their sum, or the mean of two halves' means where gradients are gathered over two passes and the second half begins at `middle`. */
 function averaged(values: readonly number[], weight: readonly number[], summed: boolean, middle = 0): number {
-  const bounds = middle > 0 && middle < values.length ? [0, middle, values.length] : [0, values.length];
-  let mean = 0;
-  for (let part = 1; part < bounds.length; part++) {
+  const mean = (from: number, to: number) => {
     let [sum, total] = [0, 0];
-    for (let i = bounds[part - 1]; i < bounds[part]; i++) {
+    for (let i = from; i < to; i++) {
       sum += weight[i] * values[i];
       total += weight[i];
     }
-    mean += sum / (summed ? 1 : total * (bounds.length - 1));
-  }
-  return mean;
+    return summed ? sum : sum / total;
+  };
+  const end = values.length;
+  return middle > 0 && middle < end ? (mean(0, middle) + mean(middle, end)) / 2 : mean(0, end);
 }
 
 /** How many steps tell a gradient of their own rows from another, and which they follow. */
