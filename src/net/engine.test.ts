@@ -231,6 +231,30 @@ describe('an engine', () => {
     }
   });
 
+  it('lets several networks go forward at once as each would by itself, from its room or from elsewhere', async () => {
+    const engine = await engineOf({ kernel: 'simd', threads: 2 });
+    const networks = [5, 3].map((outputs) => engine.mlp(mlp(40, [9], outputs), RandomStream.of(outputs)));
+    for (const room of [engine.room, plainRoom]) {
+      const x = room.column(Float32Array, 150 * 40);
+      for (let i = 0; i < x.length; i += 7) x[i] = i % 5;
+      const alone = networks.map((network) => {
+        const out = new Float32Array(150 * network.shape.outputs);
+        network.forward(x, 150, out);
+        return Array.from(out);
+      });
+      const jobs = networks.map((network) => ({
+        mlp: network,
+        x,
+        rows: 150,
+        out: room.column(Float32Array, 150 * network.shape.outputs),
+      }));
+      engine.forward(jobs);
+      expect(jobs.map(({ out }) => Array.from(out))).toEqual(alone);
+      expect(() => engine.forward([jobs[0], jobs[0]])).toThrow('a network goes forward twice at once');
+      expect(() => engine.forward([{ ...jobs[0], out: jobs[1].out }])).toThrow('out has 450 entries');
+    }
+  });
+
   it('refuses what would read outside the columns, with the place and the numbers', async () => {
     const engine = await engineOf({ kernel: 'simd', threads: 1 });
     const policy = engine.policy(shape, RandomStream.of(2));

@@ -212,6 +212,14 @@ export interface ActJob {
   readonly out: ActOutputs;
 }
 
+/** What `forward` of a network takes, for several networks at once. */
+export interface ForwardJob {
+  readonly mlp: Mlp;
+  readonly x: Float32Array;
+  readonly rows: number;
+  readonly out: Float32Array;
+}
+
 /** A kind of typed array. */
 export interface ColumnKind<T> {
   new (length: number): T;
@@ -257,6 +265,8 @@ export interface Engine {
   adam(members: readonly OptimizerMember[], settings: { beta1: number; beta2: number; eps: number }): Optimizer;
   /** The decisions of several policies, which must differ: the same as each policy's own `act`, with more for every thread to do. */
   act(jobs: readonly ActJob[]): void;
+  /** Several networks, which must differ, go forward: the same as each one's own `forward`, with more for every thread to do. */
+  forward(jobs: readonly ForwardJob[]): void;
   /** One step per job. The jobs' policies must differ; the result does not depend on the number of threads. */
   update(jobs: readonly UpdateJob[]): StepReport[];
   /** Columns that are made here are read where they lie; others are copied at every call. Keep a column itself, not only a part of it: its memory is used again once it is gone. */

@@ -5,6 +5,7 @@ import { checkJobs, clipScale } from '../report.ts';
 import type {
   ActJob,
   Engine,
+  ForwardJob,
   Mlp,
   MlpShape,
   Optimizer,
@@ -128,6 +129,10 @@ export class ReferenceEngine implements Engine {
 
   act(jobs: readonly ActJob[]): void {
     for (const { policy, rows, uniforms, temperature, out } of jobs) policy.act(rows, uniforms, temperature, out);
+  }
+
+  forward(jobs: readonly ForwardJob[]): void {
+    for (const { mlp, x, rows, out } of jobs) mlp.forward(x, rows, out);
   }
 
   update(jobs: readonly UpdateJob[]): StepReport[] {

@@ -1,6 +1,6 @@
 /** The engine on kernels, of WASM or native, on one thread or two. */
 import type { RandomStream } from '../../math/random.ts';
-import type { ActJob, Engine, MlpShape, OptimizerMember, PolicyShape, Room, UpdateJob } from '../types.ts';
+import type { ActJob, Engine, ForwardJob, MlpShape, OptimizerMember, PolicyShape, Room, UpdateJob } from '../types.ts';
 import { RowCopies } from './copies.ts';
 import type { Kernels, Variant } from './kernels.ts';
 import { KernelAdam, KernelMlp } from './mlp.ts';
@@ -51,6 +51,24 @@ export class KernelEngine implements Engine {
     for (const { policy, rows } of jobs) (policy as KernelPolicy).addForward(rows.length);
     threads.run();
     for (const { policy, rows, out } of jobs) if (rows.length > 0) (policy as KernelPolicy).leaveDecisions(rows, out);
+  }
+
+  forward(jobs: readonly ForwardJob[]): void {
+    const { threads } = this.kernels;
+    let tasks = 0;
+    const networks = new Set<KernelMlp>();
+    for (const { mlp, x, rows, out } of jobs) {
+      if (!(mlp instanceof KernelMlp)) throw new TypeError('A network of another engine was to go forward.');
+      if (networks.has(mlp)) throw new RangeError('a network goes forward twice at once; give its rows together.');
+      networks.add(mlp);
+      mlp.enter(x, rows, out);
+      tasks += mlp.blocks;
+    }
+    if (tasks === 0) return;
+    threads.begin(tasks);
+    for (const mlp of networks) mlp.addForward();
+    threads.run();
+    for (const { mlp, out } of jobs) (mlp as KernelMlp).leave(out);
   }
 
   update(jobs: readonly UpdateJob[]) {

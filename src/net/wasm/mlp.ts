@@ -54,16 +54,28 @@ export class KernelMlp implements Mlp {
   }
 
   forward(x: Float32Array, n: number, out: Float32Array): void {
+    const { threads } = this.kernels;
+    this.enter(x, n, out);
+    if (n === 0) return;
+    threads.begin(this.blocks);
+    this.addForward();
+    threads.run();
+    this.leave(out);
+  }
+
+  /** Puts rows before the kernels; they go forward by the tasks of `addForward`. */
+  enter(x: Float32Array, n: number, out: Float32Array): void {
     const { inputs, outputs } = this.shape;
     const { memory, threads } = this.kernels;
     this.rows = n;
     if (n === 0) return;
     if (x.length < n * inputs)
       throw new RangeError(`x has ${x.length} entries; ${n} rows of ${inputs} need ${n * inputs}.`);
-    const blocks = Math.ceil(n / BLOCK);
-    const activations = this.activations.ensure(blocks * this.network.activationBytes);
-    const at = this.place(n);
-    put(memory.f32, at.x, x, n * inputs);
+    if (out.length < n * outputs)
+      throw new RangeError(`out has ${out.length} entries; ${n} rows of ${outputs} need ${n * outputs}.`);
+    const activations = this.activations.ensure(this.blocks * this.network.activationBytes);
+    const at = this.place(n, x, out);
+    if (!memory.addressOf(x)) put(memory.f32, at.x, x, n * inputs);
     const words = memory.i32;
     const pass = this.pass >> 2;
     words[pass + passFields.rows] = n;
@@ -71,10 +83,22 @@ export class KernelMlp implements Mlp {
     words[pass + passFields.y] = at.y;
     words[pass + passFields.activations] = activations;
     threads.ensureScratch(this.network.scratchBytes);
-    threads.begin(blocks);
-    for (let block = 0; block < blocks; block++) threads.add(taskKinds.passForward, this.pass, block);
-    threads.run();
-    take(memory.f32, at.y, out, n * outputs);
+  }
+
+  /** Blocks of the rows that were entered, each of which is a task. */
+  get blocks(): number {
+    return Math.ceil(this.rows / BLOCK);
+  }
+
+  addForward(): void {
+    for (let block = 0; block < this.blocks; block++) this.kernels.threads.add(taskKinds.passForward, this.pass, block);
+  }
+
+  /** Copies what came out, where it does not lie there already. */
+  leave(out: Float32Array): void {
+    const { memory } = this.kernels;
+    if (!memory.addressOf(out))
+      take(memory.f32, memory.i32[(this.pass >> 2) + passFields.y], out, this.rows * this.shape.outputs);
   }
 
   backward(gradOut: Float32Array, n: number, gradIn?: Float32Array): void {
@@ -88,8 +112,10 @@ export class KernelMlp implements Mlp {
     if (gradOut.length < n * outputs) {
       throw new RangeError(`gradOut has ${gradOut.length} entries; ${n} rows of ${outputs} need ${n * outputs}.`);
     }
-    const at = this.place(n);
-    put(memory.f32, at.y, gradOut, n * outputs);
+    if (gradIn && gradIn.length < n * inputs)
+      throw new RangeError(`gradIn has ${gradIn.length} entries; ${n} rows of ${inputs} need ${n * inputs}.`);
+    const at = this.place(n, gradIn, gradOut);
+    if (!memory.addressOf(gradOut)) put(memory.f32, at.y, gradOut, n * outputs);
     const pass = this.pass >> 2;
     memory.i32[pass + passFields.gradOut] = at.y;
     memory.i32[pass + passFields.gradIn] = gradIn ? at.x : 0;
@@ -98,14 +124,17 @@ export class KernelMlp implements Mlp {
     for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.passBackward, this.pass, lane);
     threads.run();
     this.kernels.exports.passReduce(this.pass);
-    if (gradIn) take(memory.f32, at.x, gradIn, n * inputs);
+    if (gradIn && !memory.addressOf(gradIn)) take(memory.f32, at.x, gradIn, n * inputs);
   }
 
-  /** Room for rows in and out. */
-  private place(n: number): { x: number; y: number } {
+  /** Where rows lie on the inputs' and on the outputs' side: in the engine's room, or in memory of their own. */
+  private place(n: number, x: Float32Array | undefined, y: Float32Array): { x: number; y: number } {
+    const { memory } = this.kernels;
+    const there = { x: x ? memory.addressOf(x) : 0, y: memory.addressOf(y) };
+    if (there.x && there.y) return there;
     const xBytes = Math.ceil((n * this.shape.inputs * 4 + 16) / 64) * 64;
-    const x = this.columns.ensure(xBytes + n * this.shape.outputs * 4 + 16);
-    return { x, y: x + xBytes };
+    const own = this.columns.ensure(xBytes + n * this.shape.outputs * 4 + 16);
+    return { x: there.x || own, y: there.y || own + xBytes };
   }
 
   clear(): void {

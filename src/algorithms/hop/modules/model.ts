@@ -1,6 +1,6 @@
 /** A network with its optimiser and its rows: what every module is made of. Inputs are cleared by `begin`, because features are mostly zeros. */
 import { RandomStream } from '../../../math/random.ts';
-import type { Engine, Mlp, Optimizer, PolicySave } from '../../../net/types.ts';
+import type { Engine, ForwardJob, Mlp, Optimizer, PolicySave } from '../../../net/types.ts';
 
 export const modelAdam = { beta1: 0.9, beta2: 0.999, eps: 1e-6 };
 /** The longest gradient of a module that is let through. */
@@ -23,7 +23,7 @@ export interface ModelShape {
 
 export class Model {
   readonly mlp: Mlp;
-  /** Rows of inputs, outputs and the loss's gradient by the outputs. */
+  /** Rows of inputs, outputs and the loss's gradient by the outputs, where the engine reads and writes them. */
   x = new Float32Array(0);
   y = new Float32Array(0);
   gradient = new Float32Array(0);
@@ -32,7 +32,7 @@ export class Model {
   private steps = 0;
 
   constructor(
-    engine: Engine,
+    private readonly engine: Engine,
     readonly shape: ModelShape,
     private readonly rate: ModelRate,
     seed: number,
@@ -49,7 +49,7 @@ export class Model {
   begin(rows: number): Float32Array {
     const { inputs, outputs } = this.shape;
     this.reserve(rows * outputs);
-    if (this.x.length < rows * inputs) this.x = new Float32Array(rows * inputs);
+    if (this.x.length < rows * inputs) this.x = this.engine.room.column(Float32Array, rows * inputs);
     else this.x.fill(0, 0, rows * inputs);
     return this.x;
   }
@@ -61,10 +61,16 @@ export class Model {
     return this.y;
   }
 
+  /** A part of a pass of several networks at once, of the rows that were begun or of rows that they share; `y` is filled. */
+  job(rows: number, x: Float32Array = this.x): ForwardJob {
+    this.reserve(rows * this.shape.outputs);
+    return { mlp: this.mlp, x, rows, out: this.y };
+  }
+
   private reserve(outputs: number): void {
     if (this.y.length >= outputs) return;
-    this.y = new Float32Array(outputs);
-    this.gradient = new Float32Array(outputs);
+    this.y = this.engine.room.column(Float32Array, outputs);
+    this.gradient = this.engine.room.column(Float32Array, outputs);
   }
 
   /** One optimiser step; `loss` reads the outputs, adds to the gradient and returns the loss. */

@@ -49,7 +49,7 @@ export class OtherAgents {
   private shared = floats(0);
 
   constructor(
-    engine: Engine,
+    private readonly engine: Engine,
     private readonly planes: Planes,
     settings: HopSettings,
     seed: number,
@@ -99,14 +99,15 @@ export class OtherAgents {
   ): void {
     const { players, actions, stateWidth } = this.planes;
     this.reserve(count);
-    if (this.shared.length < count * this.inputs) this.shared = floats(count * this.inputs);
+    if (this.shared.length < count * this.inputs)
+      this.shared = this.engine.room.column(Float32Array, count * this.inputs);
     this.shared.fill(0, 0, count * this.inputs);
     for (let i = 0; i < count; i++)
       this.write(states, i * stateWidth, recent, i * players, this.shared, i * this.inputs);
+    this.engine.forward(this.models.map((model) => model.job(count, this.shared)));
     const { probabilities } = this.buffer;
     for (let other = 0; other < players - 1; other++) {
       const model = this.models[other];
-      model.forward(count, this.shared);
       for (let i = 0; i < count; i++) {
         const to = first + i * stride + other * actions;
         if (states[i * stateWidth + players + other + 1] === 0) {

@@ -50,7 +50,7 @@ export class Subgoals {
   private prior = floats(0);
 
   constructor(
-    engine: Engine,
+    private readonly engine: Engine,
     private readonly planes: Planes,
     private readonly settings: HopSettings,
     seed: number,
@@ -95,12 +95,13 @@ export class Subgoals {
       const at = i * width + planes.observation;
       for (let j = 0; j < traceWidth; j++) x[at + j] = traces[from + j];
     }
-    posterior.forward(count);
+    const jobs = [posterior.job(count)];
     if (mix > 0) {
       const p = encoder.begin(count);
       for (let i = 0; i < count; i++) planes.write(states, i * planes.stateWidth, p, i * planes.observation, false);
-      encoder.forward(count);
+      jobs.push(encoder.job(count));
     }
+    this.engine.forward(jobs);
     for (let i = 0; i < count; i++) {
       for (let j = 0; j < size; j++) {
         const guess = posterior.y[i * 2 * size + j];
