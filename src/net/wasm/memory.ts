@@ -76,7 +76,7 @@ export class KernelMemory {
     const bytes = length * kind.BYTES_PER_ELEMENT;
     if (this.top + 2 * bytes > (this.maximum * PAGE) / 2) return new kind(length);
     const at = this.allocate(bytes);
-    this.u8.fill(0, at, at + bytes);
+    this.i32.fill(0, at >> 2, (at + bytes + 3) >> 2);
     const column = new (kind as unknown as ColumnAt<T>)(this.memory.buffer, at, length);
     this.gone.register(column, [at, bytes]);
     return column;

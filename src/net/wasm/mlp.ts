@@ -138,7 +138,9 @@ export class KernelMlp implements Mlp {
   }
 
   clear(): void {
-    this.kernels.memory.u8.fill(0, this.buffers.gradient, this.buffers.gradient + this.bytes);
+    const at = this.buffers.gradient >> 2;
+    // By words: bytes of shared memory would be written one by one.
+    this.kernels.memory.f32.fill(0, at, at + this.network.floats);
   }
 
   squaredNorm(): number {

@@ -21,6 +21,14 @@ export interface ModelShape {
   readonly outputs: number;
 }
 
+let zeros = new Float32Array(0);
+
+/** Sets the first values to 0. Columns of an engine's room are copied to faster than they are filled. */
+export function clear(column: Float32Array, count: number): void {
+  if (zeros.length < count) zeros = new Float32Array(2 * count);
+  column.set(zeros.subarray(0, count));
+}
+
 export class Model {
   readonly mlp: Mlp;
   /** Rows of inputs, outputs and the loss's gradient by the outputs, where the engine reads and writes them. */
@@ -50,7 +58,7 @@ export class Model {
     const { inputs, outputs } = this.shape;
     this.reserve(rows * outputs);
     if (this.x.length < rows * inputs) this.x = this.engine.room.column(Float32Array, rows * inputs);
-    else this.x.fill(0, 0, rows * inputs);
+    else clear(this.x, rows * inputs);
     return this.x;
   }
 
@@ -77,7 +85,7 @@ export class Model {
   learn(rows: number, loss: (outputs: Float32Array, gradient: Float32Array) => number): number {
     if (rows === 0) return 0;
     this.forward(rows);
-    this.gradient.fill(0, 0, rows * this.shape.outputs);
+    clear(this.gradient, rows * this.shape.outputs);
     const value = loss(this.y, this.gradient);
     this.mlp.backward(this.gradient, rows);
     this.step();

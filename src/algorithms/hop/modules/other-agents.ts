@@ -3,7 +3,7 @@ import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../../../math/
 import type { Engine, PolicySave } from '../../../net/types.ts';
 import { crossEntropy } from '../loss.ts';
 import type { HopSettings } from '../settings.ts';
-import { Model } from './model.ts';
+import { clear, Model } from './model.ts';
 import type { Planes, StateArray } from './planes.ts';
 import { bytes, floats, ints, Ring } from './ring.ts';
 
@@ -101,7 +101,7 @@ export class OtherAgents {
     this.reserve(count);
     if (this.shared.length < count * this.inputs)
       this.shared = this.engine.room.column(Float32Array, count * this.inputs);
-    this.shared.fill(0, 0, count * this.inputs);
+    clear(this.shared, count * this.inputs);
     for (let i = 0; i < count; i++)
       this.write(states, i * stateWidth, recent, i * players, this.shared, i * this.inputs);
     this.engine.forward(this.models.map((model) => model.job(count, this.shared)));

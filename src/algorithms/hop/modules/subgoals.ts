@@ -7,7 +7,7 @@ import { RandomStream } from '../../../math/random.ts';
 import type { Engine, PolicySave } from '../../../net/types.ts';
 import { bernoulli, normalKl, reparameterize, reparameterizeGradient, unitNormalKl } from '../loss.ts';
 import type { HopSettings } from '../settings.ts';
-import { Model } from './model.ts';
+import { clear, Model } from './model.ts';
 import type { Planes, StateArray } from './planes.ts';
 import { floats } from './ring.ts';
 
@@ -212,7 +212,7 @@ export class Subgoals {
     const { decoder, planes } = this;
     decoder.begin(count).set(this.code.subarray(0, count * this.size));
     decoder.forward(count);
-    decoder.gradient.fill(0, 0, count * planes.observation);
+    clear(decoder.gradient, count * planes.observation);
     const loss = bernoulli(decoder.y, count, planes.observation, this.targets, decoder.gradient);
     decoder.mlp.backward(decoder.gradient, count, this.byCode);
     return loss;
