@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createRecording } from '../src/recording/node.ts';
-import { root, run, temporaryFolder, trueline } from './support/run.ts';
+import { root, run, temporaryFolder, trueline, truelineProcess } from './support/run.ts';
 
 const folder = temporaryFolder();
 const recording = join(folder, 'run');
@@ -150,6 +150,19 @@ describe('bad input on the command line', () => {
     expect(stdout).toContain('samples.agent, row 0: holds 3, but manifest.agents has 1 entries');
     expect(stdout).toContain('samples.logits, row 0: has 2 entries where the row has 4 candidates');
     expect(stdout).toContain('replays.sample, row 0: points to sample 5 of iteration 0, which has 1 samples');
+  });
+});
+
+describe('a command on the thread that tests share', () => {
+  it('says and ends as it does in a process of its own', () => {
+    for (const args of [
+      ['--help'],
+      ['inspect', recording],
+      ['diagnose', recording, '--json'],
+      ['validate', recording, '--language', 'zh'],
+      ['check', '/no/such/run'],
+    ])
+      expect(trueline(...args), args.join(' ')).toEqual(truelineProcess(...args));
   });
 });
 

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
+import { isQuick, runWarm } from './warm.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
 
@@ -29,7 +30,13 @@ export function run(
   return { status, stdout, stderr };
 }
 
+/** On a thread where the program is loaded already, if the command is one that a process would add nothing to. */
 export function trueline(...args: string[]): Result {
+  return isQuick(args) ? runWarm(args) : truelineProcess(...args);
+}
+
+/** In a process of its own: where how it starts, how it ends or what it leaves behind is looked at. */
+export function truelineProcess(...args: string[]): Result {
   return run(process.execPath, [join(root, 'bin', 'trueline'), ...args]);
 }
 
