@@ -3,26 +3,54 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../src/recording/columns.ts';
 import { version } from '../src/recording/version.ts';
-import { findPython, findVenv, root, run, temporaryFolder, trueline } from './support/run.ts';
+import { findPython, findVenv, type Result, root, run, temporaryFolder, trueline } from './support/run.ts';
 
 const python = findPython('numpy', 'torch');
 const folder = temporaryFolder();
 
+/** Tests of a pattern, then trainings, in one process, because torch takes seconds to import. */
+function testAndRecord(
+  python: string,
+  pattern: string,
+  prepare: string,
+  runs: readonly (readonly [path: string, call: string])[],
+): Result {
+  const calls = runs.map(([path, call]) => call.replaceAll('OUT', JSON.stringify(path)));
+  const script = `import sys, unittest; sys.path[:0] = ['python', 'python/tests']
+${prepare}
+tested = unittest.TextTestRunner().run(unittest.defaultTestLoader.discover('python/tests', '${pattern}'))
+${calls.join('\n')}
+sys.exit(not tested.wasSuccessful())`;
+  return run(python, ['-c', script]);
+}
+
+/** Whoever asks first waits for it. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+function passed({ status, stderr }: Result): void {
+  expect(status, stderr).toBe(0);
+  expect(stderr).toMatch(/Ran \d{2,} tests/);
+  expect(stderr).not.toMatch(/skipped/);
+}
+
 describe.skipIf(!python)('the recorder for PyTorch', () => {
-  it('passes its own tests', () => {
-    const { status, stderr } = run(python as string, [
-      '-m',
-      'unittest',
-      'discover',
-      '-s',
-      'python/tests',
-      '-p',
+  const loops = [
+    [join(folder, 'cleanrl'), 'cleanrl.train(OUT, iterations=12)'],
+    [join(folder, 'shared'), 'onpolicy.record(False, OUT, 12)'],
+    [join(folder, 'separated'), 'onpolicy.record(True, OUT, 12)'],
+  ] as const;
+  const own = once(() =>
+    testAndRecord(
+      python as string,
       'test_recorder*.py',
-    ]);
-    expect(status, stderr).toBe(0);
-    expect(stderr).toMatch(/Ran \d{2,} tests/);
-    expect(stderr).not.toMatch(/skipped/);
-  });
+      'import test_recorder_cleanrl as cleanrl, test_recorder_onpolicy as onpolicy',
+      loops,
+    ),
+  );
+  it('passes its own tests', () => passed(own()));
 
   it('knows the same tables and columns as the reader', () => {
     const script = `import json, sys; sys.path.insert(0, 'python')
@@ -87,28 +115,29 @@ print(t.__version__)`;
   it('is built into one file to copy, which records the same', () => {
     const built = run(process.execPath, ['scripts/recorder.mjs']);
     expect(built.status, built.stderr).toBe(0);
-    const script = `import hashlib, pathlib, sys; sys.path[:0] = [sys.argv[1], 'examples/pytorch']
-import trueline_recorder  # before the example, which would find the package first
-import ppo
-ppo.train(ppo.parser().parse_args(['--out', sys.argv[2], '--iterations', '2', '--steps', '8']), trueline_recorder.Recorder)
-sums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(pathlib.Path(sys.argv[2]).glob('*/*.npz'))]
-print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
-    const recorded = ['python', 'dist'].map((place) => {
-      const { status, stdout, stderr } = run(python as string, ['-c', script, place, join(folder, `one-${place}`)]);
-      expect(status, stderr).toBe(0);
-      return stdout.trim().split(' ');
-    });
+    // One after the other in one process, because torch takes seconds to import; nothing of the first is left for the second.
+    const script = `import hashlib, pathlib, sys
+for place, out in zip(['python', 'dist'], sys.argv[1:]):
+    sys.path[:0] = [place, 'examples/pytorch']
+    import trueline_recorder  # before the example, which would find the package first
+    import ppo
+    ppo.train(ppo.parser().parse_args(['--out', out, '--iterations', '2', '--steps', '8']), trueline_recorder.Recorder)
+    sums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(pathlib.Path(out).glob('*/*.npz'))]
+    print(trueline_recorder.__file__.endswith('__init__.py'), *sums)
+    sys.path = [path for path in sys.path if path not in (place, 'examples/pytorch') and not path.endswith('/python')]
+    for name in list(sys.modules):
+        if name.split('.')[0] in ('trueline_recorder', 'ppo'):
+            del sys.modules[name]`;
+    const made = run(python as string, ['-c', script, join(folder, 'one-python'), join(folder, 'one-dist')]);
+    expect(made.status, made.stderr).toBe(0);
+    const recorded = made.stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '));
     expect(recorded.map(([isPackage]) => isPackage)).toEqual(['True', 'False']);
     expect(recorded[0].length).toBeGreaterThan(4);
     expect(recorded[1].slice(1)).toEqual(recorded[0].slice(1));
   });
-
-  /** Trains all of them in one process, because torch takes seconds to import. */
-  function recordAll(own: string, prepare: string, runs: readonly (readonly [path: string, call: string])[]): void {
-    const calls = runs.map(([path, call]) => call.replaceAll('OUT', JSON.stringify(path)));
-    const { status, stderr } = run(own, ['-c', `${prepare}\n${calls.join('\n')}`]);
-    expect(status, stderr).toBe(0);
-  }
 
   function diagnosed(path: string) {
     expect(trueline('validate', path).status).toBe(0);
@@ -116,15 +145,8 @@ print(trueline_recorder.__file__.endswith('__init__.py'), *sums)`;
   }
 
   it('records loops of CleanRL’s and on-policy’s kind so that the doctor finds them healthy', () => {
-    const runs = [
-      [join(folder, 'cleanrl'), 'cleanrl.train(OUT, iterations=12)'],
-      [join(folder, 'shared'), 'onpolicy.record(False, OUT, 12)'],
-      [join(folder, 'separated'), 'onpolicy.record(True, OUT, 12)'],
-    ] as const;
-    const prepare = `import sys; sys.path[:0] = ['python', 'python/tests']
-import test_recorder_cleanrl as cleanrl, test_recorder_onpolicy as onpolicy`;
-    recordAll(python as string, prepare, runs);
-    for (const [path] of runs) {
+    own();
+    for (const [path] of loops) {
       const { verdict, causes, unexplained } = diagnosed(path);
       expect([verdict, causes, unexplained], path).toEqual(['healthy', [], []]);
     }
@@ -167,36 +189,29 @@ import test_recorder_cleanrl as cleanrl, test_recorder_onpolicy as onpolicy`;
   });
 
   const baselines = findVenv('sb3');
-  it.skipIf(!baselines)('passes its tests with the real Stable-Baselines3', () => {
-    const { status, stderr } = run(baselines as string, [
-      '-m',
-      'unittest',
-      'discover',
-      '-s',
-      'python/tests',
-      '-p',
+  const kinds = [
+    ['PPO', '', undefined],
+    ['MaskablePPO', '', undefined],
+    ['PPO', 'target_kl=1e-6', 'kl-guard-too-tight'],
+  ] as const;
+  const at = (kind: string, options: string) => join(folder, `sb3-${kind}-${options}`);
+  const real = once(() =>
+    testAndRecord(
+      baselines as string,
       'test_sb3.py',
-    ]);
-    expect(status, stderr).toBe(0);
-    expect(stderr).toMatch(/Ran \d{2,} tests/);
-    expect(stderr).not.toMatch(/skipped/);
-  });
+      'import test_sb3, trueline_recorder',
+      kinds.map(([kind, options]) => {
+        const call = `test_sb3.make('${kind}', ${options}).learn(256 * 12, trueline_recorder.sb3_callback(OUT, strict=True))`;
+        return [at(kind, options), call] as const;
+      }),
+    ),
+  );
+  it.skipIf(!baselines)('passes its tests with the real Stable-Baselines3', () => passed(real()));
 
   it.skipIf(!baselines)(
     'as a callback of Stable-Baselines3 lets the doctor tell healthy runs from a stopped one',
     () => {
-      const kinds = [
-        ['PPO', '', undefined],
-        ['MaskablePPO', '', undefined],
-        ['PPO', 'target_kl=1e-6', 'kl-guard-too-tight'],
-      ] as const;
-      const at = (kind: string, options: string) => join(folder, `sb3-${kind}-${options}`);
-      const runs = kinds.map(([kind, options]) => {
-        const call = `test_sb3.make('${kind}', ${options}).learn(256 * 12, trueline_recorder.sb3_callback(OUT, strict=True))`;
-        return [at(kind, options), call] as const;
-      });
-      const prepare = `import sys; sys.path[:0] = ['python', 'python/tests']; import test_sb3, trueline_recorder`;
-      recordAll(baselines as string, prepare, runs);
+      real();
       for (const [kind, options, cause] of kinds) {
         const { verdict, causes } = diagnosed(at(kind, options));
         expect([verdict, causes[0]?.id], kind).toEqual([cause ? 'faulty' : 'healthy', cause]);
