@@ -10,7 +10,7 @@ ensureDebian([
   'python3-venv',
   'python3-setuptools',
   'python3-wheel',
-  'chromium',
+  'chromium-headless-shell',
   'redis-server',
   'openssl',
 ]);

@@ -20,13 +20,13 @@ it('sends a first script of at most 200 kB, gzipped, with charts and views left 
 });
 
 describe.skipIf(!findChromium())('the views of the studio', () => {
-  const { held, folder, runs, page, complaints, asked, open, textOf, graph, looking } = studioPage(async (runs) => {
+  const { held, folder, runs, page, complaints, asked, open, textOf, graph, turn } = studioPage(async (runs) => {
     const hunt = { game: 'stag-hunt', steps: 16 * 32 * 4 * 4 };
     for (const seed of [1, 2]) {
       await record(join(runs, `quick-${seed}`), { ...hunt, seed });
       await record(join(runs, `slow-${seed}`), { ...hunt, seed, ppo: { learningRate: 1e-4 } });
     }
-    await record(join(runs, 'hop'), { game: 'stag-hunt', algorithm: 'hop', steps: 16 * 32 * 4 * 2 });
+    await record(join(runs, 'hop'), { game: 'stag-hunt', algorithm: 'hop', worlds: 8, steps: 8 * 32 * 4 * 2 });
     const echo = { game: 'echo', gameSettings: { seats: 2 }, steps: 16 * 32 * 2 * 6 };
     await record(join(runs, 'late'), echo, 'advantage-late');
     await record(join(runs, 'hostile'), { ...echo, names: [hostile, 'b'] }, 'advantage-late');
@@ -206,24 +206,32 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
   ])(
     '%s can be used by everybody in light and dark, at three widths, in English and Chinese, and asks nobody else',
     async (view, ready) => {
-      for (const look of [
-        [1280, 'dark', 'en'],
-        [768, 'light', 'zh'],
-        [390, 'dark', 'zh'],
-        [390, 'light', 'en'],
-      ] as const)
-        await looking(look, async () => {
-          if (view === 'drop') await drop('late');
-          else await open(`#/${view}`);
+      const own = new URL(held.server.address).origin;
+      try {
+        if (view === 'drop') await drop('late');
+        else await open(`#/${view}`);
+        for (const look of [
+          [1280, 'dark', 'en'],
+          [768, 'light', 'zh'],
+          [390, 'dark', 'zh'],
+          [390, 'light', 'en'],
+        ] as const) {
+          await turn(look);
           await page.waitForSelector(ready);
           expect(await tooFaint(page), `${look}`).toEqual([]);
           expect(await serious(page), `${look}`).toEqual([]);
           if (look[2] === 'zh') await expect.poll(() => english(page), { message: `${look}` }).toEqual([]);
           if (view.startsWith('runs?runs=quick') && look[0] === 390)
             expect((await graph().boundingBox())!.y).toBeLessThan(844);
-          const own = new URL(held.server.address).origin;
-          expect(asked.filter((url) => !url.startsWith(own) && !/^(data|blob|about):/.test(url))).toEqual([]);
-        });
+          await expect
+            .poll(() => page.evaluate(() => document.documentElement.scrollWidth), { message: `${look}` })
+            .toBeLessThanOrEqual(look[0]);
+        }
+        expect(asked.filter((url) => !url.startsWith(own) && !/^(data|blob|about):/.test(url))).toEqual([]);
+      } finally {
+        await page.evaluate(() => localStorage.clear());
+        await page.setViewportSize({ width: 1280, height: 900 });
+      }
     },
   );
 

@@ -12,9 +12,11 @@ declare module 'vitest' {
   }
 }
 
-/** A Chromium to open pages in, if there is one. */
+/** A Chromium to open pages in, if there is one; first the one without a window's trimmings, which takes a third less of the processor. */
 export function findChromium(): string | undefined {
-  return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+  return ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
+    .map((name) => `/usr/bin/${name}`)
+    .find((path) => existsSync(path));
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

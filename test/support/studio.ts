@@ -22,13 +22,21 @@ export const { serveStudio } = (await import(new URL('../../dist/cli/studio.js',
   serveStudio(folder: string, options?: object): Promise<Served>;
 };
 
-const small = { kernel: 'simd' as const, worlds: 16, rollout: 32, network: { hidden: [16] }, checkpoint: 2 };
+/** Without the live guard, which takes several times as long as the training and has tests of its own. */
+const small = {
+  kernel: 'simd' as const,
+  worlds: 16,
+  rollout: 32,
+  network: { hidden: [16] },
+  checkpoint: 2,
+  guard: 'off' as const,
+};
 let ticks = 0;
 
 /** A short run, with a fault if one is named. */
 export async function record(folder: string, settings: object, fault?: string): Promise<void> {
   const clean = readSettings({ ...small, ...settings });
-  const broken = fault ? applyFault(findFault(fault), 1, cleanStages, { ...clean, guard: 'off' }) : undefined;
+  const broken = fault ? applyFault(findFault(fault), 1, cleanStages, clean) : undefined;
   const result = await trainInto(folder, broken?.settings ?? clean, {
     ...(broken && fault ? { stages: broken.stages, fault: { name: fault, settings: clean } } : {}),
     clock: () => 1_700_000_000 + ticks++,
@@ -123,6 +131,17 @@ export function studioPage(make?: (runs: string) => Promise<void>) {
         await page.evaluate(() => localStorage.clear());
         await page.setViewportSize({ width: 1280, height: 900 });
       }
+    },
+    /** What is shown, turned to this width, theme and language by the page's own controls: no view is loaded again for it. */
+    turn: async ([width, theme, language]: Look) => {
+      await page.setViewportSize({ width, height: 844 });
+      if ((await page.evaluate(() => document.documentElement.dataset.theme)) !== theme)
+        await page.click('header .tools button[aria-label]');
+      await page.selectOption('header .tools select', language);
+      await page.waitForFunction(
+        (wanted) => `${document.documentElement.dataset.theme} ${document.documentElement.lang}` === wanted,
+        `${theme} ${language}`,
+      );
     },
     /** Anything that can be dropped, dropped onto whatever is shown. */
     drop: (files: Record<string, string>) =>
