@@ -11,6 +11,7 @@ import { pairing } from './limits/pairing.ts';
 import { planning } from './limits/planning.ts';
 import { reading } from './limits/reading.ts';
 import { replay } from './limits/replay.ts';
+import { rewards } from './limits/rewards.ts';
 import { scores } from './limits/scores.ts';
 import { tokens } from './limits/tokens.ts';
 
@@ -21,6 +22,7 @@ export const topics = {
   common,
   replay,
   credit,
+  rewards,
   pairing,
   gradient,
   network,
@@ -41,6 +43,7 @@ export const limits = {
   ...common,
   ...replay,
   ...credit,
+  ...rewards,
   ...pairing,
   ...gradient,
   ...network,

@@ -1,6 +1,8 @@
 /** Programs of other customs, made from a stored recording by changing what a test is about. */
 import { diagnose } from '../../src/doctor/diagnose.ts';
 import type { Diagnosis } from '../../src/doctor/diagnosis.ts';
+import { advantages, flow } from '../../src/math/advantages.ts';
+import { buildChains } from '../../src/math/chains.ts';
 import { numbers, record, stored } from './tables.ts';
 
 export type Made = Awaited<ReturnType<typeof stored>>;
@@ -28,4 +30,30 @@ export function placesOf({ samples, replays }: Made['tables']): number[] {
   numbers(samples, 'iteration').forEach((number, row) => void (start.has(number) || start.set(number, row)));
   const at = numbers(replays, 'iteration');
   return numbers(replays, 'sample').map((row, i) => start.get(at[i])! + row);
+}
+
+/** Advantages and returns of the rewards and values that stand in the table. */
+export function credited(made: Made): void {
+  const { samples, replays } = made.tables;
+  const { gamma, lambda } = made.manifest.settings as unknown as { gamma: number; lambda: number };
+  const iteration = numbers(samples, 'iteration');
+  for (const number of new Set(iteration)) {
+    const rows = iteration.flatMap((at, row) => (at === number ? [row] : []));
+    const of = (name: string) => rows.map((row) => numbers(samples, name)[row]);
+    const inputs = {
+      chains: buildChains(of('episode'), of('t'), of('agent'), of('env')),
+      reward: of('reward'),
+      value: of('value'),
+      terminated: of('terminated'),
+      truncated: of('truncated'),
+      nextValue: of('next_value'),
+    };
+    const found = advantages(inputs, flow(inputs, 'asRecorded'), { gamma, lambda }, new Float64Array(rows.length));
+    rows.forEach((row, i) => {
+      numbers(samples, 'advantage')[row] = found[i];
+      numbers(samples, 'return')[row] = found[i] + inputs.value[i];
+    });
+  }
+  for (const name of ['advantage', 'return']) delete replays[name];
+  unheard(made);
 }

@@ -10,21 +10,53 @@ export function unfolded(samples: Rows, gamma: number): Numbers | null {
   );
   if (!reward || !next || !truncated || !(gamma > 0)) return null;
   const less = (row: number) => reward[row] - gamma * next[row];
-  const near = (a: number, b: number) =>
-    Math.abs(a - b) <= limits.sameReward.value + limits.sameRewardRelative.value * (Math.abs(a) + Math.abs(b));
+  const near = (a: number, b: number, slack = 0) =>
+    Math.abs(a - b) <= slack + limits.sameReward.value + limits.sameRewardRelative.value * (Math.abs(a) + Math.abs(b));
+  const scaled = paid && scales(reward, paid, truncated);
   let [cut, held] = [0, 0];
   const kinds = paid ? null : kindsOf(reward, truncated);
   if (!paid && !kinds) return null;
   for (let row = 0; row < samples.rows; row++) {
     if (truncated[row] !== 1 || !Number.isFinite(reward[row] + next[row])) continue;
-    cut++;
     if (paid) {
-      if (near(less(row), paid[row]) && !near(reward[row], paid[row])) held++;
-    } else if (kinds!.some((kind) => near(kind, less(row))) && !kinds!.some((kind) => near(kind, reward[row]))) held++;
+      const holds = (owed: number, about: number) => near(less(row), owed, about) && !near(reward[row], owed, about);
+      const { scale, slack } = scaled!(row);
+      const about = slack * Math.abs(paid[row]);
+      // Where the scale is not known as closely, anything may be there.
+      const known = about <= limits.foldedDrift.value * Math.abs(gamma * next[row]);
+      const folded = holds(paid[row], 0) || (known && holds(scale * paid[row], about));
+      if (known || folded) cut++;
+      if (folded) held++;
+    } else {
+      cut++;
+      if (kinds!.some((kind) => near(kind, less(row))) && !kinds!.some((kind) => near(kind, reward[row]))) held++;
+    }
   }
-  // A value of 0 adds nothing, and tells nothing.
-  if (cut < fewestRows || held < limits.nearlyAll.value * cut) return null;
+  // A value of 0 adds nothing, and tells nothing. What was paid tells of a single row; kinds of reward agree by chance.
+  if (cut < (paid ? 1 : fewestRows) || held < limits.nearlyAll.value * cut) return null;
   return Float64Array.from(reward, (value, row) => (truncated[row] === 1 ? less(row) : value));
+}
+
+/** What rewards are divided by around a row that was cut off: a running figure is between those of the rows on both sides of it, or as near to them as they are to each other. */
+function scales(reward: Numbers, paid: Numbers, truncated: Numbers): (row: number) => { scale: number; slack: number } {
+  const factor = (row: number) =>
+    truncated[row] === 1 || Math.abs(paid[row]) <= limits.sameReward.value ? Number.NaN : reward[row] / paid[row];
+  const from = (row: number, by: 1 | -1) => {
+    let at = row + by;
+    while (at >= 0 && at < reward.length && !Number.isFinite(factor(at))) at += by;
+    return at;
+  };
+  return (row) => {
+    const sides = [from(row, -1), from(row, 1)].filter((at) => Number.isFinite(factor(at)));
+    if (sides.length === 2) {
+      const [before, after] = sides.map(factor);
+      return { scale: (before + after) / 2, slack: Math.abs(before - after) };
+    }
+    // The last rows have others on one side only: how far the figure runs is told by as many rows before those, and twice that is room enough.
+    const [side] = sides;
+    const mirrored = from(2 * side - row + Math.sign(row - side), side < row ? -1 : 1);
+    return { scale: factor(side), slack: 2 * Math.abs(factor(side) - factor(mirrored)) };
+  };
 }
 
 /** The rewards that there are where an episode goes on, if they are few beside the rows. */

@@ -238,30 +238,6 @@ export const credit = {
     'distance of its slope from 1, from which the units differ',
     'A hundredth of the value is beyond rounding.',
   ),
-  sameReward: limit(
-    'tolerance',
-    1e-5,
-    'difference of two rewards that are the same',
-    'Rewards are stored as they were paid, in single precision.',
-  ),
-  sameRewardRelative: limit(
-    'tolerance',
-    0.0001,
-    'the same as a share of the reward',
-    'Programs that add up or average rewards round once more.',
-  ),
-  rewardKinds: limit(
-    'test',
-    128,
-    'different rewards that are few',
-    'A game pays for so many events and their sums; a reward that is measured has as many values as rows.',
-  ),
-  rewardScale: limit(
-    'definition',
-    0.9,
-    'correlation of stored with paid rewards from which they are a form of them',
-    'A scale or a clip keeps it above; rewards of other rows do not.',
-  ),
   groupRows: limit('test', 6, 'rows of a group whose mean is told', 'A median of fewer is one of its rows.'),
   drawnStrictness: limit(
     'tolerance',

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { changed as changedFrom, first, type Made, placesOf, unheard } from '../../../test/support/programs.ts';
+import {
+  changed as changedFrom,
+  credited,
+  first,
+  type Made,
+  placesOf,
+  unheard,
+} from '../../../test/support/programs.ts';
 import { lists, numbers } from '../../../test/support/tables.ts';
-import { advantages, flow } from '../../math/advantages.ts';
-import { buildChains } from '../../math/chains.ts';
 import { spread } from '../../math/statistics.ts';
 
 interface Settings {
@@ -13,32 +18,6 @@ interface Settings {
 
 const changed = (change: (made: Made) => void, name = 'healthy/stag-hunt-4') => changedFrom(name, change);
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
-
-/** Advantages and returns of the rewards and values that stand in the table. */
-function credited(made: Made): void {
-  const { samples, replays } = made.tables;
-  const { gamma, lambda } = made.manifest.settings as unknown as Settings;
-  const iteration = numbers(samples, 'iteration');
-  for (const number of new Set(iteration)) {
-    const rows = iteration.flatMap((at, row) => (at === number ? [row] : []));
-    const of = (name: string) => rows.map((row) => numbers(samples, name)[row]);
-    const inputs = {
-      chains: buildChains(of('episode'), of('t'), of('agent'), of('env')),
-      reward: of('reward'),
-      value: of('value'),
-      terminated: of('terminated'),
-      truncated: of('truncated'),
-      nextValue: of('next_value'),
-    };
-    const found = advantages(inputs, flow(inputs, 'asRecorded'), { gamma, lambda }, new Float64Array(rows.length));
-    rows.forEach((row, i) => {
-      numbers(samples, 'advantage')[row] = found[i];
-      numbers(samples, 'return')[row] = found[i] + inputs.value[i];
-    });
-  }
-  for (const name of ['advantage', 'return']) delete replays[name];
-  unheard(made);
-}
 
 /** Changes the rows of the tensors of a role. */
 function tensorsOf({ tables: { tensors }, manifest }: Made, role: string, change: (row: number) => void): void {

@@ -148,6 +148,7 @@ const topicTitles: Record<keyof typeof topics, string> = {
   common: 'What all checks share',
   replay: 'The distribution',
   credit: 'Credit',
+  rewards: 'Rewards',
   pairing: 'Credit of other rows',
   gradient: 'Gradient and step',
   network: 'The network',

@@ -253,13 +253,9 @@ function clipped(reward: ArrayLike<number>, paid: ArrayLike<number>, wrong: Int3
   return cut.length >= limits.exactly.value * wrong.length;
 }
 
-/** Whether what was paid was divided by one positive figure at each moment, in all environments, or in all of an agent. */
-function rescaled(
-  { samples, chains }: Iteration,
-  reward: ArrayLike<number>,
-  paid: ArrayLike<number>,
-  wrong: Int32Array,
-): boolean {
+/** Whether what was paid was divided by one positive figure at each moment, in all environments, or in all of an agent; or, in a single one, by a figure that runs on slowly. */
+function rescaled(iteration: Iteration, reward: Numbers, paid: Numbers, wrong: Int32Array): boolean {
+  const { samples, chains } = iteration;
   const agent = samples!.column('agent')!;
   const moment = new Int32Array(samples!.rows);
   for (const row of chains!.order) {
@@ -270,7 +266,7 @@ function rescaled(
   // What is cut off on top of it tells no quotient.
   const greatest = Array.from(wrong, (i) => Math.abs(reward[i])).reduce((a, b) => Math.max(a, b), 0);
   const told = wrong.filter((i) => Math.abs(reward[i]) < greatest * (1 - limits.rounding.value));
-  return [(row: number) => moment[row], (row: number) => withAgent(moment[row], agent[row])].some((at) => {
+  const together = [(row: number) => moment[row], (row: number) => withAgent(moment[row], agent[row])].some((at) => {
     const groups = new Map<number, number[]>();
     for (const row of told) {
       const list = groups.get(at(row)) ?? [];
@@ -286,4 +282,25 @@ function rescaled(
     }
     return known >= fewestRows && same >= limits.exactly.value * known;
   });
+  return together || runsOn(iteration, reward, paid, told);
+}
+
+/** Whether the quotients of neighbours in time are positive and nearly the same, and are so with no other row's payment more nearly: rewards that are moved by a step may be alike, too. */
+function runsOn(iteration: Iteration, reward: Numbers, paid: Numbers, rows: Int32Array): boolean {
+  const before = iteration.chains!.streamPrevious;
+  const drift = (owed: Numbers) => {
+    const steps: number[] = [];
+    for (const row of rows) {
+      const [now, then] = [row, before[row]].map((at) => (at < 0 ? Number.NaN : reward[at] / owed[at]));
+      if (Number.isFinite(now) && Number.isFinite(then))
+        steps.push(now > 0 && then > 0 ? Math.abs(Math.log(now / then)) : Number.POSITIVE_INFINITY);
+    }
+    return steps.length < limits.decidingRows.value ? null : steps.sort((a, b) => a - b);
+  };
+  const own = drift(paid);
+  if (!own || !(own[Math.floor(limits.nearlyAll.value * own.length)] <= limits.rewardDrift.value)) return false;
+  const middle = (steps: readonly number[]) => steps[steps.length >> 1];
+  return moves.every(
+    (move) => middle(drift(move.apply({ iteration, own: paid })!) ?? [Number.POSITIVE_INFINITY]) >= middle(own),
+  );
 }
