@@ -69,7 +69,6 @@ describe('on a small stored run, the doctor', () => {
         'in-place-of',
         'other-action',
         'own-list',
-        'return-for-advantage',
         'team-mean',
         'value-beside',
         'value-formula',

@@ -18,8 +18,8 @@ import { GroupMean } from '../transforms/credit/group-mean.ts';
 import { Lag, lags } from '../transforms/credit/lag.ts';
 import { OtherAgent } from '../transforms/credit/other-agent.ts';
 import { nearest, Permutation } from '../transforms/credit/permutation.ts';
-import { ReturnForAdvantage } from '../transforms/credit/return-for-advantage.ts';
 import { Sign } from '../transforms/credit/sign.ts';
+import { InPlaceOf, inPlaceColumns } from '../transforms/rows/in-place-of.ts';
 import { type Clamp, cellsOf, consensus, type Line } from './consensus.ts';
 import type { Cover, Hypothesis, Trial } from './cover.ts';
 import { alike, demeaned, fromPool, LineOf, normalised, partlyFromPool } from './vectors.ts';
@@ -36,7 +36,10 @@ const singles: readonly PairingHypothesis[] = [
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
   { cause: 'advantage-agent-swapped', transform: new OtherAgent() },
   { cause: 'return-inconsistent', transform: new EarlierIteration() },
-  { cause: 'credit-formula-differs', transform: new ReturnForAdvantage() },
+  ...inPlaceColumns('advantage').map((column) => ({
+    cause: 'credit-formula-differs',
+    transform: new InPlaceOf(column, 'advantage'),
+  })),
   ...endRules,
   ...(['action', 'place', 'group', 'env', 'step'] as const).flatMap((by) => [
     { cause: 'advantage-group-demeaned', transform: new GroupMean(by, true) },
@@ -203,7 +206,7 @@ export function search(question: Question, cover: Cover<PairingHypothesis>): voi
 }
 
 /** Transforms that make another quantity of the credit, for which the line of right rows is no normalisation. */
-const alone = new Set(['sign', 'absolute', 'return-for-advantage', 'composed']);
+const alone = new Set(['sign', 'absolute', 'in-place-of', 'composed']);
 
 const emptyTrial = (target: Float64Array): Trial => ({
   match: new Uint8Array(target.length),
@@ -256,6 +259,8 @@ function drawn(epoch: PairingEpoch, rows: number[], { iteration, identity, refer
       const known = list.filter((row) => Number.isFinite(epoch.x[row] + epoch.y[row]));
       const sortedX = Float64Array.from(known, (row) => epoch.x[row]).sort();
       const sortedY = Float64Array.from(known, (row) => epoch.y[row]).sort();
+      // Other rows' credit is of as many kinds as the own; of a few numbers some line always hits the batch's many.
+      if (kinds(sortedY) < limits.most.value * kinds(sortedX)) continue;
       const places = Int32Array.from(sortedX, (_, i) => i);
       const line = consensus(sortedX, sortedY, places, epoch.slack, epoch.clamp, 1);
       const partly = identity.share >= limits.someRight.value ? identity.cell.get(list[0]) : undefined;
@@ -280,4 +285,11 @@ function drawn(epoch: PairingEpoch, rows: number[], { iteration, identity, refer
       break;
   }
   return trial;
+}
+
+/** How many different numbers a sorted column has. */
+function kinds(sorted: Float64Array): number {
+  let count = 0;
+  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) count++;
+  return count;
 }

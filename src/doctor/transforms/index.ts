@@ -17,7 +17,6 @@ import { GroupMean } from './credit/group-mean.ts';
 import { Lag } from './credit/lag.ts';
 import { OtherAgent } from './credit/other-agent.ts';
 import { Permutation } from './credit/permutation.ts';
-import { ReturnForAdvantage } from './credit/return-for-advantage.ts';
 import { RewardLag } from './credit/reward-lag.ts';
 import { Sign } from './credit/sign.ts';
 import { TeamMean } from './credit/team-mean.ts';
@@ -100,7 +99,6 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   permutation: Permutation,
   prefix: Prefix,
   raw: Raw,
-  'return-for-advantage': ReturnForAdvantage,
   'reward-lag': RewardLag,
   'rows-of-iteration': RowsOfIteration,
   'scored-as': ScoredAs,

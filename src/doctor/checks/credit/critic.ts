@@ -69,6 +69,8 @@ const side = (): Side => ({
 const inOtherUnits = (slope: number, shift: number) =>
   Math.abs(Math.log(Math.abs(slope))) > limits.otherUnits.value || Math.abs(shift) > limits.otherShift.value;
 
+const inPlace = inPlaceColumns('return');
+
 class CriticPass implements Pass {
   private readonly value = side();
   private readonly target = side();
@@ -150,7 +152,7 @@ class CriticPass implements Pass {
   private ownColumn(iteration: Iteration, used: ArrayLike<number>, stored: ArrayLike<number>, list: Int32Array): void {
     const samples = gather(iteration.replays!.column('sample')!, list);
     const target = gather(used, list);
-    for (const name of inPlaceColumns) {
+    for (const name of inPlace) {
       const column = iteration.samples!.column(name);
       if (!column) continue;
       const given = gather(column, samples);
@@ -225,8 +227,7 @@ class CriticPass implements Pass {
       if (of.wrong < fewestRows) continue;
       const evidence = [{ check: 'critic', measured, expected }];
       const column =
-        what === 'target' &&
-        inPlaceColumns.find((name) => (this.inPlace.get(name)?.rows ?? 0) > limits.most.value * of.wrong);
+        what === 'target' && inPlace.find((name) => (this.inPlace.get(name)?.rows ?? 0) > limits.most.value * of.wrong);
       if (column) {
         const { rows, proof } = this.inPlace.get(column)!;
         const transform = new InPlaceOf(column, 'return');
