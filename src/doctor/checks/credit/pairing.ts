@@ -3,7 +3,7 @@
 import { told } from '../../../language/language.ts';
 import { Pairs, spread } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
-import { type Check, creditTolerance, fewestRows, noticedShare, type Pass } from '../../check.ts';
+import { type Check, confidence, creditTolerance, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
 import { type CreditRule, findCreditRule } from '../../credit-rule.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
@@ -11,11 +11,12 @@ import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent, withMinibatch } from '../../evidence/keys.ts';
 import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
-import { foundBy } from '../../found.ts';
+import { foundBy, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { type Clamp, findClamp, isOn } from '../../pairing/consensus.ts';
 import { Cover } from '../../pairing/cover.ts';
 import { bestLevel, hypotheses, type PairingEpoch, search } from '../../pairing/search.ts';
+import { Constant } from '../../transforms/credit/constant.ts';
 
 export const pairing: Check = {
   id: 'pairing',
@@ -43,6 +44,13 @@ class PairingPass implements Pass {
   private readonly wrongPairs = new Pairs();
   private readonly wrongAgents = new Set<number>();
   private wrongOnset = Number.POSITIVE_INFINITY;
+  /** Rows of later passes whose advantages are all one number, while those of the first differ. */
+  private readonly emptied = {
+    rows: 0,
+    onset: Number.POSITIVE_INFINITY,
+    agents: new Set<number>(),
+    proof: new ProofStore(),
+  };
 
   constructor(private readonly run: Run) {
     this.recomputed = run.text('advantages_recomputed') === 'epoch';
@@ -65,10 +73,46 @@ class PairingPass implements Pass {
           x[rows[i]] = reference[sample[rows[i]]];
           y[rows[i]] = used[rows[i]];
         }
-        if (rows.length > 0) this.epoch(iteration, rows, reference, x, y);
+        if (pass > 0 && isConstant(y, rows) && !isConstant(y, iteration.pass(0))) this.empty(iteration, rows, x, y);
+        else if (rows.length > 0) this.epoch(iteration, rows, reference, x, y);
       }
     }
     this.earlier = reference ? new Float64Array(reference) : null;
+  }
+
+  private empty(iteration: Iteration, rows: Int32Array, x: Float64Array, y: Float64Array): void {
+    const { emptied } = this;
+    const agent = iteration.samples!.column('agent')!;
+    const sample = iteration.replays!.column('sample')!;
+    emptied.rows += rows.length;
+    emptied.onset = Math.min(emptied.onset, iteration.number);
+    for (const row of rows) emptied.agents.add(agent[sample[row]]);
+    const used = gather(y, rows);
+    emptied.proof.rows(iteration.number, used, gather(x, rows), used);
+  }
+
+  /** Later passes that give every row the same advantage. */
+  private constant(): Finding[] {
+    const { rows, onset, agents, proof } = this.emptied;
+    if (rows < fewestRows) return [];
+    const transform = new Constant();
+    return [
+      {
+        cause: 'advantage-degenerate',
+        confidence: confidence(1, rows),
+        agents: [...agents].sort((a, b) => a - b),
+        onset,
+        rows,
+        transform,
+        ...proof.prove('advantage in the loss', 'advantage in the loss', "the row's own", transform),
+        told: true,
+        summary: told(
+          `In later passes over a batch all advantages are the same number on ${rows} rows, while those of the first pass differ: only the first pass teaches anything.`,
+          `对同一批数据的后续遍历中，有 ${rows} 行的优势全是同一个数，而第一次遍历的各不相同：只有第一次遍历在学习。`,
+        ),
+        evidence: [],
+      },
+    ];
   }
 
   /** The trainer's own advantages, or recomputed ones where it kept none. */
@@ -143,10 +187,9 @@ class PairingPass implements Pass {
     let outside = 0;
     for (let i = 0; i < all.length; i++) if (y[all[i]] >= high || y[all[i]] <= low) outside++;
     const rows = outside === 0 ? all : all.filter((row) => !(y[row] >= high || y[row] <= low));
-    const { std, mean, count } = spread(gather(y, rows));
+    const { std, count } = spread(gather(y, rows));
     // A constant column carries no pairing; another check speaks of it.
-    if (count < fewestRows || !(std > limits.rounding.value * Math.max(limits.smallScale.value, Math.abs(mean))))
-      return null;
+    if (count < fewestRows || isConstant(y, rows)) return null;
     const of = (row: number) => (policy ? policy[row] : 0);
     return {
       rows,
@@ -222,15 +265,16 @@ class PairingPass implements Pass {
         findings: [],
         note: told('no minibatch is large enough to tell', '没有足够大的小批量可供判断'),
       };
+    const evidence = [{ check: 'pairing', measured, expected }];
+    const findings: Finding[] = this.constant().map((finding) => ({ ...finding, evidence }));
     if (this.noticed < fewestRows)
       return {
-        status: this.disagreeing >= fewestRows ? 'warn' : 'pass',
+        status: findings.length > 0 ? 'fail' : this.disagreeing >= fewestRows ? 'warn' : 'pass',
         measured,
         expected,
-        findings: [],
+        findings,
         ...this.remarks(),
       };
-    const findings: Finding[] = [];
     const { found, open } = this.cover.explain();
     const wording = () => ({
       quantity: 'advantage in the loss',
@@ -238,7 +282,7 @@ class PairingPass implements Pass {
       before: "the row's own, normalised likewise",
       summary: (fit: string) =>
         `${percent(share)} of the advantages in the loss are not those of their rows, however they were normalised; ${fit} of them agree with`,
-      evidence: [{ check: 'pairing', measured, expected }],
+      evidence,
     });
     let rest = open;
     for (const explained of found) {
@@ -251,7 +295,7 @@ class PairingPass implements Pass {
         findings.push(...foundBy(explained, wording));
     }
     const lost = this.unpaired();
-    if (findings.length === 0 && lost) findings.push({ ...lost, evidence: [{ check: 'pairing', measured, expected }] });
+    if (findings.length === 0 && lost) findings.push({ ...lost, evidence });
     const note =
       open > limits.most.value * this.cover.rows
         ? 'some advantages in the loss are reproduced by no transform that is known'
@@ -267,4 +311,10 @@ class PairingPass implements Pass {
       ...(note ? { note } : {}),
     };
   }
+}
+
+/** Whether the credit of some rows is one number, but for rounding. */
+function isConstant(y: ArrayLike<number>, rows: Int32Array): boolean {
+  const { std, mean } = spread(gather(y, rows));
+  return !(std > limits.rounding.value * Math.max(limits.smallScale.value, Math.abs(mean)));
 }
