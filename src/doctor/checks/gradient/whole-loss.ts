@@ -21,7 +21,7 @@ export const wholeLoss: Check = {
     'Is the whole loss the mean of its parts, its entropy bonus subtracted and small beside the credit?',
     '总损失是否为各部分的均值之和，其熵奖励被减去且远小于优势项？',
   ],
-  needs: [['steps.loss'], ['steps.policy_loss'], ['steps.value_loss'], ['steps.entropy', 'replays.entropy']],
+  needs: [['steps.loss'], ['steps.policy_loss'], ['steps.entropy', 'replays.entropy']],
   causes: ['loss-summed', 'loss-formula-differs', 'entropy-sign-flipped', 'entropy-bonus-dominates'],
   start: (run) => new WholeLossPass(run),
 };
@@ -91,7 +91,7 @@ class WholeLossPass implements Pass {
     const [whole, policyLoss, valueLoss] = (['loss', 'policy_loss', 'value_loss'] as const).map((name) =>
       steps.column(name),
     );
-    if (!whole || !policyLoss || !valueLoss) return found;
+    if (!whole || !policyLoss) return found;
     const stats = new Map(reportedSteps(iteration).map(({ row, stat }) => [row, stat]));
     const [entropies, policies, skipped] = [steps.column('entropy'), steps.column('policy'), steps.column('skipped')];
     // A loss that is a sum over the rows has a bonus that is one, too, while entropy is told as a mean.
@@ -101,7 +101,9 @@ class WholeLossPass implements Pass {
       const entropy = entropies ? entropies[i] : (stats.get(i)?.entropy ?? Number.NaN);
       // No policy has so many choices: it is no entropy, and multiplies nothing.
       if (skipped?.[i] === 1 || Math.abs(entropy) > absurdLogp) continue;
-      const [policy, value, rows] = [policyLoss[i], valueLoss[i], stats.get(i)?.weight ?? Number.NaN];
+      // Where the value has a loop of its own, the policy's steps have no value loss.
+      const valued = valueLoss && !Number.isNaN(valueLoss[i]) ? valueLoss[i] : 0;
+      const [policy, value, rows] = [policyLoss[i], valued, stats.get(i)?.weight ?? Number.NaN];
       if (!Number.isFinite(whole[i] + policy + value + entropy)) continue;
       const bonus = summed ? entropy * rows : entropy;
       const step = { iteration: iteration.number, whole: whole[i], policy, value, bonus, rows };
