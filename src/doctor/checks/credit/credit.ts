@@ -20,7 +20,7 @@ import type { CreditRows, CreditTransform } from '../../transforms/credit/credit
 import { CutFormula } from '../../transforms/credit/cut-formula.ts';
 import { EarlierIteration } from '../../transforms/credit/earlier-iteration.ts';
 import { Ends, misreadings } from '../../transforms/credit/ends.ts';
-import { EndsByKind } from '../../transforms/credit/ends-by-kind.ts';
+import { EndsByKind, LimitsCross } from '../../transforms/credit/ends-by-kind.ts';
 import { EndsFound } from '../../transforms/credit/ends-found.ts';
 import { Formula } from '../../transforms/credit/formula.ts';
 import { GroupMean } from '../../transforms/credit/group-mean.ts';
@@ -65,6 +65,7 @@ interface CreditHypothesis extends Hypothesis {
 const singles: readonly CreditHypothesis[] = [
   // What the rows' own numbers show comes before a moved end, which at an end that nobody recorded explains whatever is there.
   { cause: 'return-crosses-episodes', transform: new EndsFound() },
+  { cause: 'final-observation-lost', transform: new LimitsCross() },
   ...endRules,
   { cause: 'return-crosses-episodes', transform: new EndsByKind() },
   ...(['episode', 'stream'] as const).flatMap((within) =>

@@ -106,6 +106,16 @@ export class EndsByKind implements CreditTransform {
   }
 }
 
+/** The one of these readings that an environment gives which resets itself and keeps no last observation: time limits alone, and no credit across them. */
+export class LimitsCross extends EndsByKind {
+  override fit(rows: CreditRows): EndsByKind | null {
+    const found = super.fit(rows);
+    const { terminated, truncated } = found ?? this;
+    const alone = terminated.boot === 'nothing' && !terminated.carries;
+    return alone && truncated.boot === 'next' && !truncated.carries ? found : null;
+  }
+}
+
 type Inputs = NonNullable<CreditRows['iteration']['credit']>;
 
 /** NaN where it was not recorded. */
