@@ -9,7 +9,7 @@ const clip = 0.002;
 const square = (error: number) => error * error;
 
 /** A healthy recording whose critic works in other units than the rewards, with a value loss by some formula. */
-async function withLoss(form: ValueFormName, around: 'critic' | 'rewards', factor = 1) {
+async function withLoss(form: ValueFormName, around: 'critic' | 'rewards', factor = 1, penalty = square) {
   const made = await stored('healthy/echo-2');
   const { samples, replays, steps } = made.tables;
   const of = (table: typeof samples, name: string) => numbers(table, name);
@@ -29,7 +29,7 @@ async function withLoss(form: ValueFormName, around: 'critic' | 'rewards', facto
   old.forEach((stored, row) => {
     const at = sums.get(key(replays, row)) ?? { sum: 0, rows: 0 };
     const [value, target] = [of(replays, 'value')[row], of(replays, 'return')[row]];
-    at.sum += valueForm(form).cost(value, target, around === 'rewards' ? stored : scaled(stored), clip, square);
+    at.sum += valueForm(form).cost(value, target, around === 'rewards' ? stored : scaled(stored), clip, penalty);
     at.rows++;
     sums.set(key(replays, row), at);
   });
@@ -58,6 +58,12 @@ describe('the value loss', () => {
     expect(causes.map(({ id }) => id)).toEqual([cause]);
     expect(causes[0].transform).toMatchObject({ id: 'value-formula', form, clip });
     expect(causes[0].residual_after!).toBeLessThan(causes[0].residual_before! / 100);
+  });
+
+  it('made of two losses added up is read off the rows', async () => {
+    const { causes } = await withLoss('two-added', 'critic', 1, Math.abs);
+    expect(causes.map(({ id }) => id)).toEqual(['loss-formula-differs']);
+    expect(causes[0].transform).toMatchObject({ id: 'value-formula', form: 'two-added' });
   });
 
   it('that no formula gives is not covered, and accuses nobody', async () => {

@@ -165,7 +165,8 @@ class ValueLossPass implements Pass {
       found.clip,
     );
     const wrong = this.note(formed ? 'value-scale-mismatch' : 'loss-formula-differs', transform, policy, told);
-    const meant: ValueReading = { ...found, form: formed ? found.form : 'larger', old: 'targets' };
+    const usual = valueForm(found.form).free ? 'plain' : 'larger';
+    const meant: ValueReading = { ...found, form: formed ? found.form : usual, old: 'targets' };
     for (const step of known) wrong.proof.step(step.told, given(meant, step), given(found, step));
   }
 
@@ -219,7 +220,7 @@ class ValueLossPass implements Pass {
     const clips = new Set([this.run.number('value_clip'), inUse, ...budgets.valueClips].filter((clip) => clip > 0));
     const names = Object.keys(valueForms) as ValueFormName[];
     return names.flatMap((form) =>
-      (form === 'plain' ? [0] : [...clips]).flatMap((clip) =>
+      (valueForm(form).free ? [0] : [...clips]).flatMap((clip) =>
         units.flatMap((old) =>
           this.penalties.flatMap((penalty) =>
             [false, true].flatMap((all) => [false, true].map((summed) => ({ form, clip, old, penalty, all, summed }))),

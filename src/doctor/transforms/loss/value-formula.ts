@@ -10,6 +10,8 @@ interface Form {
   zh: string;
   /** Programs choose it on purpose. */
   right?: true;
+  /** Nothing in it is clipped. */
+  free?: true;
   cost(value: number, target: number, old: number, clip: number, penalty: Penalty): number;
 }
 
@@ -21,6 +23,7 @@ export const valueForms = {
     en: 'the error of the value',
     zh: '价值的误差',
     right: true,
+    free: true,
     cost: (value, target, _old, _clip, penalty) => penalty(value - target),
   },
   larger: {
@@ -48,6 +51,12 @@ export const valueForms = {
     cost: (value, target, old, clip, penalty) =>
       Math.max(penalty(value - target), penalty(clamp(value - old, clip) - target)),
   },
+  'two-added': {
+    en: 'two losses of the same error added up: its square, and one that grows less',
+    zh: '同一误差的两种损失相加：其平方，以及增长较慢的一种',
+    free: true,
+    cost: (value, target, _old, _clip, penalty) => penalty(value - target) + (value - target) ** 2,
+  },
 } as const satisfies Record<string, Form>;
 
 export type ValueFormName = keyof typeof valueForms;
@@ -65,6 +74,7 @@ export class ValueFormula implements Transform {
 
   describe(): string {
     const { en, zh } = valueForms[this.form];
+    if (valueForm(this.form).free) return told(en, zh);
     return this.around === 'own-units'
       ? told(`${en}, with a clip of ${this.clip}`, `${zh}，裁剪范围为 ${this.clip}`)
       : told(
