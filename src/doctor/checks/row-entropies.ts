@@ -1,5 +1,6 @@
 /** The entropy that each row's loss was given, against that of the distribution its action was scored by: where a mask is in force, an entropy without it pays for choices that nobody can take; and a mean over the choices in place of their sum makes the bonus smaller by as many. */
 import { told } from '../../language/language.ts';
+import { Pairs } from '../../math/statistics.ts';
 import { budgets } from '../budgets.ts';
 import { confidence, fewestRows } from '../check.ts';
 import { type Finding, figure } from '../diagnosis.ts';
@@ -24,6 +25,12 @@ class Count {
   readonly proof = new ProofStore();
 }
 
+function note(count: Count, iteration: number, agent: number): void {
+  count.rows++;
+  count.onset = Math.min(count.onset, iteration);
+  count.agents.add(agent);
+}
+
 export class RowEntropies {
   private readonly counts = {
     unmasked: new Count(),
@@ -31,6 +38,9 @@ export class RowEntropies {
     tempered: new Count(),
     fixed: new Count(),
   };
+  /** Rows whose entropy is of no kind that is known; and the line through all that tell, as a factor on the entropy is the coefficient's. */
+  private readonly unknown = new Count();
+  private readonly line = new Pairs();
   /** What logits are divided by for the entropy, beside their own temperature; NaN where no one number serves, and nothing is told of it. */
   private divisor = Number.NaN;
   /** Rows that were looked at, and those whose action was scored by the distribution that the entropy is compared with. */
@@ -58,6 +68,7 @@ export class RowEntropies {
       before: [] as number[],
       after: [] as number[],
     }));
+    const strange = { target: [] as number[], before: [] as number[] };
     if (Number.isNaN(this.divisor)) this.divisor = divisorOf(scores, entropy, stride);
     for (let i = 0; i < replays.rows; i += stride) {
       if (own[i] === 0 || weight?.[i] === 0 || !action || !Number.isFinite(entropy[i])) continue;
@@ -75,20 +86,31 @@ export class RowEntropies {
         tempered: cooled.entropy,
         fixed: steady.entropy,
       };
+      this.unknown.told++;
+      this.line.add(masked.entropy, entropy[i]);
+      // A mean over the minibatch may stand with each of its rows, minus the log-probability is an estimate of the entropy, and some take it as a share of the largest there is.
+      const shared = entropy[i] === entropy[i - 1] || entropy[i] === entropy[i + 1];
+      const share = masked.entropy / (iteration.logCount?.[sample[i]] ?? Number.NaN);
+      const known = [masked.entropy, -fresh[i], share, ...Object.values(others)];
+      if (!shared && !known.some((one) => same(entropy[i], one))) {
+        note(this.unknown, iteration.number, agent[sample[i]]);
+        strange.target.push(entropy[i]);
+        strange.before.push(masked.entropy);
+      }
       for (const { kind, target, before, after } of found) {
         // Two that are the same to four digits tell nothing.
         if (!(Math.abs(masked.entropy - others[kind]) > 2 * limits.sameEntropy.value)) continue;
         const count = this.counts[kind];
         count.told++;
         if (!same(entropy[i], others[kind]) || same(entropy[i], masked.entropy)) continue;
-        count.rows++;
-        count.onset = Math.min(count.onset, iteration.number);
-        count.agents.add(agent[sample[i]]);
+        note(count, iteration.number, agent[sample[i]]);
         target.push(entropy[i]);
         before.push(masked.entropy);
         after.push(others[kind]);
       }
     }
+    if (strange.target.length > 0)
+      this.unknown.proof.rows(iteration.number, Float64Array.from(strange.target), Float64Array.from(strange.before));
     for (const { kind, target, before, after } of found)
       if (target.length > 0)
         this.counts[kind].proof.rows(
@@ -142,7 +164,30 @@ export class RowEntropies {
       ];
     });
     // Where the temperature never changes, a multiple of it is a fixed one as well.
-    return found.slice(0, 1);
+    return found.length > 0 ? found.slice(0, 1) : this.strange();
+  }
+
+  /** Entropies that nothing which is known gives: a candidate and no cause. */
+  private strange(): Finding[] {
+    const { told: all, rows, onset, agents, proof } = this.unknown;
+    if (rows < limits.decidingRows.value || rows < limits.nearlyAll.value * all) return [];
+    if (this.line.correlation ** 2 > 1 - limits.rounding.value) return [];
+    return [
+      {
+        cause: 'entropy-of-another-distribution',
+        confidence: limits.candidate.value,
+        agents: [...agents].sort((a, b) => a - b),
+        onset,
+        rows,
+        ...proof.prove('entropy', 'in the loss', 'of the distribution that scored the action'),
+        told: true,
+        summary: told(
+          `The entropy in the loss is not that of the distribution which scored the action on ${rows} of ${all} rows, nor any other that is known.`,
+          `在 ${all} 行中有 ${rows} 行，损失中的熵不是给动作打分的分布的熵，也不是任何已知的熵。`,
+        ),
+        evidence: [{ check: 'metrics', measured: { rows: all, disagreeing: rows }, expected: { disagreeing: 0 } }],
+      },
+    ];
   }
 }
 

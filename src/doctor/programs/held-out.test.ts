@@ -122,3 +122,30 @@ describe('a slip is called by its name', () => {
     expect(found.causes.map(({ id }) => id)).not.toContain('num-actions-defaulted');
   });
 });
+
+describe('an entropy of the rows', () => {
+  const given = (entropy: (weights: number[], logp: number) => number) =>
+    changed('healthy/echo-1', ({ tables: { replays, steps } }) => {
+      replays.entropy = lists(replays, 'logits').map((logits, row) => {
+        const weights = logits.map((logit, i) => (lists(replays, 'legal')[row][i] === 1 ? Math.exp(logit) : 0));
+        const sum = weights.reduce((all, weight) => all + weight, 0);
+        const likely = weights.flatMap((weight) => (weight > 0 ? [weight / sum] : []));
+        return entropy(likely, numbers(replays, 'new_logp')[row]);
+      });
+      for (const name of ['entropy', 'loss']) delete steps[name];
+    });
+
+  it('that nothing known gives is said, and no cause is named for it', async () => {
+    const found = await given((weights) => -weights.reduce((sum, weight) => sum + weight * weight, 0));
+    expect(found.verdict).toBe('unexplained');
+    expect(found.unexplained[0].candidates[0]).toBe('entropy-of-another-distribution');
+  });
+
+  it.each([
+    ['minus the log-probability', (_: number[], logp: number) => -logp],
+    ['in bits', (weights: number[]) => -weights.reduce((sum, weight) => sum + weight * Math.log2(weight), 0)],
+    ['one number for all', () => 0.7],
+  ] as const)('may be told otherwise: %s', async (_, entropy) => {
+    expect((await given(entropy)).unexplained).toEqual([]);
+  });
+});
