@@ -17,6 +17,9 @@ export const isQuick = ([command, ...rest]: readonly string[]): boolean =>
 
 interface Thread {
   port: MessagePort;
+  /** Commands that were sent. */
+  sent: number;
+  /** The number of the command that was answered last. */
   done: Int32Array;
 }
 
@@ -37,7 +40,7 @@ function start(): Thread {
   });
   worker.unref();
   port1.unref();
-  return { port: port1, done };
+  return { port: port1, sent: 0, done };
 }
 
 /** Waits for it, as for a process. */
@@ -46,11 +49,13 @@ export function runWarm(args: readonly string[]): { status: number; stdout: stri
   const thread = threads.get(language) ?? start();
   threads.set(language, thread);
   const { port, done } = thread;
-  Atomics.store(done, 0, 0);
-  port.postMessage(args);
-  if (Atomics.wait(done, 0, 0, patience) === 'timed-out') {
-    threads.delete(language);
-    throw new Error(`trueline ${args.join(' ')} has not ended`);
-  }
+  const number = ++thread.sent;
+  port.postMessage({ number, args });
+  // One is woken by the answer to the command before as well, if that was read before its sender could ring.
+  for (let last = Atomics.load(done, 0); last !== number; last = Atomics.load(done, 0))
+    if (Atomics.wait(done, 0, last, patience) === 'timed-out') {
+      threads.delete(language);
+      throw new Error(`trueline ${args.join(' ')} has not ended`);
+    }
   return receiveMessageOnPort(port)!.message as { status: number; stdout: string; stderr: string };
 }
