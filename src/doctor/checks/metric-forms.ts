@@ -55,6 +55,8 @@ export const table: readonly Metric[] = [
       ...means('k3 after the step', (stat) => stat.after3),
       ...means('k2 after the step', (stat) => stat.after2),
       ...means('k1 after the step', (stat) => stat.after1),
+      ...means('KL of the distributions', (stat) => stat.forwardKl ?? Number.NaN),
+      ...means('KL of the distributions, from the new one', (stat) => stat.backwardKl ?? Number.NaN),
     },
     wrong: [
       ...edges('k3', (stat) => stat.k3),

@@ -7,6 +7,7 @@ import { type Finding, figure, type Outcome, type Remark } from '../diagnosis.ts
 import type { Iteration } from '../evidence/iteration.ts';
 import { listOf } from '../evidence/keys.ts';
 import type { Run } from '../evidence/run.ts';
+import { fillDivergences } from '../evidence/steps/divergence.ts';
 import { reportedSteps, unmasked } from '../evidence/steps/reported-steps.ts';
 import { keyOf } from '../evidence/steps/step-key.ts';
 import type { StepStat } from '../evidence/steps/step-stats.ts';
@@ -37,6 +38,11 @@ function klNoise({ replays, samples }: Iteration): number {
   return limits.klRounding.value * Math.max(fresh ? resolution(fresh) : 0, old ? resolution(old) : 0);
 }
 
+/** Whether a reported KL is an estimate from the chosen actions. */
+function isEstimate({ k1, k2, k3 }: StepStat, reported: number): boolean {
+  return [k1, k2, k3].some((own) => Math.abs(own - reported) <= limits.metric.value * Math.abs(own));
+}
+
 class Tally {
   constructor(
     readonly column: string,
@@ -46,6 +52,8 @@ class Tally {
   /** Steps that each right form does not fit. */
   readonly misses = new Map<string, Misses>();
   readonly wrongFits = new Map<MetricForm, { steps: number; proof: ProofStore }>();
+  /** Steps whose KL may be that of the distributions themselves, which were not recorded: it is where the estimates place it. */
+  likely = 0;
 
   miss(form: string, iteration: number, rows: number, reported: number, recomputed: number): void {
     const own = this.misses.get(form) ?? { wrong: 0, onset: iteration, rows: 0, reported: 0, recomputed: 0 };
@@ -128,6 +136,8 @@ class MetricsPass implements Pass {
     };
     const noise = klNoise(iteration);
     const forms = rightForms.get(metric)!;
+    if (metric.column === 'approx_kl' && steps.some(({ row, stat }) => !isEstimate(stat, reported[row])))
+      fillDivergences(iteration);
     for (const { row, stat } of steps) {
       const value = reported[row];
       if (!Number.isFinite(value) || stat.rows < limits.fewestSteps.value || !metric.tells(stat, value, noise))
@@ -157,6 +167,8 @@ class MetricsPass implements Pass {
       }
       if (metric.column === 'approx_kl') this.cancels(iteration, stat, value);
       if (right) continue;
+      const unknown = metric.column === 'approx_kl' && !Number.isFinite(stat.forwardKl);
+      if (unknown && Math.abs(value - stat.k1) <= limits.sigmas.value * stat.k1Error) tally.likely++;
       for (const [known, pick] of metric.wrong) {
         const given = pick(stat, context);
         if (!close(given)) continue;
@@ -209,6 +221,7 @@ class MetricsPass implements Pass {
       if (wrong < limits.fewestSteps.value || !(wrong >= limits.metricShare.value * steps || late)) continue;
       const best = [...tally.wrongFits].sort((a, b) => b[1].steps - a[1].steps)[0];
       const fit = best ? Math.min(1, best[1].steps / wrong) : 0;
+      if (fit <= limits.most.value && tally.likely >= limits.nearlyAll.value * wrong) continue;
       findings.push({
         cause: 'metric-misreported',
         reading: column,

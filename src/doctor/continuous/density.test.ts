@@ -54,6 +54,40 @@ describe('other distributions', () => {
   });
 });
 
+describe('the KL between two distributions', () => {
+  const mean = (width: number, from: number, to: number, of: (x: number) => number) => {
+    let total = 0;
+    for (let x = from + width / 2; x < to; x += width) total += width * of(x);
+    return total;
+  };
+
+  it('is the mean of what their log-densities differ by', () => {
+    const [a, b] = [
+      [0.3, -0.5],
+      [-0.2, 0.1],
+    ].map(([middle, logStd]) => new GaussianLaw(Float64Array.of(middle), Float64Array.of(logStd)));
+    const gaussian = mean(
+      1e-3,
+      -12,
+      12,
+      (x) => Math.exp(a.logp(0, x, 'own')) * (a.logp(0, x, 'own') - b.logp(0, x, 'own')),
+    );
+    expect(a.divergence(0, b)).toBeCloseTo(gaussian, 6);
+    const [c, d] = [
+      [0.4, 0.2],
+      [0.6, 0.15],
+    ].map(([middle, spread]) => new BetaLaw(Float64Array.of(middle), Float64Array.of(Math.log(spread))));
+    const beta = mean(1e-4, 0, 1, (x) => Math.exp(c.logp(0, x)) * (c.logp(0, x) - d.logp(0, x)));
+    expect(c.divergence(0, d)).toBeCloseTo(beta, 5);
+    const [e, f] = [
+      [0, 1, 2, -1, 3],
+      [1, 0, 1, 1, 1],
+    ].map((logits) => new ChoicesLaw(Float64Array.from(logits), Float64Array.of(2, 3)));
+    const choices = [2, 3, 4].reduce((sum, i) => sum + Math.exp(e.logps[i]) * (e.logps[i] - f.logps[i]), 0);
+    expect(e.divergence(1, f)).toBeCloseTo(choices, 12);
+  });
+});
+
 describe('what the environment was given', () => {
   const samples = (raw: number[], given: number[]) => {
     const offsets = Int32Array.from({ length: raw.length + 1 }, (_, i) => i);

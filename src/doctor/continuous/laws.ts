@@ -13,6 +13,8 @@ export interface Law {
   readonly width: number;
   logp(dimension: number, action: number, deviation: Deviation): number;
   entropy(dimension: number, deviation: Deviation): number;
+  /** The KL of another distribution of the same family from this one. */
+  divergence(dimension: number, other: Law): number;
 }
 
 const halfLogTau = Math.log(2 * Math.PI) / 2;
@@ -53,6 +55,12 @@ export class GaussianLaw implements Law {
   entropy(d: number, kind: Deviation): number {
     return 1 / 2 + halfLogTau + Math.log(deviationOf(kind, this.logStd[d]));
   }
+
+  divergence(d: number, other: GaussianLaw): number {
+    const apart = this.logStd[d] - other.logStd[d];
+    const moved = (this.mean[d] - other.mean[d]) / Math.exp(other.logStd[d]);
+    return (Math.expm1(2 * apart) + moved * moved) / 2 - apart;
+  }
 }
 
 export class BetaLaw implements Law {
@@ -81,6 +89,12 @@ export class BetaLaw implements Law {
   entropy(d: number): number {
     const [a, b] = this.concentrations(d);
     return logBeta(a, b) - (a - 1) * digamma(a) - (b - 1) * digamma(b) + (a + b - 2) * digamma(a + b);
+  }
+
+  divergence(d: number, other: BetaLaw): number {
+    const [[a, b], [c, e]] = [this.concentrations(d), other.concentrations(d)];
+    const both = digamma(a + b);
+    return logBeta(c, e) - logBeta(a, b) + (a - c) * (digamma(a) - both) + (b - e) * (digamma(b) - both);
   }
 }
 
@@ -119,6 +133,13 @@ export class ChoicesLaw implements Law {
     let total = 0;
     for (let i = this.begins[d]; i < this.begins[d + 1]; i++)
       if (this.logps[i] > Number.NEGATIVE_INFINITY) total -= Math.exp(this.logps[i]) * this.logps[i];
+    return total;
+  }
+
+  divergence(d: number, other: ChoicesLaw): number {
+    let total = 0;
+    for (let i = this.begins[d]; i < this.begins[d + 1]; i++)
+      if (this.logps[i] > Number.NEGATIVE_INFINITY) total += Math.exp(this.logps[i]) * (this.logps[i] - other.logps[i]);
     return total;
   }
 }

@@ -1,11 +1,24 @@
-/** Rewards that hold what follows a time limit: some programs add the discounted value of the last state to the reward of the row that was cut off, and treat the row as an end. */
+/** Rewards that hold what follows a time limit: some programs add the discounted value of the last state to the reward of the row that was cut off, and treat the row as an end. Some take the value of the row itself for it, because the last state is gone by then. */
 import { fewestRows } from '../check.ts';
 import { limits } from '../limits.ts';
 import type { Numbers, Rows } from './rows.ts';
 
-/** The rewards without it; null where they hold no such thing. What was paid tells; where it is not known, rewards of few kinds do. */
-export function unfolded(samples: Rows, gamma: number): Numbers | null {
-  const [reward, next, truncated, paid] = ['reward', 'next_value', 'truncated', 'env_reward'].map((name) =>
+export interface Folded {
+  /** The rewards without it. */
+  reward: Numbers;
+  /** The values that were taken for those of what follows: their own where a time limit cut off. */
+  next: Numbers;
+  /** Which column was added. */
+  added: 'next_value' | 'value';
+}
+
+/** Null where rewards hold no such thing. What was paid tells; where it is not known, rewards of few kinds do. */
+export function unfolded(samples: Rows, gamma: number): Folded | null {
+  return foldedBy(samples, gamma, 'next_value') ?? foldedBy(samples, gamma, 'value');
+}
+
+function foldedBy(samples: Rows, gamma: number, added: Folded['added']): Folded | null {
+  const [reward, next, truncated, paid] = ['reward', added, 'truncated', 'env_reward'].map((name) =>
     samples.column(name),
   );
   if (!reward || !next || !truncated || !(gamma > 0)) return null;
@@ -34,7 +47,12 @@ export function unfolded(samples: Rows, gamma: number): Numbers | null {
   }
   // A value of 0 adds nothing, and tells nothing. What was paid tells of a single row; kinds of reward agree by chance.
   if (cut < (paid ? 1 : fewestRows) || held < limits.nearlyAll.value * cut) return null;
-  return Float64Array.from(reward, (value, row) => (truncated[row] === 1 ? less(row) : value));
+  const following = samples.column('next_value');
+  return {
+    reward: Float64Array.from(reward, (value, row) => (truncated[row] === 1 ? less(row) : value)),
+    next: Float64Array.from(next, (value, row) => (truncated[row] === 1 ? value : (following?.[row] ?? Number.NaN))),
+    added,
+  };
 }
 
 /** What rewards are divided by around a row that was cut off: a running figure is between those of the rows on both sides of it, or as near to them as they are to each other. */

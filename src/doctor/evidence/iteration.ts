@@ -11,7 +11,7 @@ import {
 import { buildChains, type Chains } from '../../math/chains.ts';
 import { budgets } from '../budgets.ts';
 import { clipsInUse } from './clip-in-use.ts';
-import { unfolded } from './folded-rewards.ts';
+import { type Folded, unfolded } from './folded-rewards.ts';
 import { type Ahead, statsOf } from './reading/ahead.ts';
 import type { Slice } from './reading/stream.ts';
 import { markedBy, type Numbers, type Rows } from './rows.ts';
@@ -40,7 +40,7 @@ export class Iteration {
   private keptFirst: Int32Array | null = null;
   private readonly passes = new Map<number, Int32Array>();
   private keptCredit: CreditInputs | null | undefined;
-  private keptFolded: { reward: Numbers | null } | null = null;
+  private keptFolded: Folded | null | undefined;
   private keptPairs: Map<number, number[]> | null = null;
   private keptStats: StepStats | null = null;
   private ahead: Ahead | null = null;
@@ -100,7 +100,7 @@ export class Iteration {
   /** Goes by these columns in place of those that were recorded. Asked before the checks look. */
   replaceSamples(columns: Record<string, ArrayLike<number>>): void {
     for (const [name, values] of Object.entries(columns)) this.samples = this.samples!.withNumbers(name, values);
-    [this.keptChains, this.keptCredit, this.keptFolded, this.keptPairs] = [undefined, undefined, null, null];
+    [this.keptChains, this.keptCredit, this.keptFolded, this.keptPairs] = [undefined, undefined, undefined, null];
     this.ahead = null;
     this.flows.clear();
   }
@@ -160,17 +160,18 @@ export class Iteration {
     return this.keptChains;
   }
 
-  /** Rewards without what follows a time limit, where the program has added it to them; else null. */
-  get folded(): Numbers | null {
-    this.keptFolded ??= { reward: this.samples && unfolded(this.samples, this.run.number('gamma')) };
-    return this.keptFolded.reward;
+  /** What follows a time limit taken out of the rewards, where the program has added it to them; else null. */
+  get folded(): Folded | null {
+    if (this.keptFolded === undefined)
+      this.keptFolded = this.samples && unfolded(this.samples, this.run.number('gamma'));
+    return this.keptFolded;
   }
 
   get credit(): CreditInputs | null {
     if (this.keptCredit !== undefined) return this.keptCredit;
     const { samples, chains } = this;
     const value = samples?.column('value');
-    const reward = this.folded ?? samples?.column('reward');
+    const reward = this.folded?.reward ?? samples?.column('reward');
     const terminated = samples?.column('terminated');
     const truncated = samples?.column('truncated') ?? null;
     // Declared so, a time limit is an end like any other, under every rule.
@@ -185,7 +186,7 @@ export class Iteration {
               ? Int32Array.from(terminated, (flag, i) => (flag === 1 || truncated[i] === 1 ? 1 : 0))
               : terminated,
             truncated: alike ? null : truncated,
-            nextValue: samples.column('next_value'),
+            nextValue: this.folded?.next ?? samples.column('next_value'),
           }
         : null;
     return this.keptCredit;

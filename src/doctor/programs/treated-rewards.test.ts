@@ -38,13 +38,17 @@ describe('rewards that are divided by a running figure', () => {
     expect(ids(found.remarks)).not.toContain('rewards-treated');
   });
 
-  it('may hold what follows a time limit on top of it', async () => {
+  it.each(['next_value', 'value'])('may hold %s on top of it where a time limit cut off', async (added) => {
     const found = await changed('healthy/stag-hunt-4', (made) => {
       scaled(made, false);
       const { samples } = made.tables;
       const { gamma } = made.manifest.settings as unknown as { gamma: number };
-      const [next, truncated] = ['next_value', 'truncated'].map((name) => numbers(samples, name));
-      samples.reward = numbers(samples, 'reward').map((r, row) => r + (truncated[row] === 1 ? gamma * next[row] : 0));
+      const [held, truncated] = [added, 'truncated'].map((name) => numbers(samples, name));
+      const noted = samples.next_value;
+      samples.next_value = numbers(samples, 'next_value').map((own, row) => (truncated[row] === 1 ? held[row] : own));
+      credited(made);
+      samples.next_value = noted;
+      samples.reward = numbers(samples, 'reward').map((r, row) => r + (truncated[row] === 1 ? gamma * held[row] : 0));
     });
     expect(found.causes).toEqual([]);
     expect(found.unexplained).toEqual([]);

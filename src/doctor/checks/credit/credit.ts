@@ -7,6 +7,7 @@ import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts'
 import { conventionRemark } from '../../conventions.ts';
 import { type CreditRule, creditGrain, creditSlack, findCreditRule } from '../../credit-rule.ts';
 import { type Finding, figure, type Outcome, percent, type Remark } from '../../diagnosis.ts';
+import type { Folded } from '../../evidence/folded-rewards.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
@@ -127,7 +128,7 @@ class CreditPass implements Pass {
   private earlier: Float64Array | null = null;
   private searched = 0;
   private narrow = false;
-  private folded = 0;
+  private folded: Folded['added'] | null = null;
   private limited = 0;
   private readonly cover = new Cover(hypotheses);
   private readonly beginnings = new Beginnings();
@@ -141,7 +142,7 @@ class CreditPass implements Pass {
     if (!this.rule) return;
     const truth = iteration.advantages('asRecorded', this.rule)!;
     const slack = creditSlack(iteration, truth, this.rule);
-    if (iteration.folded) this.folded++;
+    this.folded ??= iteration.folded?.added ?? null;
     this.narrow ||= creditGrain(iteration) > 0;
     if (this.run.setting('truncation_bootstraps') === false)
       for (const flag of iteration.samples!.column('truncated') ?? []) if (flag === 1) this.limited++;
@@ -221,8 +222,9 @@ class CreditPass implements Pass {
   private remarks(): Pick<Outcome, 'remarks'> {
     const { rule, narrow, limited, folded } = this;
     const remarks: Remark[] = [];
-    if (folded > 0) {
-      const summary = 'Where a time limit cut an episode off, the reward holds the discounted value of what follows.';
+    if (folded) {
+      const what = folded === 'value' ? 'the row itself, in place of what follows' : 'what follows';
+      const summary = `Where a time limit cut an episode off, the reward holds the discounted value of ${what}.`;
       remarks.push(conventionRemark('bootstrap-in-reward', summary));
     }
     if (limited > 0) {

@@ -40,7 +40,7 @@ class FinalPass implements Pass {
     const [truncated, value, next, advantage] = ['truncated', 'value', 'next_value', 'advantage'].map(
       (name) => samples?.column(name) ?? null,
     );
-    const reward = iteration.folded ?? samples?.column('reward');
+    const reward = iteration.folded?.reward ?? samples?.column('reward');
     if (!chains || !truncated || !value || this.run.setting('truncation_bootstraps') === false) return;
     const gamma = this.run.number('gamma');
     const spread = rangeOf(value);

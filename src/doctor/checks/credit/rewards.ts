@@ -48,7 +48,7 @@ class RewardsPass implements Pass {
   iteration(iteration: Iteration): void {
     this.sums.see(iteration);
     const { samples, chains } = iteration;
-    const reward = iteration.folded ?? samples?.column('reward');
+    const reward = iteration.folded?.reward ?? samples?.column('reward');
     const paid = samples?.column('env_reward');
     if (!samples || !chains || !reward || !paid) return;
     const [slack, relative] = [limits.sameReward.value, limits.sameRewardRelative.value];

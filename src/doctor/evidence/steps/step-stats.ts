@@ -29,6 +29,9 @@ export interface StepStat {
   k2: number;
   k3: number;
   k1Error: number;
+  /** From the distributions themselves, old to new and new to old; filled in where a reported KL is none of the estimates. */
+  forwardKl?: number;
+  backwardKl?: number;
   after1: number;
   after2: number;
   after3: number;
