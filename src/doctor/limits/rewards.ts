@@ -32,6 +32,12 @@ export const rewards = {
     'logarithm by which what rewards are divided by may change from one row of an environment to the next',
     'A running deviation over n rows changes by about 1 / n; a row three deviations off changes one over twenty rows by a fifth.',
   ),
+  clearlyWorse: limit(
+    'definition',
+    2,
+    "times the change of a figure that has only begun to run, which other rows' payments must exceed",
+    'The first rows move it by any factor, so that the change alone proves nothing; a payment of another row changes it by as much as payments differ.',
+  ),
   foldedDrift: limit(
     'tolerance',
     0.01,

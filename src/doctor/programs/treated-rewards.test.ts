@@ -56,6 +56,37 @@ describe('rewards that are divided by a running figure', () => {
   });
 });
 
+describe('rewards that are divided by a figure that has only begun to run', () => {
+  /** Small costs and now and then a gain; the figure falls fast at first, as a deviation that starts from nothing does, and moves on with every row. */
+  function beginning(made: Made, late: boolean): void {
+    const { samples } = made.tables;
+    const [iteration, env, agent] = ['iteration', 'env', 'agent'].map((name) => numbers(samples, name));
+    const seen = new Map<number, number>();
+    const payments = iteration.map((_, row) => (row % 9 === 4 ? 0.6 + 0.3 * Math.sin(row) : -0.02));
+    samples.env_reward = payments;
+    samples.reward = payments.map((paid, row) => {
+      const stream = 10 * (env?.[row] ?? 0) + agent[row];
+      const moment = seen.get(stream) ?? 0;
+      seen.set(stream, moment + 1);
+      const figure = 4 + 1000 * 3 ** -moment * (1 + Math.sin(row) / 2);
+      return figure * (late ? payments[Math.max(0, row - 1)] : paid);
+    });
+    credited(made);
+  }
+
+  it('are a custom, however it jumps in the first iteration', async () => {
+    const found = await changed('healthy/stag-hunt-4', (made) => beginning(made, false));
+    expect(found.causes).toEqual([]);
+    expect(found.unexplained).toEqual([]);
+    expect(ids(found.remarks)).toContain('rewards-treated');
+  });
+
+  it('are not excused where they belong to another row', async () => {
+    const found = await changed('healthy/stag-hunt-4', (made) => beginning(made, true));
+    expect(found.verdict).not.toBe('healthy');
+  });
+});
+
 describe('what stands in the place of the advantage', () => {
   it('is told where it is the reward, though a few numbers are always some rows’ own', async () => {
     const found = await changed('healthy/stag-hunt-4', (made) => {

@@ -90,3 +90,18 @@ it('a batch of two minibatches with nearly the same line is normalised by each o
   expect(status(found, 'pairing')).toBe('pass');
   expect(found.checks.find(({ id }) => id === 'pairing')!.measured).toMatchObject({ disagreeing: 0 });
 });
+
+it("the critic's word on rows that enter no loss is not compared", async () => {
+  const found = await changed('healthy/stag-hunt-4', (made) => {
+    unheard(made);
+    const { samples, replays } = made.tables;
+    const places = placesOf(made.tables);
+    const absent = (row: number) => row % 3 === 0;
+    replays.value = places.map((place) => numbers(samples, 'value')[place]);
+    replays.weight = places.map((place) => Number(!absent(place)));
+    samples.value = numbers(samples, 'value').map((value, row) => (absent(row) ? 0 : value));
+    for (const name of ['advantage', 'return']) delete samples[name];
+    delete replays.return;
+  });
+  expect(status(found, 'critic')).toBe('pass');
+});

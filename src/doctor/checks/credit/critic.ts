@@ -108,7 +108,10 @@ class CriticPass implements Pass {
     const agent = iteration.samples!.column('agent')!;
     const sample = iteration.replays!.column('sample')!;
     const policy = iteration.replays!.column('policy');
-    const known = (row: number) => Number.isFinite(used[row]) && Number.isFinite(stored[sample[row]]);
+    const weight = iteration.replays!.column('weight');
+    // What the critic says of a row that enters no loss may be anything.
+    const known = (row: number) =>
+      weight?.[row] !== 0 && Number.isFinite(used[row]) && Number.isFinite(stored[sample[row]]);
     const ofPolicy = (row: number) => (known(row) ? (policy ? policy[row] : 0) : Number.NaN);
     const lineOf = (list: Int32Array) => {
       const line = new Pairs();

@@ -285,7 +285,10 @@ function rescaled(iteration: Iteration, reward: Numbers, paid: Numbers, wrong: I
   return together || runsOn(iteration, reward, paid, told);
 }
 
-/** Whether the quotients of neighbours in time are positive and nearly the same, and are so with no other row's payment more nearly: rewards that are moved by a step may be alike, too. */
+/**
+ * Whether the quotients of neighbours in time are positive and nearly the same, and are so with no other row's payment more nearly: rewards that are moved by a step may be alike, too.
+ * A figure that has only begun to run jumps; while it does, every quotient must be positive and other rows' payments clearly worse.
+ */
 function runsOn(iteration: Iteration, reward: Numbers, paid: Numbers, rows: Int32Array): boolean {
   const before = iteration.chains!.streamPrevious;
   const drift = (owed: Numbers) => {
@@ -298,9 +301,14 @@ function runsOn(iteration: Iteration, reward: Numbers, paid: Numbers, rows: Int3
     return steps.length < limits.decidingRows.value ? null : steps.sort((a, b) => a - b);
   };
   const own = drift(paid);
-  if (!own || !(own[Math.floor(limits.nearlyAll.value * own.length)] <= limits.rewardDrift.value)) return false;
   const middle = (steps: readonly number[]) => steps[steps.length >> 1];
-  return moves.every(
-    (move) => middle(drift(move.apply({ iteration, own: paid })!) ?? [Number.POSITIVE_INFINITY]) >= middle(own),
-  );
+  if (!own || !(middle(own) <= limits.rewardDrift.value)) return false;
+  const begins = !(own[Math.floor(limits.nearlyAll.value * own.length)] <= limits.rewardDrift.value);
+  if (begins && (iteration.number > 0 || own[own.length - 1] === Number.POSITIVE_INFINITY)) return false;
+  return moves.every((move) => {
+    const moved = drift(move.apply({ iteration, own: paid })!) ?? [Number.POSITIVE_INFINITY];
+    if (!begins) return middle(moved) >= middle(own);
+    const impossible = moved.length - moved.findLastIndex((step) => step < Number.POSITIVE_INFINITY) - 1;
+    return impossible >= fewestRows || middle(moved) >= limits.clearlyWorse.value * middle(own);
+  });
 }
