@@ -8,7 +8,7 @@ import type { Run } from '../../evidence/run.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { InputOf } from '../../transforms/replay/input-of.ts';
-import { resetRows } from '../replay/reset-rows.ts';
+import { ResetRows } from '../replay/reset-rows.ts';
 
 const check = 'final-observation';
 
@@ -32,6 +32,9 @@ class FinalPass implements Pass {
   private onset = Number.POSITIVE_INFINITY;
   private readonly agents = new Set<number>();
   private readonly proof = new ProofStore('step');
+  private readonly resets = new ResetRows();
+  /** Time limits that a step which only resets follows. */
+  private own = 0;
 
   constructor(private readonly run: Run) {}
 
@@ -46,10 +49,15 @@ class FinalPass implements Pass {
     const spread = rangeOf(value);
     const agent = samples!.column('agent')!;
     // A step that only resets its environment still shows the old episode's last state.
-    const resets = new Set(resetRows(iteration));
+    const found = this.resets.see(iteration);
+    const resets = new Set(found.certain ? found.rows : []);
     for (let row = 0; row < chains.rows; row++) {
       const after = chains.streamNext[row];
-      if (truncated[row] !== 1 || after < 0 || resets.has(after)) continue;
+      if (truncated[row] !== 1 || after < 0) continue;
+      if (resets.has(after)) {
+        this.own++;
+        continue;
+      }
       // What the credit was made with, where it tells; else what was noted down.
       const used =
         advantage && reward && gamma > 0
@@ -81,20 +89,31 @@ class FinalPass implements Pass {
   finish(): Outcome {
     const measured: Outcome['measured'] = { rows: this.looked, of_the_next_episode: this.lost };
     const expected = { of_the_next_episode: 0 };
-    if (this.looked === 0)
+    if (this.looked === 0 || this.resets.shown)
       return {
         status: 'not-checked',
         measured,
         expected,
         findings: [],
-        note: told('no time limit has a row of the next episode after it', '没有时间上限之后紧跟下一回合的行'),
+        note:
+          this.looked + this.own > 0
+            ? told(
+                'the row after a time limit is the last state of the old episode, in a step that only resets',
+                '时间上限之后的一行是旧回合的最后状态，那一步只做重置',
+              )
+            : told('no time limit has a row of the next episode after it', '没有时间上限之后紧跟下一回合的行'),
       };
     if (this.lost < fewestRows || this.lost < limits.formShare.value * this.looked)
       return { status: 'pass', measured, expected, findings: [], ...this.remarks() };
     const transform = new InputOf(1, 'stream');
     const finding: Finding = {
       cause: 'final-observation-lost',
-      confidence: confidence(this.lost / this.looked, this.lost),
+      // Where the row after a limit may well be the old episode's, neither is proved.
+      confidence: Math.min(
+        this.resets.likely ? limits.candidate.value : 1,
+        confidence(this.lost / this.looked, this.lost),
+      ),
+      ...(this.resets.likely ? { instead: ['phantom-steps'] } : {}),
       agents: [...this.agents].sort((a, b) => a - b),
       onset: this.onset,
       rows: this.lost,

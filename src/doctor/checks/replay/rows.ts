@@ -9,7 +9,7 @@ import { limits } from '../../limits.ts';
 import { Scores } from '../../pairing/scoring.ts';
 import { LeftOut } from '../../transforms/rows/left-out.ts';
 import { DeadRows } from './dead-rows.ts';
-import { resetRows } from './reset-rows.ts';
+import { ResetRows } from './reset-rows.ts';
 
 export const phantomRows: Check = {
   id: 'rows',
@@ -36,6 +36,9 @@ class RowsPass implements Pass {
   private readonly deadRows = new DeadRows();
   private dead = 0;
   private resets = 0;
+  private readonly resetRows = new ResetRows();
+  /** Rows that may only reset, by iteration, until the whole run tells. */
+  private readonly undecided: { iteration: number; rows: number; found: number; used: number; agents: number[] }[] = [];
   /** Episodes of the latest iterations that have ended, by (episode, agent). */
   private ended = new Set<number>();
 
@@ -92,10 +95,13 @@ class RowsPass implements Pass {
       if (!wrong[row]) this.dead++;
       wrong[row] ||= 1;
     }
-    for (const row of resetRows(iteration)) {
-      if (!wrong[row]) this.resets++;
-      wrong[row] ||= 1;
-    }
+    const resets = this.resetRows.see(iteration);
+    if (resets.certain)
+      for (const row of resets.rows) {
+        if (!wrong[row]) this.resets++;
+        wrong[row] ||= 1;
+      }
+    else if (resets.rows.length > 0) this.postpone(iteration, resets.rows);
     let found = 0;
     for (let i = 0; i < rows; i++) found += wrong[i];
     if (found < Math.min(2, rows)) return;
@@ -123,6 +129,28 @@ class RowsPass implements Pass {
       if (any) continue;
       wrong[i] = 2;
     }
+  }
+
+  private postpone(iteration: Iteration, rows: readonly number[]): void {
+    const { number, samples, leftOut } = iteration;
+    const used = iteration.replays ? rows.filter((row) => leftOut?.[row] !== 1).length : 0;
+    if (iteration.replays) this.replayed = true;
+    const agents = rows.map((row) => samples!.column('agent')![row]);
+    this.undecided.push({ iteration: number, rows: samples!.rows, found: rows.length, used, agents });
+  }
+
+  /** What the whole run has shown to be steps that only reset. */
+  private settle(): void {
+    if (!this.resetRows.shown) return;
+    for (const { iteration, rows, found, used, agents } of this.undecided) {
+      for (const agent of agents) this.agents.add(agent);
+      this.resets += found;
+      this.phantom += found;
+      this.used += used;
+      this.onset = Math.min(this.onset, iteration);
+      this.proof.step(rows, rows - found, rows);
+    }
+    this.undecided.length = 0;
   }
 
   private tally(iteration: Iteration, wrong: Uint8Array, after: Uint8Array, found: number, level: boolean): void {
@@ -163,6 +191,7 @@ class RowsPass implements Pass {
   }
 
   finish(): Outcome {
+    this.settle();
     const measured = {
       rows: this.looked,
       after_an_end: this.afterEnd,
