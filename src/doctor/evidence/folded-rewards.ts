@@ -1,6 +1,7 @@
 /** Rewards that hold what follows a time limit: some programs add the discounted value of the last state to the reward of the row that was cut off, and treat the row as an end. Some take the value of the row itself for it, because the last state is gone by then. */
 import { fewestRows } from '../check.ts';
 import { limits } from '../limits.ts';
+import { type Cut, cutOf, possibleCuts, sameReward } from './reward-cuts.ts';
 import type { Numbers, Rows } from './rows.ts';
 
 export interface Folded {
@@ -23,10 +24,10 @@ function foldedBy(samples: Rows, gamma: number, added: Folded['added']): Folded 
   );
   if (!reward || !next || !truncated || !(gamma > 0)) return null;
   const less = (row: number) => reward[row] - gamma * next[row];
-  const near = (a: number, b: number, slack = 0) =>
-    Math.abs(a - b) <= slack + limits.sameReward.value + limits.sameRewardRelative.value * (Math.abs(a) + Math.abs(b));
+  const near = sameReward;
+  const cut = paid && cutBeside(reward, paid, truncated);
   const scaled = paid && scales(reward, paid, truncated);
-  let [cut, held] = [0, 0];
+  let [limited, held] = [0, 0];
   const kinds = paid ? null : kindsOf(reward, truncated);
   if (!paid && !kinds) return null;
   for (let row = 0; row < samples.rows; row++) {
@@ -37,22 +38,31 @@ function foldedBy(samples: Rows, gamma: number, added: Folded['added']): Folded 
       const about = slack * Math.abs(paid[row]);
       // Where the scale is not known as closely, anything may be there.
       const known = about <= limits.foldedDrift.value * Math.abs(gamma * next[row]);
-      const folded = holds(paid[row], 0) || (known && holds(scale * paid[row], about));
-      if (known || folded) cut++;
+      const folded = holds(paid[row], 0) || (cut ? holds(cut(paid[row]), 0) : known && holds(scale * paid[row], about));
+      if (known || folded || cut) limited++;
       if (folded) held++;
     } else {
-      cut++;
+      limited++;
       if (kinds!.some((kind) => near(kind, less(row))) && !kinds!.some((kind) => near(kind, reward[row]))) held++;
     }
   }
   // A value of 0 adds nothing, and tells nothing. What was paid tells of a single row; kinds of reward agree by chance.
-  if (cut < (paid ? 1 : fewestRows) || held < limits.nearlyAll.value * cut) return null;
+  if (limited < (paid ? 1 : fewestRows) || held < limits.nearlyAll.value * limited) return null;
   const following = samples.column('next_value');
   return {
     reward: Float64Array.from(reward, (value, row) => (truncated[row] === 1 ? less(row) : value)),
     next: Float64Array.from(next, (value, row) => (truncated[row] === 1 ? value : (following?.[row] ?? Number.NaN))),
     added,
   };
+}
+
+/** The cut of the rewards where no time limit is, if some of them were cut. */
+function cutBeside(reward: Numbers, paid: Numbers, truncated: Numbers): Cut | null {
+  const rows: number[] = [];
+  for (let row = 0; row < reward.length; row++)
+    if (truncated[row] !== 1 && Number.isFinite(reward[row] + paid[row]) && !sameReward(reward[row], paid[row]))
+      rows.push(row);
+  return rows.length >= fewestRows ? cutOf(possibleCuts(reward, truncated), reward, paid, rows) : null;
 }
 
 /** What rewards are divided by around a row that was cut off: a running figure is between those of the rows on both sides of it, or as near to them as they are to each other. */

@@ -1,7 +1,14 @@
-/** What was done to rewards that are not what the environment paid: a factor of their own for some agents, or the bootstrap of a time limit added where no time limit is. */
+/** What was done to rewards that are not what the environment paid: a running figure that they are divided by, a factor of their own for some agents, or the bootstrap of a time limit added where no time limit is. */
+import { spread } from '../../../math/statistics.ts';
+import { fewestRows } from '../../check.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import { withAgent } from '../../evidence/keys.ts';
 import type { Numbers } from '../../evidence/rows.ts';
 import { limits } from '../../limits.ts';
+import { Lag, lags } from '../../transforms/credit/lag.ts';
+
+/** Ways in which rewards may stand with another row. */
+export const moves = [...lags.map((lag) => new Lag(lag, 'episode')), ...lags.map((lag) => new Lag(lag, 'stream'))];
 
 /** The factor of each agent's rewards, where every agent has one for all of its rows and they are not the same; else null. A running figure changes from row to row. */
 export function ownFactors({ samples }: Iteration, reward: Numbers, paid: Numbers): Map<number, number> | null {
@@ -38,5 +45,65 @@ export function bootstrapped({ samples, run }: Iteration, reward: Numbers, paid:
     const given = gamma * next[row];
     const slack = limits.sameReward.value + limits.sameRewardRelative.value * (Math.abs(paid[row]) + Math.abs(given));
     return truncated?.[row] !== 1 && Math.abs(reward[row] - paid[row] - given) <= slack;
+  });
+}
+
+/** Whether what was paid was divided by one positive figure at each moment, in all environments, or in all of an agent; or, in a single one, by a figure that runs on slowly. */
+export function rescaled(iteration: Iteration, reward: Numbers, paid: Numbers, wrong: Int32Array): boolean {
+  const { samples, chains } = iteration;
+  const agent = samples!.column('agent')!;
+  const moment = new Int32Array(samples!.rows);
+  for (const row of chains!.order) {
+    const before = chains!.streamPrevious[row];
+    moment[row] = before < 0 ? 0 : moment[before] + 1;
+  }
+  const grain = Math.max(samples!.grain('reward'), samples!.grain('env_reward'));
+  // What is cut off on top of it tells no quotient.
+  const greatest = Array.from(wrong, (i) => Math.abs(reward[i])).reduce((a, b) => Math.max(a, b), 0);
+  const told = wrong.filter((i) => Math.abs(reward[i]) < greatest * (1 - limits.rounding.value));
+  const together = [(row: number) => moment[row], (row: number) => withAgent(moment[row], agent[row])].some((at) => {
+    const groups = new Map<number, number[]>();
+    for (const row of told) {
+      const list = groups.get(at(row)) ?? [];
+      if (list.length === 0) groups.set(at(row), list);
+      list.push(reward[row] / paid[row]);
+    }
+    let [known, same] = [0, 0];
+    for (const list of groups.values()) {
+      if (list.length < 2) continue;
+      known += list.length;
+      const { mean, std } = spread(list);
+      if (mean > 0 && std <= (limits.credit.value + 2 * grain) * mean) same += list.length;
+    }
+    return known >= fewestRows && same >= limits.exactly.value * known;
+  });
+  return together || runsOn(iteration, reward, paid, told);
+}
+
+/**
+ * Whether the quotients of neighbours in time are positive and nearly the same, and are so with no other row's payment more nearly: rewards that are moved by a step may be alike, too.
+ * A figure that has only begun to run jumps; while it does, every quotient must be positive and other rows' payments clearly worse.
+ */
+function runsOn(iteration: Iteration, reward: Numbers, paid: Numbers, rows: Int32Array): boolean {
+  const before = iteration.chains!.streamPrevious;
+  const drift = (owed: Numbers) => {
+    const steps: number[] = [];
+    for (const row of rows) {
+      const [now, then] = [row, before[row]].map((at) => (at < 0 ? Number.NaN : reward[at] / owed[at]));
+      if (Number.isFinite(now) && Number.isFinite(then))
+        steps.push(now > 0 && then > 0 ? Math.abs(Math.log(now / then)) : Number.POSITIVE_INFINITY);
+    }
+    return steps.length < limits.decidingRows.value ? null : steps.sort((a, b) => a - b);
+  };
+  const own = drift(paid);
+  const middle = (steps: readonly number[]) => steps[steps.length >> 1];
+  if (!own || !(middle(own) <= limits.rewardDrift.value)) return false;
+  const begins = !(own[Math.floor(limits.nearlyAll.value * own.length)] <= limits.rewardDrift.value);
+  if (begins && (iteration.number > 0 || own[own.length - 1] === Number.POSITIVE_INFINITY)) return false;
+  return moves.every((move) => {
+    const moved = drift(move.apply({ iteration, own: paid })!) ?? [Number.POSITIVE_INFINITY];
+    if (!begins) return middle(moved) >= middle(own);
+    const impossible = moved.length - moved.findLastIndex((step) => step < Number.POSITIVE_INFINITY) - 1;
+    return impossible >= fewestRows || middle(moved) >= limits.clearlyWorse.value * middle(own);
   });
 }

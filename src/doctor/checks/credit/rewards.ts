@@ -1,20 +1,20 @@
 /** Whether the stored reward is what the environment paid for the same action, and to the same agent. Scaled, clipped or shared rewards are healthy; moved ones are not. */
 
 import { told } from '../../../language/language.ts';
-import { Pairs, spread } from '../../../math/statistics.ts';
+import { Pairs } from '../../../math/statistics.ts';
 import { type Check, confidence, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import { withAgent } from '../../evidence/keys.ts';
+import { cutOf, possibleCuts, sameReward } from '../../evidence/reward-cuts.ts';
 import { gather, type Numbers } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Cover, trialOf } from '../../pairing/cover.ts';
-import { Lag, lags } from '../../transforms/credit/lag.ts';
 import { EpisodeSums } from './episode-sums.ts';
-import { bootstrapped, ownFactors } from './reward-scales.ts';
+import { formOfMoved, otherEnvironments } from './reward-places.ts';
+import { bootstrapped, moves, ownFactors, rescaled } from './reward-scales.ts';
 
 export const rewards: Check = {
   id: 'rewards',
@@ -25,7 +25,6 @@ export const rewards: Check = {
   start: (run) => new RewardsPass(run),
 };
 
-const moves = [...lags.map((lag) => new Lag(lag, 'episode')), ...lags.map((lag) => new Lag(lag, 'stream'))];
 /** Where every action is paid the same, a move shows only at the ends, by zeros with nothing to come in their place: each move is tried a second time with such zeros. */
 const hypotheses = [...moves, ...moves].map((transform) => ({ cause: 'reward-time-shifted', transform }));
 
@@ -38,6 +37,10 @@ class RewardsPass implements Pass {
   private readonly filed = noted();
   private readonly scaled = { ...noted(), factors: new Map<number, number>() };
   private readonly early = noted();
+  /** Rewards that stand with another environment than paid them. */
+  private readonly crossed = noted();
+  /** Rewards that were moved were cut or scaled as well. */
+  private formed = false;
 
   private readonly sums: EpisodeSums;
 
@@ -74,7 +77,8 @@ class RewardsPass implements Pass {
       this.note(iteration, this.early, wrong, reward, paid);
       return;
     }
-    const treated = clipped(reward, paid, wrong)
+    const held = iteration.folded ? samples.column('truncated') : null;
+    const treated = cutOf(possibleCuts(reward, held), reward, paid, wrong)
       ? 'clipped'
       : rescaled(iteration, reward, paid, wrong)
         ? 'normalised'
@@ -88,6 +92,11 @@ class RewardsPass implements Pass {
       this.note(iteration, this.filed, wrong, reward, paid);
       return;
     }
+    const source = wrong.length >= fewestRows ? otherEnvironments(iteration, reward, paid) : null;
+    if (source) {
+      this.note(iteration, this.crossed, wrong, reward, paid);
+      return;
+    }
     if (wrong.length > noticedShare * samples.rows) {
       // A common scale, or a clip, is no fault: rows are compared by it where it fits most of them.
       const line = new Pairs();
@@ -96,15 +105,24 @@ class RewardsPass implements Pass {
       if (line.count > 2 && line.correlation > limits.rewardScale.value) return;
     }
     this.looked += samples.rows;
+    const form = formOfMoved(iteration, reward, paid);
+    if (form) this.formed = true;
+    this.moved(iteration, reward, form ? Float64Array.from(paid, form) : paid, wrong);
+  }
+
+  /** Tries what was paid at other steps on the rows that are wrong. */
+  private moved(iteration: Iteration, reward: Numbers, paid: Numbers, apart: Int32Array): void {
+    const { samples } = iteration;
+    const wrong = apart.filter((row) => !sameReward(reward[row], paid[row]));
     this.wrong += wrong.length;
     const [target, before] = [gather(reward, wrong), gather(paid, wrong)];
-    const size = Math.max(...target.map(Math.abs));
+    const size = target.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
     const moved = moves.map((move) => gather(move.apply({ iteration, own: paid })!, wrong));
     const filled = moved.map((column) => column.map((value) => (Number.isNaN(value) ? 0 : value)));
     const trials = [...moved, ...filled].map((after) =>
       trialOf({ target, before, after }, limits.sameReward.value + limits.sameRewardRelative.value * size),
     );
-    this.cover.add(iteration.number, gather(samples.column('agent')!, wrong), trials);
+    this.cover.add(iteration.number, gather(samples!.column('agent')!, wrong), trials);
   }
 
   private note(iteration: Iteration, into: Noted, wrong: Int32Array, reward: Numbers, paid: Numbers): void {
@@ -144,6 +162,7 @@ class RewardsPass implements Pass {
       [this.filed, () => this.misfiled()],
       [this.scaled, () => this.apart()],
       [this.early, () => this.bootstraps()],
+      [this.crossed, () => this.otherEnvironments()],
     ] as const)
       if (into.rows >= limits.most.value * wrong && into.rows >= fewestRows)
         return { status: 'fail', measured, expected, findings: [this.bookkeeping(into, evidence, tell())] };
@@ -155,7 +174,7 @@ class RewardsPass implements Pass {
       target: 'stored reward',
       before: 'paid for this action',
       summary: (fit: string) =>
-        `${wrong} stored rewards differ from what the environment paid; ${fit} of them are what it paid at`,
+        `${wrong} stored rewards differ from what the environment paid${this.formed ? ', however it is cut or scaled' : ''}; ${fit} of them are what it paid at`,
       evidence,
     };
     return { status: 'fail', measured, expected, findings: foundBy(best, () => wording) };
@@ -200,6 +219,15 @@ class RewardsPass implements Pass {
     ];
   }
 
+  private otherEnvironments(): [string, string, string] {
+    const { rows } = this.crossed;
+    return [
+      'reward-bookkeeping',
+      `${rows} stored rewards are what another environment paid at the same step: every environment has the rewards of one other.`,
+      `${rows} 个已存奖励是另一个环境在同一步支付的：每个环境都得到了另一个环境的奖励。`,
+    ];
+  }
+
   private bootstraps(): [string, string, string] {
     const { rows } = this.early;
     return [
@@ -240,75 +268,4 @@ function misfiled(
     if (one || stored.every((value, i) => alike(value, owed[i]))) other++;
   }
   return told >= limits.exactly.value * wrong.length && other >= limits.exactly.value * told;
-}
-
-/** Whether rewards that differ are what was paid, cut off at the least and the greatest reward there is. */
-function clipped(reward: ArrayLike<number>, paid: ArrayLike<number>, wrong: Int32Array): boolean {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (let i = 0; i < reward.length; i++) {
-    if (reward[i] < low) low = reward[i];
-    if (reward[i] > high) high = reward[i];
-  }
-  const cut = wrong.filter((i) => reward[i] === (paid[i] < low ? low : paid[i] > high ? high : Number.NaN));
-  return cut.length >= limits.exactly.value * wrong.length;
-}
-
-/** Whether what was paid was divided by one positive figure at each moment, in all environments, or in all of an agent; or, in a single one, by a figure that runs on slowly. */
-function rescaled(iteration: Iteration, reward: Numbers, paid: Numbers, wrong: Int32Array): boolean {
-  const { samples, chains } = iteration;
-  const agent = samples!.column('agent')!;
-  const moment = new Int32Array(samples!.rows);
-  for (const row of chains!.order) {
-    const before = chains!.streamPrevious[row];
-    moment[row] = before < 0 ? 0 : moment[before] + 1;
-  }
-  const grain = Math.max(samples!.grain('reward'), samples!.grain('env_reward'));
-  // What is cut off on top of it tells no quotient.
-  const greatest = Array.from(wrong, (i) => Math.abs(reward[i])).reduce((a, b) => Math.max(a, b), 0);
-  const told = wrong.filter((i) => Math.abs(reward[i]) < greatest * (1 - limits.rounding.value));
-  const together = [(row: number) => moment[row], (row: number) => withAgent(moment[row], agent[row])].some((at) => {
-    const groups = new Map<number, number[]>();
-    for (const row of told) {
-      const list = groups.get(at(row)) ?? [];
-      if (list.length === 0) groups.set(at(row), list);
-      list.push(reward[row] / paid[row]);
-    }
-    let [known, same] = [0, 0];
-    for (const list of groups.values()) {
-      if (list.length < 2) continue;
-      known += list.length;
-      const { mean, std } = spread(list);
-      if (mean > 0 && std <= (limits.credit.value + 2 * grain) * mean) same += list.length;
-    }
-    return known >= fewestRows && same >= limits.exactly.value * known;
-  });
-  return together || runsOn(iteration, reward, paid, told);
-}
-
-/**
- * Whether the quotients of neighbours in time are positive and nearly the same, and are so with no other row's payment more nearly: rewards that are moved by a step may be alike, too.
- * A figure that has only begun to run jumps; while it does, every quotient must be positive and other rows' payments clearly worse.
- */
-function runsOn(iteration: Iteration, reward: Numbers, paid: Numbers, rows: Int32Array): boolean {
-  const before = iteration.chains!.streamPrevious;
-  const drift = (owed: Numbers) => {
-    const steps: number[] = [];
-    for (const row of rows) {
-      const [now, then] = [row, before[row]].map((at) => (at < 0 ? Number.NaN : reward[at] / owed[at]));
-      if (Number.isFinite(now) && Number.isFinite(then))
-        steps.push(now > 0 && then > 0 ? Math.abs(Math.log(now / then)) : Number.POSITIVE_INFINITY);
-    }
-    return steps.length < limits.decidingRows.value ? null : steps.sort((a, b) => a - b);
-  };
-  const own = drift(paid);
-  const middle = (steps: readonly number[]) => steps[steps.length >> 1];
-  if (!own || !(middle(own) <= limits.rewardDrift.value)) return false;
-  const begins = !(own[Math.floor(limits.nearlyAll.value * own.length)] <= limits.rewardDrift.value);
-  if (begins && (iteration.number > 0 || own[own.length - 1] === Number.POSITIVE_INFINITY)) return false;
-  return moves.every((move) => {
-    const moved = drift(move.apply({ iteration, own: paid })!) ?? [Number.POSITIVE_INFINITY];
-    if (!begins) return middle(moved) >= middle(own);
-    const impossible = moved.length - moved.findLastIndex((step) => step < Number.POSITIVE_INFINITY) - 1;
-    return impossible >= fewestRows || middle(moved) >= limits.clearlyWorse.value * middle(own);
-  });
 }
