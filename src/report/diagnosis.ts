@@ -12,7 +12,7 @@ import { harmless } from './safe-text.ts';
 import { scalarLines } from './scalars.ts';
 import type { Style } from './style.ts';
 import { number, table } from './table.ts';
-import { unexplainedText, verdictColour, verdictSentence } from './verdict.ts';
+import { hasRows, unexplainedText, verdictColour, verdictSentence } from './verdict.ts';
 
 export interface TextOptions {
   pictures?: Pictures;
@@ -28,8 +28,12 @@ export function diagnosisText(found: Diagnosis, paint: Style, options: TextOptio
   const width = Math.max(40, Math.min(widest, options.width ?? 100));
   const colour = verdictColour(diagnosis.verdict, paint);
   const lines = fold(verdictSentence(diagnosis), width).map((line) => paint.bold(colour(line)));
-  if (diagnosis.scalars) return [...lines, ...scalarLines(diagnosis.scalars, diagnosis, paint, width)].join('\n');
-  diagnosis.causes.forEach((cause, i) => {
+  const log = diagnosis.scalars ? scalarLines(diagnosis.scalars, diagnosis, paint, width) : [];
+  if (diagnosis.scalars && !hasRows(diagnosis)) return [...lines, ...log].join('\n');
+  lines.push(...log);
+  // Causes that fit a log are told with it, and are not proved.
+  const causes = diagnosis.scalars ? [] : diagnosis.causes;
+  causes.forEach((cause, i) => {
     const prefix = diagnosis.causes.length > 1 ? `${i + 1}. ` : '';
     lines.push('', ...causeLines(cause, prefix, paint, width, options.pictures));
   });

@@ -20,9 +20,13 @@ export const verdictWord = (verdict: Verdict): string => told(...words[verdict])
 export const verdictColour = (verdict: Verdict, paint: Style) =>
   ({ healthy: paint.green, faulty: paint.red, unexplained: paint.red, 'not-enough-evidence': paint.yellow })[verdict];
 
+/** Whether rows were looked at; a log beside them then only adds to what they tell. */
+export const hasRows = ({ checks }: Pick<Diagnosis, 'checks'>): boolean =>
+  checks.some(({ id, status }) => id !== 'scalars' && status !== 'not-checked');
+
 export function verdictSentence(diagnosis: Diagnosis): string {
   const { verdict, causes, checks, coverage } = diagnosis;
-  if (diagnosis.scalars) return scalarsSentence(diagnosis.scalars, causes);
+  if (diagnosis.scalars && !hasRows(diagnosis)) return scalarsSentence(diagnosis.scalars, causes);
   const open = checks.filter((check) => check.status === 'not-checked').map(({ id }) => id);
   const [done, all] = [checks.length - open.length, checks.length];
   const made = told(`${done} of ${all} checks`, `${all} 项检查中的 ${done} 项`);
@@ -47,7 +51,11 @@ export function verdictSentence(diagnosis: Diagnosis): string {
     if (diagnosis.so_far)
       return told(`So far: ${made}, too early to say.`, `截至目前：完成了 ${made}，尚早，无法下结论。`);
     const gaps = coverage.gaps.join(told('; ', '；'));
-    return told(`${word}: ${made} could be made, and ${gaps}.`, `${word}：能做 ${made}，而${gaps}。`);
+    const log = diagnosis.scalars?.symptoms.length ? scalarsSentence(diagnosis.scalars, causes) : '';
+    return told(
+      `${word}: ${made} could be made, and ${gaps}.${log && ` The log beside the rows: ${log}`}`,
+      `${word}：能做 ${made}，而${gaps}。${log && `行之外的日志：${log}`}`,
+    );
   }
   const areas = (Object.keys(coverage.rows) as Area[]).filter((area) => coverage.rows[area] > 0);
   const seen = areas
