@@ -5,6 +5,7 @@ import type { Finding, Outcome } from '../diagnosis.ts';
 import type { Iteration } from '../evidence/iteration.ts';
 import type { Numbers, Rows } from '../evidence/rows.ts';
 import type { Run } from '../evidence/run.ts';
+import { ownLoops } from '../evidence/steps/own-loops.ts';
 import { limits } from '../limits.ts';
 import { tokenColumns, type Watched, watchedColumns } from './finite-columns.ts';
 
@@ -77,10 +78,11 @@ class FinitePass implements Pass {
       .map((other) => rows.column(other));
     const owner = rows.column(table === 'steps' ? 'policy' : 'tensor');
     const skipped = table === 'steps' ? rows.column('skipped') : null;
+    const untold = table === 'steps' ? untoldSteps(rows, watched.column, values) : null;
     const tallies: Told[] = [];
     let infinite = 0;
     for (let i = 0; i < values.length; i++) {
-      if (skipped?.[i] === 1) continue;
+      if (skipped?.[i] === 1 || untold?.has(i)) continue;
       const who = owner ? owner[i] : 0;
       tallies[who] ??= this.tally(`${name} ${who}`, watched);
       const own = tallies[who];
@@ -268,6 +270,13 @@ class FinitePass implements Pass {
     };
     return { status: 'fail', measured, expected, findings: [finding] };
   }
+}
+
+/** Steps of which a figure was never told, because they are those of the other loop. */
+function untoldSteps(rows: Rows, column: string, values: Numbers): Set<number> | null {
+  const loops = values.some((value) => Number.isNaN(value)) ? ownLoops(rows) : null;
+  const without = column === 'value_loss' ? loops?.policy : loops?.critic;
+  return without && [...without].every((i) => Number.isNaN(values[i])) ? without : null;
 }
 
 /** Of these, any NaN counts once the column is known, however often it comes. */

@@ -5,6 +5,7 @@ import { type Check, confidence, type Pass } from '../../check.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { ownLoops } from '../../evidence/steps/own-loops.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
 import { limits } from '../../limits.ts';
 
@@ -44,7 +45,10 @@ class GuardPass implements Pass {
     const reported = steps.column('approx_kl');
     const planned = this.run.number('epochs') * this.run.number('minibatches');
     const taken = new Map<number, { steps: number; passes: number; stop: number }>();
+    // A critic with a loop of its own takes its steps whether the policy's stopped or not.
+    const critics = ownLoops(steps)?.critic;
     for (let i = 0; i < steps.rows; i++) {
+      if (critics?.has(i)) continue;
       const key = policy ? policy[i] : 0;
       const own = taken.get(key) ?? { steps: 0, passes: 0, stop: -1 };
       taken.set(key, own);
