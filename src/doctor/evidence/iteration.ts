@@ -145,6 +145,12 @@ export class Iteration {
     return this.keptClips.get(key) ?? clips.get(policyOfStep(key)) ?? declaredClip(this);
   }
 
+  /** Whether the step itself says where it clips. */
+  tellsClip(key: number): boolean {
+    this.keptClips ??= clipsOf(this.steps);
+    return this.keptClips.has(key);
+  }
+
   /** Per sample, the logarithm of how many candidates could be chosen. */
   get logCount(): Float64Array | null {
     if (this.keptLogCount === undefined) this.keptLogCount = this.samples && logCounts(this.samples);

@@ -23,6 +23,7 @@ import { TeamMean } from './credit/team-mean.ts';
 import { ValueBeside } from './credit/value-beside.ts';
 import { Accumulated } from './loss/accumulated.ts';
 import { EntropyAlone } from './loss/entropy-alone.ts';
+import { LossClip } from './loss/loss-clip.ts';
 import { LossFormula } from './loss/loss-formula.ts';
 import { LossIs } from './loss/loss-is.ts';
 import { MetricForm } from './loss/metric-form.ts';
@@ -83,6 +84,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   lag: Lag,
   'left-out': LeftOut,
   'list-of': ListOf,
+  'loss-clip': LossClip,
   'loss-formula': LossFormula,
   'loss-is': LossIs,
   'loss-term': LossTerm,

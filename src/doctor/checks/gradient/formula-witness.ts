@@ -1,5 +1,6 @@
 /** Which formula the reported policy losses follow, where it is not the mean of the clipped surrogate. A step tells only where the formulas differ; before the first ratios leave the clip most do not. */
 
+import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { confidence } from '../../check.ts';
 import { type Finding, figure } from '../../diagnosis.ts';
@@ -10,6 +11,7 @@ import type { ReportedStep } from '../../evidence/steps/reported-steps.ts';
 import { keyOf } from '../../evidence/steps/step-key.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
+import { LossClip } from '../../transforms/loss/loss-clip.ts';
 import { LossFormula, lossForm } from '../../transforms/loss/loss-formula.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 import {
@@ -41,9 +43,22 @@ interface Told {
   onset: number;
   usual: number;
   forms: Map<Form, Count>;
+  /** The surrogate with a clip that is not the one which the steps tell. */
+  elsewhere: Count & { clip: number };
 }
 
+const count = (): Count => ({
+  fits: 0,
+  against: 0,
+  silent: 0,
+  proof: new ProofStore(),
+  measured: 0,
+  expected: 0,
+});
+
 interface Step extends LossStep {
+  /** Whether the step says its clip. */
+  clipTold: boolean;
   expected: number;
   usual: boolean;
 }
@@ -82,13 +97,16 @@ export class FormulaWitness {
             expected: stat.loss,
             usual,
             clip: iteration.clipOf(key),
+            clipTold: iteration.tellsClip(key),
           };
         })
         .filter(({ rows }) => rows.length > 0);
       const tell = own.filter(({ usual }) => !usual);
       // A clip that follows a schedule gives other figures than the declared one, the same clip in all steps of an update; a formula that needs no other clip than the declared one is heard first.
       const declared = this.run.declares('clip') && forms.some((form) => givesAll(form, own));
-      if (tell.length > 0 && !declared && (clipOf(tell, surrogate) !== null || this.clipsHigher(tell))) continue;
+      const said = own.every(({ clipTold }) => clipTold);
+      if (tell.length > 0 && !declared && !said && (clipOf(tell, surrogate) !== null || this.clipsHigher(tell)))
+        continue;
       if (tell.length > 0) scheduled = false;
       const told = this.policies.get(policy) ?? {
         steps: 0,
@@ -96,6 +114,7 @@ export class FormulaWitness {
         onset: Number.POSITIVE_INFINITY,
         usual: 0,
         forms: new Map(),
+        elsewhere: { ...count(), clip: Number.NaN },
       };
       if (tell.length === 0 && told.steps === 0) continue;
       this.policies.set(policy, told);
@@ -104,6 +123,7 @@ export class FormulaWitness {
       told.steps += tell.length;
       for (const step of tell) told.rows += step.rows.length;
       for (const form of forms) this.count(form, own, tell, told);
+      if (said) this.clipped(own, tell, told.elsewhere);
     }
     return scheduled;
   }
@@ -131,29 +151,25 @@ export class FormulaWitness {
       given(form, step.rows, clip).find((one) => Math.abs(step.told - one) <= step.slack);
     const known = tell.filter((step) => value(step, step.clip) !== undefined).length;
     const free = !isOfPairs(form) && known < tell.length ? clipOf(tell, term) : null;
-    const count = told.forms.get(form) ?? {
-      fits: 0,
-      against: 0,
-      silent: 0,
-      proof: new ProofStore(),
-      measured: 0,
-      expected: 0,
-    };
-    told.forms.set(form, count);
-    if (free !== null && tell.length < limits.fitRows.value) {
-      count.silent += tell.length;
+    const into = told.forms.get(form) ?? count();
+    told.forms.set(form, into);
+    if (free !== null && tell.length < limits.fitRows.value) into.silent += tell.length;
+    else tallied(own, (step) => value(step, free ?? step.clip), into);
+  }
+
+  /** Which steps the surrogate gives with one clip for all, where each step says another. */
+  private clipped(own: readonly Step[], tell: readonly Step[], into: Told['elsewhere']): void {
+    const clip = tell.length < limits.fitRows.value ? into.clip : (clipOf(tell, surrogate) ?? into.clip);
+    if (Number.isNaN(clip)) {
+      into.silent += tell.length;
       return;
     }
-    for (const step of own) {
-      const found = value(step, free ?? step.clip);
-      if (found === undefined) count.against++;
-      else if (!step.usual) {
-        count.fits++;
-        count.measured = step.told;
-        count.expected = step.expected;
-        count.proof.step(step.told, step.expected, found);
-      }
-    }
+    into.clip = clip;
+    const value = ({ told, slack, rows }: Step) => {
+      const loss = -meanOf(rows, (row) => surrogate(row, clip));
+      return Math.abs(told - loss) <= slack ? loss : undefined;
+    };
+    tallied(own, value, into);
   }
 
   /** The formula that gives the steps which the usual one does not, and speaks against none of the others. */
@@ -162,7 +178,29 @@ export class FormulaWitness {
     // One program computes all policies' losses: what is too rare in one of them may be enough in all.
     const everyone = [...this.policies.values()];
     const inAll = (form: Form) => everyone.reduce((sum, { forms }) => sum + (forms.get(form)?.fits ?? 0), 0);
-    for (const [policy, { steps, rows, onset, usual, forms }] of this.policies) {
+    for (const [policy, { steps, rows, onset, usual, forms, elsewhere }] of this.policies) {
+      const exact = ({ fits, against, silent }: Count) =>
+        fits >= limits.formulaExact.value * (steps - silent) &&
+        against <= (1 - limits.formulaExact.value) * (steps + usual);
+      if (elsewhere.fits >= limits.fewestSteps.value && exact(elsewhere)) {
+        const transform = new LossClip(elsewhere.clip);
+        findings.push({
+          cause: 'loss-formula-differs',
+          confidence: confidence(elsewhere.fits / (steps - elsewhere.silent), elsewhere.fits * limits.perStep.value),
+          agents: this.run.agentsOf(policy),
+          onset,
+          rows,
+          transform,
+          ...elsewhere.proof.prove('policy loss', 'as reported', 'with the clip of its step', transform),
+          summary: told(
+            `The policy loss does not follow the clip that its steps tell (${figure(elsewhere.measured)} reported, ${figure(elsewhere.expected)} expected); on ${elsewhere.fits} of the ${steps} steps that tell it is ${transform.describe()}.`,
+            `策略损失没有使用各步所说的裁剪范围（报告 ${figure(elsewhere.measured)}，应为 ${figure(elsewhere.expected)}）；能说明问题的 ${steps} 步中有 ${elsewhere.fits} 步是${transform.describe()}。`,
+          ),
+          told: true,
+          evidence,
+        });
+        continue;
+      }
       const ranked = [...forms].sort(([, a], [, b]) => b.fits - a.fits || a.against - b.against);
       const [form, best] = ranked[0] ?? [];
       if (!form || !best || best.fits === 0 || inAll(form) < limits.fewestSteps.value) continue;
@@ -183,6 +221,20 @@ export class FormulaWitness {
       });
     }
     return findings;
+  }
+}
+
+/** Counts the steps that a formula gives, and keeps those that the usual one does not. */
+function tallied(steps: readonly Step[], value: (step: Step) => number | undefined, into: Count): void {
+  for (const step of steps) {
+    const found = value(step);
+    if (found === undefined) into.against++;
+    else if (!step.usual) {
+      into.fits++;
+      into.measured = step.told;
+      into.expected = step.expected;
+      into.proof.step(step.told, step.expected, found);
+    }
   }
 }
 

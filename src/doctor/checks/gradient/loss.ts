@@ -71,6 +71,8 @@ class LossPass implements Pass {
   /** By policy, the iteration of every step that was looked at. */
   private readonly when = new Map<number, number[]>();
   private steps = 0;
+  /** By policy, steps that the clip shows in and whose loss has it. */
+  private readonly clipped = new Map<number, number>();
   /** By policy, whether losses before the first step are given to rounding. */
   private readonly exact = new Map<number, boolean>();
   private readonly witness: FormulaWitness;
@@ -119,6 +121,8 @@ class LossPass implements Pass {
       };
       counts.set(formula, own);
       own.count++;
+      if (formula === 'mean' && !scheduled && !close(reported[row], stat.unclippedLoss, stat.noise))
+        this.clipped.set(stat.policy, (this.clipped.get(stat.policy) ?? 0) + 1);
       own.rows += stat.rows;
       own.onset = Math.min(own.onset, iteration.number);
       own.policies.add(stat.policy);
@@ -207,7 +211,7 @@ class LossPass implements Pass {
     const findings: Finding[] = [];
     for (const [policy, counts] of this.policies) {
       for (const [formula, { count }] of counts) measured[`policy ${policy}: ${formula}`] = count;
-      findings.push(...this.policy(counts, this.when.get(policy)!, evidence));
+      findings.push(...this.policy(policy, counts, this.when.get(policy)!, evidence));
     }
     const formulas = this.witness.findings(evidence);
     if (formulas.length > 0) {
@@ -222,9 +226,9 @@ class LossPass implements Pass {
         findings: [],
         note: told('no step tells the formulas apart', '没有哪一步能区分这些公式'),
       };
-    const others = [...this.policies.values()].reduce((sum, counts) => sum + (counts.get('other')?.count ?? 0), 0);
     // What no formula gives was not found right, though nothing declared makes it wrong.
-    if (findings.length === 0 && others > limits.most.value * this.steps)
+    const odd = [...this.policies].some(([policy, counts]) => this.isOdd(policy, counts));
+    if (findings.length === 0 && odd)
       return {
         status: 'not-checked',
         measured,
@@ -252,8 +256,25 @@ class LossPass implements Pass {
     return remarks.length > 0 ? { remarks } : {};
   }
 
-  private policy(counts: Map<Formula, Count>, when: readonly number[], evidence: Finding['evidence']): Finding[] {
-    const steps = when.length;
+  /** Steps that no single formula accounts for: one that has the clip here and none there is no formula either. */
+  private off(policy: number, counts: Map<Formula, Count>): number {
+    const unclipped = Math.min(counts.get('unclipped')?.count ?? 0, this.clipped.get(policy) ?? 0);
+    return (counts.get('other')?.count ?? 0) + unclipped;
+  }
+
+  /** Whether too many are. Where losses are exact before the first step, fewer are enough. */
+  private isOdd(policy: number, counts: Map<Formula, Count>): boolean {
+    const off = this.off(policy, counts);
+    const share = this.exact.get(policy) ? limits.metricShare.value : limits.most.value;
+    return off >= limits.fewestSteps.value && off > share * this.when.get(policy)!.length;
+  }
+
+  private policy(
+    policy: number,
+    counts: Map<Formula, Count>,
+    when: readonly number[],
+    evidence: Finding['evidence'],
+  ): Finding[] {
     const findings: Finding[] = [];
     for (const formula of ['sum', 'outer', 'negated', 'unmasked'] as const) {
       const own = counts.get(formula);
@@ -274,14 +295,8 @@ class LossPass implements Pass {
         evidence,
       });
     }
-    const other = counts.get('other');
-    if (
-      findings.length === 0 &&
-      other &&
-      other.count >= limits.fewestSteps.value &&
-      other.count > limits.most.value * steps &&
-      this.run.declares('clip')
-    )
+    const other = counts.get('other') ?? counts.get('unclipped');
+    if (findings.length === 0 && other && this.isOdd(policy, counts) && this.run.declares('clip'))
       findings.push({
         cause: 'metric-misreported',
         reading: 'policy_loss',

@@ -41,6 +41,12 @@ export const lossForms = {
     value: ({ ratio, advantage: a }, c) => clamp(ratio, 1 - c, 1 + c) * a,
     slope: ({ ratio, advantage: a }, c) => (Math.abs(ratio - 1) <= c ? ratio * a : 0),
   },
+  'smaller-ratio': {
+    en: 'the smaller of the ratio and its clipped form, and only then times the advantage',
+    zh: '先取比率与其裁剪值的较小者，再乘优势',
+    value: ({ ratio, advantage: a }, c) => Math.min(ratio, 1 + c) * a,
+    slope: ({ ratio, advantage: a }, c) => (ratio <= 1 + c ? ratio * a : 0),
+  },
   'upper-clip-at-1': {
     en: 'the ratio clipped between 1 - clip and 1',
     zh: '比率裁剪在 1 - clip 与 1 之间',
