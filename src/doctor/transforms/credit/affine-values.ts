@@ -36,8 +36,8 @@ export class AffineValues implements CreditTransform {
     if (!(Math.abs(determinant) > limits.vanishing.value * vv * cc)) return null;
     const a = (vy * cc - cy * vc) / determinant;
     const b = (cy * vv - vy * vc) / determinant;
-    // In the same units, and only apart by a constant, it is a term of the formula and no scale.
-    if (Math.abs(a - 1) < limits.formulaSame.value) return null;
+    // In the same units, and only apart by a constant, it is a term of the formula and no scale; and where the values drop out, they are in no units at all.
+    if (Math.abs(a - 1) < limits.formulaSame.value || Math.abs(a) < limits.formulaSame.value) return null;
     return base.map((part, i) => part + a * values[i] + b * constants[i]);
   }
 

@@ -29,9 +29,9 @@ export class Formula implements CreditTransform {
     readonly neighbour: Neighbour | null = null,
   ) {}
 
-  /** The formula that these rows follow; null where none does, or where it is the declared one. Where inner rows follow the declared one, terminations are asked as well. */
+  /** The formula that these rows follow; null where none does, or where it is the declared one. The one that terminations follow too says more. */
   fit(rows: CreditRows): Formula | null {
-    const plain = this.fitted(rows, false, null) ?? (this.next === 'episode' ? this.fitted(rows, true, null) : null);
+    const plain = (this.next === 'episode' ? this.fitted(rows, true, null) : null) ?? this.fitted(rows, false, null);
     if (plain || this.next !== 'episode') return plain;
     for (const neighbour of neighbours) {
       const found = this.fitted(rows, false, neighbour);
