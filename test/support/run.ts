@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import { isQuick, runWarm } from './warm.ts';
+import { isQuick, runWarm } from './warm/thread.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const quick = [
   ...['check', 'compare', 'convert', 'diagnose', 'explain', 'export', 'import', 'inspect', 'play', 'train', 'validate'],
   ...['--help', '--version'],
@@ -32,7 +32,7 @@ function start(): Thread {
   if (!existsSync(program)) throw new Error(`${program} is not built`);
   const { port1, port2 } = new MessageChannel();
   const done = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(new URL('./warm-thread.mjs', import.meta.url), {
+  const worker = new Worker(new URL('./thread.mjs', import.meta.url), {
     workerData: { port: port2, done, program },
     transferList: [port2],
     execArgv: [],

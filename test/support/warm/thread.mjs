@@ -1,4 +1,4 @@
-/** The thread of warm.ts: the program, loaded once, runs one command after the other and hands back what each said. */
+/** The thread of thread.ts: the program, loaded once, runs one command after the other and hands back what each said. */
 import { workerData } from 'node:worker_threads';
 
 const { port, done, program } = workerData;
