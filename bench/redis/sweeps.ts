@@ -7,7 +7,9 @@ import { folderStore } from '../../src/recording/node.ts';
 import { makeJob, type SweepJob } from '../../src/sweep/index.ts';
 import { RedisRunner } from '../../src/sweep/redis/runner.ts';
 
+/** Without the live guard, which takes longer than such a training and has tests of its own. */
 export const settings = {
+  guard: 'off' as const,
   game: 'echo',
   gameSettings: { seats: 2 },
   kernel: 'simd' as const,

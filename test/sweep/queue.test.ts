@@ -71,7 +71,7 @@ describe.skipIf(!redisProgram)('what a queue runs', () => {
     const server = new TestRedis(redisProgram as string, own, await freePort(), ['--maxmemory-policy', 'noeviction']);
     await server.start();
     const client = new Redis(server.address);
-    const jobs = jobsOf(1, { steps: 8 * 16 * 2 * 60 });
+    const jobs = jobsOf(1, { steps: 8 * 16 * 2 * 120 });
     const worker = work('small', [], server.address);
     let said = '';
     worker.stdout?.on('data', (data: Buffer) => {
