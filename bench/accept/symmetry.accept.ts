@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { asymmetryFaults, type Fault, findFault, whyNot } from '../../src/faults/index.ts';
 import { gameMaker } from '../../src/games/index.ts';
 import { writeWhole } from '../../src/recording/node.ts';
+import { ThreadRunner } from '../../src/sweep/threads.ts';
 import { investigate } from '../../src/symmetry/investigate.ts';
 import { NodeLaboratory } from '../../src/symmetry/node.ts';
 import { makePlan } from '../../src/symmetry/plan.ts';
@@ -24,12 +25,22 @@ function settingsOf(fault: Fault | null) {
   return readSettings(mergeSettings(recommendedSettings(game) as Record<string, unknown>, own));
 }
 
+/** Threads that all investigations of a reduced instance share: to load the trainer for each takes longer than its short trainings. */
+let trainers: ThreadRunner | undefined;
+
 async function run(out: string, seed: number, fault: Fault | null, change: Partial<Plan>): Promise<SymmetryDiagnosis> {
   const settings = settingsOf(fault);
   const made = gameMaker(settings.game, settings.gameSettings)(1);
   const names = agentNames(settings, made);
   const { seats } = made.shape;
-  const lab = new NodeLaboratory({ settings, names, out, seed, ...(fault ? { fault: { id: fault.id, seed } } : {}) });
+  const lab = new NodeLaboratory({
+    settings,
+    names,
+    out,
+    seed,
+    ...(trainers ? { runner: trainers } : {}),
+    ...(fault ? { fault: { id: fault.id, seed } } : {}),
+  });
   const plan = { ...makePlan(seats, { quick: true, seed }), ...change };
   try {
     return await investigate({
@@ -93,7 +104,16 @@ const said = ({ causes, seconds, processorSeconds }: Outcome) =>
   `${causes.join(', ') || 'nothing claimed'}, ${seconds.toFixed(0)} s, ${processorSeconds.toFixed(0)} s of processors`;
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
-  const full = size === 'full';
+  if (size === 'reduced') trainers = new ThreadRunner({ keep: true });
+  try {
+    return await measured(say, size === 'full');
+  } finally {
+    await trainers?.close();
+    trainers = undefined;
+  }
+}
+
+async function measured(say: (line: string) => void, full: boolean): Promise<Figure[]> {
   const small: Partial<Plan> = full
     ? {}
     : { steps: 12_000, seeds: 4, auditSteps: 12_000, dealtEpisodes: 20_000, learntEpisodes: 100 };
