@@ -20,12 +20,14 @@ const reduced = [
   'control sac, Reach',
   'control ends forgotten in targets',
 ];
+/** Of the steps of a run; what is judged shows in the first few iterations. */
+const share = 0.5;
 const fewAlgorithms = ['A2C', 'DQN'];
 
 export async function accept(say: (line: string) => void, size: 'full' | 'reduced'): Promise<Figure[]> {
   const full = size === 'full';
   // In full this takes an hour: what was recorded is kept, so that a run that was ended goes on where it was.
-  const folder = keptFolder('real', ['bench/real']);
+  const folder = keptFolder(`real-${size}`, ['bench/real']);
   const figures: Figure[] = [];
   const judged: Judged[] = [];
   // Those of one environment run in one process, because Stable-Baselines3 takes seconds to import.
@@ -38,7 +40,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
   }
   for (const [python, programs] of environments) {
     const all = realCases(python, programs, folder);
-    const chosen = full ? all : all.filter(({ what }) => reduced.includes(what));
+    const chosen = full ? all : all.filter(({ what }) => reduced.includes(what)).map((one) => ({ ...one, share }));
     judged.push(...(await judge(say, command(python), chosen)));
     for (const name of programs) {
       const count = chosen.filter(({ program }) => program === name).length;

@@ -50,14 +50,14 @@ def make(algorithm, seed, **change):
     return model, steps or 6 * own["n_steps"] * count
 
 
-def execute(options, seed, out):
+def execute(options, seed, out, share=1.0):
     options = dict(options)
     bug = BUGS.get(options.pop("bug", None))
     model, steps = make(seed=seed, **options)
     if bug:
         bug.put(model)
     callback = sb3_callback(out, overwrite=True, first=10**6)
-    model.learn(steps, callback=callback)
+    model.learn(int(share * steps), callback=callback)
     callback.reader.recorder.close()
 
 

@@ -1,6 +1,6 @@
 """Runs real programs one after another, each with a bug or without, and says when each is done; a failure is said and the rest goes on.
 
-Standard input is JSON, a list of {"out", "seed", "program", "what"}; with the argument `list` it prints what there is.
+Standard input is JSON, a list of {"out", "seed", "program", "what", "share"}, where a run of Stable-Baselines3 may be told to make only a share of its steps; with the argument `list` it prints what there is.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ def main(runs):
                 module = importlib.import_module(f"{run['program']}_runs")
                 what = run["what"]
                 options = module.healthy()[what] if what in module.healthy() else module.faulty()[what][0]
-                module.execute(options, run["seed"], run["out"])
+                module.execute(options, run["seed"], run["out"], **{key: run[key] for key in ("share",) if key in run})
         except Exception:
             outcome["error"] = traceback.format_exc()[-1500:]
         print(json.dumps({**outcome, "seconds": round(time.perf_counter() - begun, 2)}), flush=True)

@@ -156,7 +156,7 @@ def make(table, variation, seed, algorithm="PPO"):
     return model, 6 * rows
 
 
-def execute(options, seed, out):
+def execute(options, seed, out, share=1.0):
     options = dict(options)
     bug = BUGS.get(options.pop("bug", None))
     model, steps = make(seed=seed, **options)
@@ -164,7 +164,7 @@ def execute(options, seed, out):
         bug.put(model)
     callback = sb3_callback(out, overwrite=True, first=10**6)
     try:
-        model.learn(steps, callback=callback)
+        model.learn(int(share * steps), callback=callback)
     except ValueError:
         # Stable-Baselines3 itself ends a run whose scores are not finite; what was recorded until then counts.
         if not bug or "non-finite" not in bug.causes:
