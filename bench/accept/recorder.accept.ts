@@ -17,7 +17,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
     : keptFolder('recorder', ['bench/recorder', 'bench/accept/recorder.accept.ts', 'examples/pytorch', 'python/tests']);
   const seeds = full ? [1, 2, 3, 4, 5] : [6];
   try {
-    const more = full ? [] : ['--iterations', '8'];
+    const more = full ? [] : ['--iterations', '5'];
     const judged = await judge(say, [...exampleCases(), ...oddCases], seeds, folder, more, !full);
     const faulty = judged.filter(({ cause }) => cause !== undefined);
     const healthy = judged.filter(({ cause }) => cause === undefined);
