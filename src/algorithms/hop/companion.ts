@@ -36,6 +36,10 @@ export class HopCompanion implements Companion {
   private readonly trace: Float32Array;
   private readonly code: Float32Array;
   private readonly row: Int32Array;
+  /** Per place: its legal actions as bits, and whether `now` holds what it sees at present. Neither is known before the first look. */
+  private readonly legal: Int32Array;
+  private readonly looked: Uint8Array;
+  private current = false;
   /** What `HopAgent.extend` reads, for the places asked about. */
   private readonly view: { states: StateArray; recent: Int32Array; mask: Int32Array; trace: Float32Array };
   /** Places of learning agents that have chosen in this step. */
@@ -65,6 +69,8 @@ export class HopCompanion implements Companion {
     this.trace = new Float32Array(places * crew.traceWidth);
     this.code = new Float32Array(places * crew.codeWidth);
     this.row = new Int32Array(places).fill(-1);
+    this.legal = new Int32Array(places);
+    this.looked = new Uint8Array(places);
     this.chosen = new Int32Array(places);
     this.best = new Float32Array(places);
     this.joint = new Int32Array(seats);
@@ -86,6 +92,7 @@ export class HopCompanion implements Companion {
   begin(play: Play, world: number): void {
     const { seats } = play.game.shape;
     const { traceWidth } = this.crew;
+    this.moved(play.game, world * seats, (world + 1) * seats);
     this.latest.fill(-1, world * seats, (world + 1) * seats);
     this.row.fill(-1, world * seats, (world + 1) * seats);
     this.trace.fill(0, world * seats * traceWidth, (world + 1) * seats * traceWidth);
@@ -115,7 +122,7 @@ export class HopCompanion implements Companion {
       for (let p = 0; p < seats; p++) {
         const there = seen(place, p, seats);
         view.recent[i * seats + p] = this.latest[there];
-        view.mask[i * seats + p] = this.mask(game, place, p);
+        view.mask[i * seats + p] = this.mask(place, p, there);
       }
     }
     const inputs = asked.rows.obs;
@@ -167,7 +174,8 @@ export class HopCompanion implements Companion {
     const { game, agentAt } = play;
     const { crew } = this;
     const { planes, traceWidth } = crew;
-    const { seats, observation } = game.shape;
+    const { seats } = game.shape;
+    this.moved(game, 0, play.places);
     for (let i = 0; i < this.choices; i++) {
       const place = this.chosen[i];
       const agent = crew.of(play.seating.learnerOf[agentAt[place]])!;
@@ -177,10 +185,11 @@ export class HopCompanion implements Companion {
       const diary = this.diaries[agentAt[place]]!;
       const row = this.row[place];
       const world = Math.floor(place / seats);
-      planes.parse(game.obs, place * observation, diary.next, row * planes.stateWidth);
+      this.look(game, place);
+      copyRow(this.now, place, diary.next, row, planes.stateWidth);
       for (let p = 0; p < seats; p++) {
         const there = seen(place, p, seats);
-        diary.nextMask[row * seats + p] = legalBits(game, there);
+        diary.nextMask[row * seats + p] = this.legal[there];
         diary.reward[row * seats + p] = game.reward[there];
       }
       diary.end[row] = game.over[world] === 1 && !cutOff(game, world) ? 1 : 0;
@@ -196,6 +205,7 @@ export class HopCompanion implements Companion {
   }
 
   load(saved: ReturnType<HopCompanion['save']>): void {
+    this.current = false;
     this.latest.set(saved.latest);
     this.trace.set(saved.trace);
     const { begun, streams } = saved;
@@ -212,22 +222,32 @@ export class HopCompanion implements Companion {
     this.row.fill(-1);
   }
 
+  /** The worlds of some places have moved on, or have begun anew: what was seen of them is of the past. */
+  private moved(game: Game, from: number, to: number): void {
+    for (let place = from; place < to; place++) this.legal[place] = legalBits(game, place);
+    this.looked.fill(0, from, to);
+  }
+
+  /** Reads what a place sees, once for each moment. */
   private look(game: Game, place: number): void {
     const { planes } = this.crew;
+    if (!this.current) this.moved(game, 0, this.legal.length);
+    this.current = true;
+    if (this.looked[place] === 1) return;
+    this.looked[place] = 1;
     planes.parse(game.obs, place * game.shape.observation, this.now, place * planes.stateWidth);
   }
 
-  /** The legal actions of the player that `place` sees as number p; 0, which is not known, for one that it does not see. */
-  private mask(game: Game, place: number, p: number): number {
+  /** The legal actions of the player that `place` sees as number p, who sits `there`; 0, which is not known, for one that it does not see. */
+  private mask(place: number, p: number, there: number): number {
     const { planes } = this.crew;
-    if (this.now[place * planes.stateWidth + p] === planes.nowhere) return 0;
-    return legalBits(game, seen(place, p, game.shape.seats));
+    return this.now[place * planes.stateWidth + p] === planes.nowhere ? 0 : this.legal[there];
   }
 
   private write(play: Play, batch: ReadonlyBatch, place: number, diaries: readonly (Diary | null)[]): void {
-    const { game, agentAt } = play;
+    const { agentAt } = play;
     const { planes, traceWidth, codeWidth } = this.crew;
-    const { seats } = game.shape;
+    const { seats } = play.game.shape;
     const diary = diaries[agentAt[place]]!;
     const row = diary.add();
     if (this.row[place] >= 0) diary.later[this.row[place]] = row;
@@ -239,7 +259,7 @@ export class HopCompanion implements Companion {
       const there = seen(place, p, seats);
       const at = row * seats + p;
       diary.recent[at] = this.latest[there];
-      diary.mask[at] = this.mask(game, place, p);
+      diary.mask[at] = this.mask(place, p, there);
       diary.action[at] = acts(play, there) ? play.actions[there] : -1;
       diary.best[at] = this.best[there];
     }

@@ -52,13 +52,21 @@ export const bytes = (size: number) => new Uint8Array(size);
 export const ints = (size: number) => new Int32Array(size);
 export const floats = (size: number) => new Float32Array(size);
 
-/** Copies one row of `width` values. */
-export function copyRow(
-  from: { readonly [index: number]: number },
-  row: number,
-  into: { [index: number]: number },
-  to: number,
-  width: number,
-): void {
-  for (let i = 0; i < width; i++) into[to * width + i] = from[row * width + i];
+/** Copies one row of `width` values. One loop for each kind of column: the compiler makes fast code only of a loop that sees one kind. */
+export function copyRow(from: RingColumn, row: number, into: RingColumn, to: number, width: number): void {
+  if (from instanceof Float32Array) copyFloats(from, row * width, into as Float32Array, to * width, width);
+  else if (from instanceof Uint8Array) copyBytes(from, row * width, into as Uint8Array, to * width, width);
+  else copyInts(from, row * width, into as Int32Array, to * width, width);
+}
+
+function copyFloats(from: Float32Array, source: number, into: Float32Array, target: number, count: number): void {
+  for (let i = 0; i < count; i++) into[target + i] = from[source + i];
+}
+
+function copyBytes(from: Uint8Array, source: number, into: Uint8Array, target: number, count: number): void {
+  for (let i = 0; i < count; i++) into[target + i] = from[source + i];
+}
+
+function copyInts(from: Int32Array, source: number, into: Int32Array, target: number, count: number): void {
+  for (let i = 0; i < count; i++) into[target + i] = from[source + i];
 }
