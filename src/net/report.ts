@@ -1,5 +1,5 @@
 /** From sums to a step's report, and the figures that steer Adam; shared by both backends so that they cannot differ. */
-import type { Role, StepReport, UpdateSettings } from './types.ts';
+import type { MlpLoss, Role, StepReport, UpdateSettings } from './types.ts';
 
 /** Sums over a minibatch's rows, each weighted. */
 export interface LossSums {
@@ -86,4 +86,25 @@ export function checkJobs(jobs: readonly { policy: object; from: number; to: num
       throw new RangeError(`job ${index} repeats a policy; one update takes one step per policy.`);
     seen.add(job.policy);
   });
+}
+
+/** Refuses targets that a network by itself cannot be taught, with a sentence. */
+export function checkTargets(loss: MlpLoss, n: number, outputs: number): void {
+  const wanted = loss.kind === 'choice' ? n : n * outputs;
+  if (loss.targets.length < wanted)
+    throw new RangeError(
+      `targets have ${loss.targets.length} entries; ${n} rows of ${outputs} outputs need ${wanted}.`,
+    );
+  if (loss.kind !== 'choice') return;
+  const { targets, legal } = loss;
+  if (outputs > 31 || legal.length < n)
+    throw new RangeError(
+      `legal has ${legal.length} entries for ${n} rows, of at most 31 bits; there are ${outputs} outputs.`,
+    );
+  for (let row = 0; row < n; row++) {
+    const target = targets[row];
+    if (target < 0) continue;
+    if (target >= outputs || (legal[row] !== 0 && ((legal[row] >> target) & 1) === 0))
+      throw new RangeError(`row ${row}: target ${target} is not one of the legal outputs among ${outputs}.`);
+  }
 }

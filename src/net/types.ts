@@ -175,6 +175,17 @@ export interface UpdateJob {
   measureTensors?: boolean;
 }
 
+/** What a network by itself is taught: the mean over rows of a loss of its outputs, as `algorithms/hop/loss.ts` has them. */
+export type MlpLoss =
+  | { kind: 'bernoulli' | 'gaussian' /** n x outputs. */; targets: Float32Array }
+  | {
+      kind: 'choice';
+      /** The right output of each row; -1 leaves the row out. */
+      targets: Int32Array;
+      /** Legal outputs of each row as bits; 0 allows all. */
+      legal: Int32Array;
+    };
+
 /** A network by itself, for models. `backward` adds to the parameter gradients of the latest `forward`. */
 export interface Mlp {
   readonly shape: MlpShape;
@@ -183,6 +194,8 @@ export interface Mlp {
   forward(x: Float32Array, n: number, out: Float32Array): void;
   /** gradOut is n x outputs; fills n x inputs where `gradIn` is given. */
   backward(gradOut: Float32Array, n: number, gradIn?: Float32Array): void;
+  /** Forward, loss and backward in one: adds to the parameter gradients, fills `gradIn` where it is given, and returns the loss. */
+  learn(x: Float32Array, n: number, loss: MlpLoss, gradIn?: Float32Array): number;
   read(index: number): Float32Array;
   write(index: number, values: ArrayLike<number>): void;
   gradient(index: number): Float32Array;
@@ -218,6 +231,16 @@ export interface ForwardJob {
   readonly x: Float32Array;
   readonly rows: number;
   readonly out: Float32Array;
+  readonly choices?: Choices;
+}
+
+/** Where the probabilities of outputs that are the logits of a choice go. */
+export interface Choices {
+  /** Legal outputs of each row as bits: 0 allows all, and -1 gives zeros. */
+  readonly legal: Int32Array;
+  readonly shares: Float32Array;
+  /** From the probabilities of one row to those of the next. */
+  readonly stride: number;
 }
 
 /** A kind of typed array. */

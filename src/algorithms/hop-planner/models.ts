@@ -1,7 +1,6 @@
 /** How the others play, given their goals: one network for all others of an agent, from what the other sees, its goal and who it is to its choice. It learns from moves whose goal became known later. */
 import { RandomStream } from '../../math/random.ts';
 import type { Engine, PolicySave } from '../../net/types.ts';
-import { crossEntropy } from '../hop/loss.ts';
 import { Model } from '../hop/modules/model.ts';
 import { copyRow, floats, ints, Ring } from '../hop/modules/ring.ts';
 import { drawn } from './moves.ts';
@@ -26,7 +25,7 @@ export class GoalModel implements OthersModel {
   private readonly model: Model;
   private readonly inputs: number;
   private targets = ints(0);
-  private legal = new Uint8Array(0);
+  private legal = ints(0);
   /** Of the row that was asked about last. */
   readonly probabilities: Float64Array;
 
@@ -96,12 +95,11 @@ export class GoalModel implements OthersModel {
   /** The mean cross-entropy of an iteration's steps; NaN where too little was seen. */
   learn(ring: MovesRing, iteration: number): number {
     const { batch, updates } = this.settings;
-    const { actions } = this.size;
     const { agent, goal, action, mask, obs } = ring.columns;
     const stream = RandomStream.of(this.seed, 'hop-planner', this.name, 'models', iteration);
     if (this.targets.length < batch) {
       this.targets = ints(batch);
-      this.legal = new Uint8Array(batch * actions);
+      this.legal = ints(batch);
     }
     let others = 0;
     for (let row = 0; row < ring.size; row++) if (agent[row] !== this.agent) others++;
@@ -114,11 +112,10 @@ export class GoalModel implements OthersModel {
         if (agent[row] === this.agent) continue;
         this.put(i, obs, row * this.size.observation, goal[row], agent[row]);
         this.targets[i] = action[row];
-        for (let a = 0; a < actions; a++) this.legal[i * actions + a] = (mask[row] >> a) & 1;
+        this.legal[i] = mask[row];
         i++;
       }
-      const groups = [{ start: 0, size: actions }];
-      sum += this.model.learn(batch, (y, g) => crossEntropy(y, batch, actions, groups, this.targets, g, this.legal));
+      sum += this.model.learn(batch, { kind: 'choice', targets: this.targets, legal: this.legal });
     }
     return sum / updates;
   }

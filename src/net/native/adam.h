@@ -37,7 +37,6 @@ static void packNet(const Work *work, const Net *net) {
   if (net->pointer) packLayer(work, (Layer *)(work->memory + net->features));
 }
 
-ALWAYS d2 widen(d2 sums, v4 v) { return (sums + promote(v)) + promote(upper4(v)); }
 ALWAYS d2 widenSquares(d2 sums, v4 v) {
   const d2 low = promote(v), high = promote(upper4(v));
   return (sums + low * low) + high * high;

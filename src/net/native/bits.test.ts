@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { RandomStream } from '../../math/random.ts';
 import { createEngine } from '../engine.ts';
 import { packageRoot, platform } from '../node.ts';
-import type { Activation, Engine, PolicyShape, Rows, UpdateSettings } from '../types.ts';
+import type { Activation, Engine, MlpLoss, PolicyShape, Rows, UpdateSettings } from '../types.ts';
 import { KernelEngine } from '../wasm/engine.ts';
 import { nativeKernels } from './kernels.ts';
 import { buildNative, findCompiler, findNative } from './node.ts';
@@ -145,7 +145,20 @@ function networkFigures(engine: Engine, rows: number, inputs: number, hidden: nu
     mlp.backward(y, rows, gradIn);
     adam.step(0.5);
   }
-  return [y, gradIn, ...mlp.save().values, ...mlp.save().secondMoments];
+  const losses: MlpLoss[] = [
+    { kind: 'bernoulli', targets: Float32Array.from(y, (value) => (value > 0 ? 1 : 0)) },
+    { kind: 'gaussian', targets: y.map((value) => value / 2) },
+    {
+      kind: 'choice',
+      targets: Int32Array.from({ length: rows }, (_, row) => (row % 5) - 1),
+      legal: Int32Array.from({ length: rows }, (_, row) => (row % 3 === 0 ? 0 : 31)),
+    },
+  ];
+  const figures = losses.flatMap((loss) => [mlp.learn(x, rows, loss, gradIn), adam.step(0.5)]);
+  const shares = new Float32Array(rows * 6);
+  const legal = Int32Array.from({ length: rows }, (_, row) => (row % 60) - 1);
+  engine.forward([{ mlp, x, rows, out: y, choices: { legal, shares, stride: 6 } }]);
+  return [y, gradIn, Float32Array.from(figures), shares, ...mlp.save().values, ...mlp.save().secondMoments];
 }
 
 describe.skipIf(!possible)('the native engine', () => {

@@ -1,5 +1,6 @@
 // The kernels of kernels/assembly/index.ts for one width of vectors. Compiled once for each: VARIANT is its name, W the floats of a vector.
 #include "adam.h"
+#include "learn.h"
 #include "policy.h"
 
 ALWAYS Work workOf(char *memory, address scratch) {
@@ -36,32 +37,48 @@ static void passForward(const Work *work, const Pass *pass, int number) {
     gather(work, pass->x, layer->inputs, 0, first, block, (float *)(kept.activations + layer->input));
     forwardBlock(work, net, 0, kept.activations, block);
   }
-  scatterRows((float *)(kept.activations + net->output), last->outputs, block, FLOATS(pass->y) + (size_t)first * last->outputs);
+  float *y = FLOATS(pass->y) + (size_t)first * last->outputs;
+  scatterRows((float *)(kept.activations + net->output), last->outputs, block, y);
+  if (pass->shares) shares(y, INTS(pass->legal) + first, FLOATS(pass->shares) + (size_t)first * pass->stride, block.rows, last->outputs, pass->stride);
 }
 
-// Backward of one lane's blocks; the lane's gradients start from zero.
-static void passBackward(const Work *work, const Pass *pass, int lane) {
+// Backward of one block, which adds to a lane's gradients.
+static void passBack(const Work *work, const Pass *pass, int number, float *gradient) {
   const Net *net = (Net *)(work->memory + pass->net);
   const Layer *layer = layerAt(work, net, 0), *last = layerAt(work, net, net->count - 1);
+  const int first = number * BLOCK;
+  const Block block = wholeRows(least(pass->rows - first, BLOCK));
+  const Kept kept = keptOf(work, pass, layer, number);
+  float *a = SCRATCH(net->deltaA), *b = SCRATCH(net->deltaB), *delta;
+  gather(work, pass->gradOut, last->outputs, 0, first, block, a);
+  if (*kept.listed) {
+    delta = backwardListed(work, net, kept.list, kept.activations, block, gradient);
+    if (pass->gradIn) {
+      float *other = delta == a ? b : a;
+      multiply(delta, layer->outputs, block.stride, backwardWeights(work, layer), 0, 0, 0, other, padded(layer->inputs), block.stride);
+      delta = other;
+    }
+  } else delta = backwardBlock(work, net, 0, kept.activations, block, gradient, pass->gradIn != 0);
+  if (pass->gradIn) scatterRows(delta, layer->inputs, block, FLOATS(pass->gradIn) + (size_t)first * layer->inputs);
+}
+
+// One lane's blocks back, or forward, through their loss and back; the lane's gradients start from zero.
+static void passLane(const Work *work, const Pass *pass, int lane, int learns) {
+  const Net *net = (Net *)(work->memory + pass->net);
+  const int columns = layerAt(work, net, net->count - 1)->outputs;
   float *gradient = FLOATS(pass->lanes + (size_t)lane * pass->laneBytes);
   memset(gradient, 0, netLaneFloats(work, net) * 4);
   const int blocks = (pass->rows + BLOCK - 1) / BLOCK;
+  double loss = 0;
   for (int number = (blocks * lane) >> 2; number < (blocks * (lane + 1)) >> 2; number++) {
-    const int first = number * BLOCK;
-    const Block block = wholeRows(least(pass->rows - first, BLOCK));
-    const Kept kept = keptOf(work, pass, layer, number);
-    float *a = SCRATCH(net->deltaA), *b = SCRATCH(net->deltaB), *delta;
-    gather(work, pass->gradOut, last->outputs, 0, first, block, a);
-    if (*kept.listed) {
-      delta = backwardListed(work, net, kept.list, kept.activations, block, gradient);
-      if (pass->gradIn) {
-        float *other = delta == a ? b : a;
-        multiply(delta, layer->outputs, block.stride, backwardWeights(work, layer), 0, 0, 0, other, padded(layer->inputs), block.stride);
-        delta = other;
-      }
-    } else delta = backwardBlock(work, net, 0, kept.activations, block, gradient, pass->gradIn != 0);
-    if (pass->gradIn) scatterRows(delta, layer->inputs, block, FLOATS(pass->gradIn) + (size_t)first * layer->inputs);
+    if (learns) {
+      const int first = number * BLOCK;
+      passForward(work, pass, number);
+      loss += lossOf(work, pass, columns, first, least(pass->rows - first, BLOCK));
+    }
+    passBack(work, pass, number, gradient);
   }
+  if (learns) ((double *)(work->memory + pass->losses))[lane] = loss;
 }
 
 static void copyRows(const Work *work, const Copy *copy, int number) {
@@ -76,7 +93,7 @@ static void task(char *memory, address at, address scratch) {
   const Task *wanted = (Task *)(memory + at);
   const int number = wanted->number;
   if (wanted->kind == 5) return passForward(work, (Pass *)(memory + wanted->job), number);
-  if (wanted->kind == 6) return passBackward(work, (Pass *)(memory + wanted->job), number);
+  if (wanted->kind == 6 || wanted->kind == 9) return passLane(work, (Pass *)(memory + wanted->job), number, wanted->kind == 9);
   if (wanted->kind == 8) return copyRows(work, (Copy *)(memory + wanted->job), number);
   const Job *job = (Job *)(memory + wanted->job);
   const Net *actor = (Net *)(memory + job->actor), *critic = (Net *)(memory + job->critic);
@@ -92,11 +109,11 @@ static void task(char *memory, address at, address scratch) {
   } else if (wanted->kind == 4) adamNet(work, job, number ? critic : actor);
 }
 
-// Adds the lanes' gradients of a backward pass to those kept.
+// The lanes' gradients of a backward pass, added to those kept where there are any.
 static void passReduce(char *memory, address at) {
   const Work own = workOf(memory, 0), *work = &own;
   const Pass *pass = (Pass *)(memory + at);
-  reduceNet(work, (Net *)(memory + pass->net), LANES, FLOATS(pass->lanes), pass->laneBytes / 4, FLOATS(pass->gradient), 1);
+  reduceNet(work, (Net *)(memory + pass->net), LANES, FLOATS(pass->lanes), pass->laneBytes / 4, FLOATS(pass->gradient), pass->add);
 }
 
 static void adamStep(char *memory, address job, address net) {

@@ -48,6 +48,9 @@ ALWAYS v4 pmax4(v4 a, v4 b) { return choose4(b, a, (i4)(a < b)); }
 ALWAYS d2 promote(v4 a) { return (d2)vcvt_f64_f32(vget_low_f32((float32x4_t)a)); }
 #endif
 
+// The lanes as doubles added to a pair of running sums.
+ALWAYS d2 widen(d2 sums, v4 v) { return (sums + promote(v)) + promote(upper4(v)); }
+
 #if W == 4
 ALWAYS vw splat(float x) { return splat4(x); }
 ALWAYS vw madd(vw a, vw b, vw c) { return madd4(a, b, c); }

@@ -62,6 +62,11 @@ typedef struct {
   address gradOut, gradIn, lanes;
   int32_t laneBytes;
   address gradient;
+  int32_t add, loss;
+  address targets, legal;
+  float share;
+  address losses, shares;
+  int32_t stride;
 } Pass;
 
 // Rows to be copied: row i of `into` becomes row list[i] of `from`.

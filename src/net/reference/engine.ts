@@ -1,12 +1,15 @@
 /** The engine in plain TypeScript and double precision: for tests, and for machines without WASM SIMD. One thread, and slow. */
+import { bernoulli, crossEntropy, gaussian } from '../../algorithms/hop/loss.ts';
+import { localPolicy, localPolicyBuffer } from '../../math/local-policy.ts';
 import type { RandomStream } from '../../math/random.ts';
 import { checkMlpShape, mlpParameters } from '../parameters.ts';
-import { checkJobs, clipScale } from '../report.ts';
+import { checkJobs, checkTargets, clipScale } from '../report.ts';
 import type {
   ActJob,
   Engine,
   ForwardJob,
   Mlp,
+  MlpLoss,
   MlpShape,
   Optimizer,
   OptimizerMember,
@@ -52,6 +55,28 @@ export class ReferenceMlp implements Mlp {
     }
   }
 
+  learn(x: Float32Array, n: number, loss: MlpLoss, gradIn?: Float32Array): number {
+    const { outputs } = this.shape;
+    if (n === 0) return 0;
+    checkTargets(loss, n, outputs);
+    const [y, gradient] = [new Float32Array(n * outputs), new Float32Array(n * outputs)];
+    this.forward(x, n, y);
+    const value =
+      loss.kind === 'choice'
+        ? crossEntropy(
+            y,
+            n,
+            outputs,
+            [{ start: 0, size: outputs }],
+            loss.targets,
+            gradient,
+            allowed(loss.legal, n, outputs),
+          )
+        : (loss.kind === 'bernoulli' ? bernoulli : gaussian)(y, n, outputs, loss.targets, gradient);
+    this.backward(gradient, n, gradIn);
+    return value;
+  }
+
   read(index: number): Float32Array {
     return Float32Array.from(this.network.values[index]);
   }
@@ -72,6 +97,14 @@ export class ReferenceMlp implements Mlp {
     loadNetworks(save, [this.network]);
     this.steps = save.steps;
   }
+}
+
+/** Bits of legal outputs, one entry each; none of a row forbids nothing. */
+function allowed(legal: Int32Array, n: number, outputs: number): Uint8Array {
+  return Uint8Array.from({ length: n * outputs }, (_, i) => {
+    const bits = legal[Math.floor(i / outputs)];
+    return bits === 0 ? 1 : (bits >> (i % outputs)) & 1;
+  });
 }
 
 class ReferenceAdam implements Optimizer {
@@ -132,7 +165,18 @@ export class ReferenceEngine implements Engine {
   }
 
   forward(jobs: readonly ForwardJob[]): void {
-    for (const { mlp, x, rows, out } of jobs) mlp.forward(x, rows, out);
+    for (const { mlp, x, rows, out, choices } of jobs) {
+      mlp.forward(x, rows, out);
+      const { outputs } = mlp.shape;
+      if (!choices) continue;
+      const { legal, shares, stride } = choices;
+      const mask = allowed(legal, rows, outputs);
+      const { probabilities, logProbabilities } = localPolicyBuffer(outputs);
+      for (let row = 0; row < rows; row++) {
+        localPolicy(out, null, mask, 1, { probabilities, logProbabilities }, { start: row * outputs, count: outputs });
+        shares.set(legal[row] < 0 ? new Float32Array(outputs) : probabilities, row * stride);
+      }
+    }
   }
 
   update(jobs: readonly UpdateJob[]): StepReport[] {

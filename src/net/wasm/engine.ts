@@ -57,11 +57,11 @@ export class KernelEngine implements Engine {
     const { threads } = this.kernels;
     let tasks = 0;
     const networks = new Set<KernelMlp>();
-    for (const { mlp, x, rows, out } of jobs) {
+    for (const { mlp, x, rows, out, choices } of jobs) {
       if (!(mlp instanceof KernelMlp)) throw new TypeError('A network of another engine was to go forward.');
       if (networks.has(mlp)) throw new RangeError('a network goes forward twice at once; give its rows together.');
       networks.add(mlp);
-      mlp.enter(x, rows, out);
+      mlp.enter(x, rows, out, choices);
       tasks += mlp.blocks;
     }
     if (tasks === 0) return;

@@ -1,13 +1,13 @@
 /** A network by itself in the kernels' memory, and Adam for such networks. Activations stay from `forward` to `backward`. */
 import type { RandomStream } from '../../math/random.ts';
 import { checkMlpShape, initialValues, mlpParameters } from '../parameters.ts';
-import { clipScale } from '../report.ts';
-import type { Mlp, MlpShape, Optimizer, OptimizerMember, Parameter, PolicySave } from '../types.ts';
+import { checkTargets, clipScale } from '../report.ts';
+import type { Choices, Mlp, MlpLoss, MlpShape, Optimizer, OptimizerMember, Parameter, PolicySave } from '../types.ts';
 import type { Kernels } from './kernels.ts';
-import { KernelNetwork } from './layout.ts';
+import { KernelNetwork, RESULTS } from './layout.ts';
 import { Region } from './memory.ts';
 import { put, take } from './staging.ts';
-import { BLOCK, jobFields, LANES, passFields, taskKinds } from './structs.ts';
+import { BLOCK, jobFields, LANES, lossKinds, passFields, taskKinds } from './structs.ts';
 
 export class KernelMlp implements Mlp {
   readonly parameters: readonly Parameter[];
@@ -20,7 +20,13 @@ export class KernelMlp implements Mlp {
   private readonly pass: number;
   private readonly activations: Region;
   private readonly columns: Region;
+  /** What is taught, and what the outputs and their gradients are meanwhile. */
+  private readonly taught: Region;
+  private readonly losses: number;
   private rows = 0;
+  /** Whether gradients were gathered since the latest step. */
+  private gathered = false;
+  private shares: Choices | undefined;
 
   constructor(kernels: Kernels, shape: MlpShape, stream: RandomStream) {
     checkMlpShape(shape, 'the network');
@@ -39,6 +45,8 @@ export class KernelMlp implements Mlp {
     this.network.place(this.buffers.parameters);
     this.activations = new Region(memory);
     this.columns = new Region(memory);
+    this.taught = new Region(memory);
+    this.losses = memory.allocate(LANES * 8);
     this.pass = memory.allocate(passFields.words * 4);
     const laneBytes = Math.ceil((this.network.laneFloats * 4) / 64) * 64;
     const lanes = memory.allocate(laneBytes * LANES);
@@ -48,6 +56,8 @@ export class KernelMlp implements Mlp {
     words[passFields.laneBytes] = laneBytes;
     words[passFields.gradient] = this.buffers.gradient;
     words[passFields.activationBytes] = this.network.activationBytes;
+    words[passFields.losses] = this.losses;
+    words[passFields.shares] = 0;
     initialValues(shape, stream).forEach((value, index) => {
       this.write(index, value);
     });
@@ -64,25 +74,49 @@ export class KernelMlp implements Mlp {
   }
 
   /** Puts rows before the kernels; they go forward by the tasks of `addForward`. */
-  enter(x: Float32Array, n: number, out: Float32Array): void {
+  enter(x: Float32Array, n: number, out: Float32Array, choices?: Choices): void {
     const { inputs, outputs } = this.shape;
-    const { memory, threads } = this.kernels;
+    const { memory } = this.kernels;
     this.rows = n;
+    this.shares = choices;
     if (n === 0) return;
     if (x.length < n * inputs)
       throw new RangeError(`x has ${x.length} entries; ${n} rows of ${inputs} need ${n * inputs}.`);
     if (out.length < n * outputs)
       throw new RangeError(`out has ${out.length} entries; ${n} rows of ${outputs} need ${n * outputs}.`);
-    const activations = this.activations.ensure(this.blocks * this.network.activationBytes);
     const at = this.place(n, x, out);
     if (!memory.addressOf(x)) put(memory.f32, at.x, x, n * inputs);
+    this.begin(n, at.x, at.y);
+    if (choices) this.enterChoices(choices, n);
+  }
+
+  private begin(n: number, x: number, y: number): void {
+    const { memory, threads } = this.kernels;
+    const activations = this.activations.ensure(this.blocks * this.network.activationBytes);
+    threads.ensureScratch(this.network.scratchBytes);
     const words = memory.i32;
     const pass = this.pass >> 2;
     words[pass + passFields.rows] = n;
-    words[pass + passFields.x] = at.x;
-    words[pass + passFields.y] = at.y;
+    words[pass + passFields.x] = x;
+    words[pass + passFields.y] = y;
     words[pass + passFields.activations] = activations;
-    threads.ensureScratch(this.network.scratchBytes);
+    words[pass + passFields.shares] = 0;
+  }
+
+  private enterChoices({ legal, shares, stride }: Choices, n: number): void {
+    const { memory } = this.kernels;
+    const length = (n - 1) * stride + this.shape.outputs;
+    if (legal.length < n || shares.length < length || stride < this.shape.outputs)
+      throw new RangeError(
+        `legal has ${legal.length} entries and shares ${shares.length}, ${stride} apart; ${n} rows of ${this.shape.outputs} outputs need ${n} and ${length}.`,
+      );
+    const there = memory.addressOf(shares);
+    const own = this.taught.ensure(n * 4 + (there ? 0 : length * 4));
+    put(memory.i32, own, legal, n);
+    const pass = this.pass >> 2;
+    memory.i32[pass + passFields.legal] = own;
+    memory.i32[pass + passFields.shares] = there || own + n * 4;
+    memory.i32[pass + passFields.stride] = stride;
   }
 
   /** Blocks of the rows that were entered, each of which is a task. */
@@ -97,6 +131,13 @@ export class KernelMlp implements Mlp {
   /** Copies what came out, where it does not lie there already. */
   leave(out: Float32Array): void {
     const { memory } = this.kernels;
+    const { shares } = this;
+    if (shares && this.rows > 0 && !memory.addressOf(shares.shares)) {
+      const from = memory.i32[(this.pass >> 2) + passFields.shares] >> 2;
+      for (let row = 0; row < this.rows; row++)
+        for (let c = 0, at = row * shares.stride; c < this.shape.outputs; c++, at++)
+          shares.shares[at] = memory.f32[from + at];
+    }
     if (!memory.addressOf(out))
       take(memory.f32, memory.i32[(this.pass >> 2) + passFields.y], out, this.rows * this.shape.outputs);
   }
@@ -123,8 +164,53 @@ export class KernelMlp implements Mlp {
     threads.begin(LANES);
     for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.passBackward, this.pass, lane);
     threads.run();
-    this.kernels.exports.passReduce(this.pass);
+    this.gather();
     if (gradIn && !memory.addressOf(gradIn)) take(memory.f32, at.x, gradIn, n * inputs);
+  }
+
+  learn(x: Float32Array, n: number, loss: MlpLoss, gradIn?: Float32Array): number {
+    const { inputs, outputs } = this.shape;
+    const { memory, threads } = this.kernels;
+    this.rows = n;
+    if (n === 0) return 0;
+    checkTargets(loss, n, outputs);
+    if (x.length < n * inputs || (gradIn && gradIn.length < n * inputs))
+      throw new RangeError(`x and its gradient need ${n * inputs} entries for ${n} rows of ${inputs}.`);
+    const there = { x: memory.addressOf(x), back: gradIn ? memory.addressOf(gradIn) : 0 };
+    const column = n * outputs * 4;
+    const y = this.taught.ensure(3 * column + n * 4 + 2 * n * inputs * 4);
+    const [gradOut, targets, legal] = [y + column, y + 2 * column, y + 3 * column];
+    const own = legal + n * 4;
+    this.begin(n, there.x || own, y);
+    const back = there.back || own + n * inputs * 4;
+    if (!there.x) put(memory.f32, own, x, n * inputs);
+    if (loss.kind === 'choice') {
+      put(memory.i32, targets, loss.targets, n);
+      put(memory.i32, legal, loss.legal, n);
+    } else put(memory.f32, targets, loss.targets, n * outputs);
+    const pass = this.pass >> 2;
+    const words = memory.i32;
+    words[pass + passFields.gradOut] = gradOut;
+    words[pass + passFields.gradIn] = gradIn ? back : 0;
+    words[pass + passFields.loss] = lossKinds[loss.kind];
+    words[pass + passFields.targets] = targets;
+    words[pass + passFields.legal] = legal;
+    memory.f32[pass + passFields.share] = 1 / n;
+    threads.begin(LANES);
+    for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.passLearn, this.pass, lane);
+    threads.run();
+    this.gather();
+    if (gradIn && !there.back) take(memory.f32, back, gradIn, n * inputs);
+    let sum = 0;
+    for (let lane = 0; lane < LANES; lane++) sum += memory.f64[(this.losses >> 3) + lane];
+    return sum / n;
+  }
+
+  /** Adds the lanes' gradients to those that were gathered before. */
+  private gather(): void {
+    this.kernels.memory.i32[(this.pass >> 2) + passFields.add] = this.gathered ? 1 : 0;
+    this.kernels.exports.passReduce(this.pass);
+    this.gathered = true;
   }
 
   /** Where rows lie on the inputs' and on the outputs' side: in the engine's room, or in memory of their own. */
@@ -138,18 +224,16 @@ export class KernelMlp implements Mlp {
   }
 
   clear(): void {
-    const at = this.buffers.gradient >> 2;
-    // By words: bytes of shared memory would be written one by one.
-    this.kernels.memory.f32.fill(0, at, at + this.network.floats);
+    this.gathered = false;
   }
 
+  /** As the kernels noted it, tensor by tensor, when they gathered; a step reads the gradients next, so that without any they are zero. */
   squaredNorm(): number {
+    const { results, pieces, floats } = this.network;
+    const { f32, f64 } = this.kernels.memory;
     let sum = 0;
-    const floats = this.kernels.memory.f32.subarray(
-      this.buffers.gradient >> 2,
-      (this.buffers.gradient >> 2) + this.network.floats,
-    );
-    for (let i = 0; i < floats.length; i++) sum += floats[i] * floats[i];
+    if (this.gathered) for (let i = 0; i < pieces.length; i++) sum += f64[(results >> 3) + i * RESULTS];
+    else f32.fill(0, this.buffers.gradient >> 2, (this.buffers.gradient >> 2) + floats);
     return sum;
   }
 
@@ -163,7 +247,9 @@ export class KernelMlp implements Mlp {
   }
 
   gradient(index: number): Float32Array {
-    return this.network.read(index, this.buffers.gradient);
+    return this.gathered
+      ? this.network.read(index, this.buffers.gradient)
+      : new Float32Array(this.parameters[index].size);
   }
 
   save(): PolicySave {

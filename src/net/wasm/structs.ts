@@ -133,9 +133,20 @@ export const passFields = fields(
   'lanes',
   'laneBytes',
   'gradient',
+  'add',
+  'loss',
+  'targets',
+  'legal',
+  'share',
+  'losses',
+  'shares',
+  'stride',
 );
 
 export const copyFields = fields('into', 'from', 'list', 'rows', 'bytes');
+
+/** What a network by itself is taught. */
+export const lossKinds = { bernoulli: 1, gaussian: 2, choice: 3 } as const;
 
 export const taskKinds = {
   actorForward: 0,
@@ -147,4 +158,5 @@ export const taskKinds = {
   passBackward: 6,
   criticForward: 7,
   copy: 8,
+  passLearn: 9,
 } as const;

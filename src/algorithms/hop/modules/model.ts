@@ -1,6 +1,6 @@
 /** A network with its optimiser and its rows: what every module is made of. Inputs are cleared by `begin`, because features are mostly zeros. */
 import { RandomStream } from '../../../math/random.ts';
-import type { Engine, ForwardJob, Mlp, Optimizer, PolicySave } from '../../../net/types.ts';
+import type { Choices, Engine, ForwardJob, Mlp, MlpLoss, Optimizer, PolicySave } from '../../../net/types.ts';
 
 export const modelAdam = { beta1: 0.9, beta2: 0.999, eps: 1e-6 };
 /** The longest gradient of a module that is let through. */
@@ -70,9 +70,9 @@ export class Model {
   }
 
   /** A part of a pass of several networks at once, of the rows that were begun or of rows that they share; `y` is filled. */
-  job(rows: number, x: Float32Array = this.x): ForwardJob {
+  job(rows: number, x: Float32Array = this.x, choices?: Choices): ForwardJob {
     this.reserve(rows * this.shape.outputs);
-    return { mlp: this.mlp, x, rows, out: this.y };
+    return { mlp: this.mlp, x, rows, out: this.y, choices };
   }
 
   private reserve(outputs: number): void {
@@ -81,13 +81,10 @@ export class Model {
     this.gradient = this.engine.room.column(Float32Array, outputs);
   }
 
-  /** One optimiser step; `loss` reads the outputs, adds to the gradient and returns the loss. */
-  learn(rows: number, loss: (outputs: Float32Array, gradient: Float32Array) => number): number {
+  /** One optimiser step on the rows that were begun, or on rows that several networks share; returns the loss. */
+  learn(rows: number, loss: MlpLoss, x: Float32Array = this.x): number {
     if (rows === 0) return 0;
-    this.forward(rows);
-    clear(this.gradient, rows * this.shape.outputs);
-    const value = loss(this.y, this.gradient);
-    this.mlp.backward(this.gradient, rows);
+    const value = this.mlp.learn(x, rows, loss);
     this.step();
     return value;
   }

@@ -1,7 +1,6 @@
 /** The model of other agents: one network for each of them, from what the agent sees and everybody's latest actions to the other's choice among its legal actions. */
 import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../../../math/local-policy.ts';
 import type { Engine, PolicySave } from '../../../net/types.ts';
-import { crossEntropy } from '../loss.ts';
 import type { HopSettings } from '../settings.ts';
 import { clear, Model } from './model.ts';
 import type { Planes, StateArray } from './planes.ts';
@@ -43,6 +42,8 @@ export class OtherAgents {
   private readonly inputs: number;
   private readonly batch: number;
   private legal = bytes(0);
+  /** For each other: legal actions as bits. */
+  private readonly bits: Int32Array[];
   private targets = ints(0);
   private buffer: LocalPolicy = localPolicyBuffer(0);
   private readonly range = { start: 0, count: 0, at: 0 };
@@ -56,6 +57,7 @@ export class OtherAgents {
     name: string,
   ) {
     this.batch = settings.otherAgents.batch;
+    this.bits = Array.from({ length: planes.players - 1 }, () => ints(0));
     this.inputs = planes.observation + planes.players * planes.actions;
     // Others never stop changing, so neither does their model.
     const rate = { learningRate: settings.otherAgents.learningRate, settles: false };
@@ -69,7 +71,7 @@ export class OtherAgents {
   /** One optimiser step of the network of one other on rows drawn by `pick`; returns the loss. */
   learn(other: number, ring: OtherRing, pick: () => number): number {
     const { batch } = this;
-    const { actions, players, stateWidth } = this.planes;
+    const { players, stateWidth } = this.planes;
     const model = this.models[other];
     const x = model.begin(batch);
     this.reserve(batch);
@@ -77,11 +79,10 @@ export class OtherAgents {
     for (let i = 0; i < batch; i++) {
       const row = pick();
       this.write(state, row * stateWidth, recent, row * players, x, i * this.inputs);
-      this.allow(mask[row], i * actions);
+      this.bits[0][i] = mask[row];
       this.targets[i] = action[row];
     }
-    const groups = [{ start: 0, size: actions }];
-    return model.learn(batch, (y, g) => crossEntropy(y, batch, actions, groups, this.targets, g, this.legal));
+    return model.learn(batch, { kind: 'choice', targets: this.targets, legal: this.bits[0] });
   }
 
   /**
@@ -104,21 +105,17 @@ export class OtherAgents {
     clear(this.shared, count * this.inputs);
     for (let i = 0; i < count; i++)
       this.write(states, i * stateWidth, recent, i * players, this.shared, i * this.inputs);
-    this.engine.forward(this.models.map((model) => model.job(count, this.shared)));
-    const { probabilities } = this.buffer;
-    for (let other = 0; other < players - 1; other++) {
-      const model = this.models[other];
+    for (let other = 0; other < players - 1; other++)
       for (let i = 0; i < count; i++) {
-        const to = first + i * stride + other * actions;
-        if (states[i * stateWidth + players + other + 1] === 0) {
-          out.fill(0, to, to + actions);
-          continue;
-        }
-        this.allow(mask[i * players + other + 1], i * actions);
-        this.distribution(model.y, i * actions);
-        for (let a = 0; a < actions; a++) out[to + a] = probabilities[i * actions + a];
+        const left = states[i * stateWidth + players + other + 1] === 0;
+        this.bits[other][i] = left ? -1 : mask[i * players + other + 1];
       }
-    }
+    this.engine.forward(
+      this.models.map((model, other) => {
+        const shares = out.subarray(first + other * actions);
+        return model.job(count, this.shared, { legal: this.bits[other], shares, stride });
+      }),
+    );
   }
 
   /** Values that `predict` writes for each state. */
@@ -224,6 +221,7 @@ export class OtherAgents {
     if (this.targets.length >= rows) return;
     this.targets = ints(rows);
     this.legal = bytes(rows * actions);
+    for (let other = 0; other < this.bits.length; other++) this.bits[other] = ints(rows);
     this.buffer = localPolicyBuffer(rows * actions);
   }
 }

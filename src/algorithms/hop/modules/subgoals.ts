@@ -5,9 +5,9 @@
  */
 import { RandomStream } from '../../../math/random.ts';
 import type { Engine, PolicySave } from '../../../net/types.ts';
-import { bernoulli, normalKl, reparameterize, reparameterizeGradient, unitNormalKl } from '../loss.ts';
+import { normalKl, reparameterize, reparameterizeGradient, unitNormalKl } from '../loss.ts';
 import type { HopSettings } from '../settings.ts';
-import { clear, Model } from './model.ts';
+import { Model } from './model.ts';
 import type { Planes, StateArray } from './planes.ts';
 import { floats } from './ring.ts';
 
@@ -209,20 +209,16 @@ export class Subgoals {
 
   /** Decodes `code`, and fills the loss's gradient by it. */
   private rebuild(count: number): number {
-    const { decoder, planes } = this;
+    const { decoder } = this;
     decoder.begin(count).set(this.code.subarray(0, count * this.size));
-    decoder.forward(count);
-    clear(decoder.gradient, count * planes.observation);
-    const loss = bernoulli(decoder.y, count, planes.observation, this.targets, decoder.gradient);
-    decoder.mlp.backward(decoder.gradient, count, this.byCode);
-    return loss;
+    return decoder.mlp.learn(decoder.x, count, { kind: 'bernoulli', targets: this.targets }, this.byCode);
   }
 
+  /** The loss alone. */
   private loss(count: number): number {
-    const { decoder, planes } = this;
-    decoder.begin(count).set(this.code.subarray(0, count * this.size));
-    decoder.forward(count);
-    return bernoulli(decoder.y, count, planes.observation, this.targets, decoder.gradient);
+    const loss = this.rebuild(count);
+    this.decoder.forget();
+    return loss;
   }
 
   private draw(count: number, stream: RandomStream): void {

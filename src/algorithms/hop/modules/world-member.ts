@@ -4,7 +4,6 @@
  */
 import type { RandomStream } from '../../../math/random.ts';
 import type { Engine } from '../../../net/types.ts';
-import { bernoulli, gaussian } from '../loss.ts';
 import type { HopSettings } from '../settings.ts';
 import { Model } from './model.ts';
 import { neighbours, type Planes, type StateArray } from './planes.ts';
@@ -94,8 +93,8 @@ export class WorldMember {
         used++;
       }
     }
-    const moved = player.learn(used, (y, g) => bernoulli(y, used, outputs, this.targets, g));
-    return moved + pay.learn(paid, (y, g) => gaussian(y, paid, 1, this.wanted, g));
+    const moved = player.learn(used, { kind: 'bernoulli', targets: this.targets });
+    return moved + pay.learn(paid, { kind: 'gaussian', targets: this.wanted });
   }
 
   private learnThings(columns: StepColumns, rows: Int32Array, count: number, stream: RandomStream): number {
@@ -120,7 +119,7 @@ export class WorldMember {
         used++;
       }
     }
-    return thing.learn(used, (y, g) => bernoulli(y, used, outputs, this.targets, g));
+    return thing.learn(used, { kind: 'bernoulli', targets: this.targets });
   }
 
   private learnMasks(columns: StepColumns, rows: Int32Array, count: number): number {
@@ -140,7 +139,7 @@ export class WorldMember {
         used++;
       }
     }
-    return mask.learn(used, (y, g) => bernoulli(y, used, actions, this.targets, g));
+    return mask.learn(used, { kind: 'bernoulli', targets: this.targets });
   }
 
   private learnEnd(columns: StepColumns, rows: Int32Array, count: number): number {
@@ -150,7 +149,7 @@ export class WorldMember {
       this.endInputs(columns.next, rows[i] * this.planes.stateWidth, i);
       this.targets[i] = columns.end[rows[i]];
     }
-    return this.end.learn(count, (y, g) => bernoulli(y, count, 1, this.targets, g));
+    return this.end.learn(count, { kind: 'bernoulli', targets: this.targets });
   }
 
   /** Predicts one step of `count` states that lie one after the other. */

@@ -2,6 +2,7 @@
 import { adamNet, packNet, reduceNet } from './adam';
 import { multiply } from './gemm';
 import { gather, scatterRows } from './layout';
+import { lossOf, shares } from './learn';
 import { backwardBlock, backwardListed, forwardBlock, forwardListed, layerAt } from './network';
 import { actorLane, actorRows, criticLane, criticRows, laneCount } from './policy';
 import { exp4, log4, tanhPairs } from './simd';
@@ -29,7 +30,7 @@ export function task(at: usize, scratch: usize): void {
     reduceNet(net, laneCount(job.rows), job.lanes + offset, job.laneBytes, job.gradient + offset, false);
   } else if (kind == 4) adamNet(job, number ? job.critic : job.actor);
   else if (kind == 5) passForward(changetype<Pass>(address), number, scratch);
-  else if (kind == 6) passBackward(changetype<Pass>(address), number, scratch);
+  else if (kind == 6 || kind == 9) passLane(changetype<Pass>(address), number, scratch, kind == 9);
   else if (kind == 8) copyRows(changetype<Copy>(address), number);
   else unreachable();
 }
@@ -67,36 +68,55 @@ function passForward(pass: Pass, block: i32, scratch: usize): void {
     gather(pass.x, layer.inputs, layer.inputs4, 0, first, rows, activations + layer.input);
     forwardBlock(net, 0, activations, rows);
   }
-  scatterRows(activations + net.output, last.outputs, last.outputs4, rows, pass.y + (<usize>(first * last.outputs) << 2));
+  const y = pass.y + (<usize>(first * last.outputs) << 2);
+  scatterRows(activations + net.output, last.outputs, last.outputs4, rows, y);
+  if (pass.shares) {
+    const out = pass.shares + (<usize>(first * pass.stride) << 2);
+    shares(y, pass.legal + (<usize>first << 2), out, rows, last.outputs, pass.stride);
+  }
 }
 
-/** Backward of one lane's blocks; the lane's gradients start from zero. */
-function passBackward(pass: Pass, lane: i32, scratch: usize): void {
+/** Backward of one block, which adds to a lane's gradients. */
+function passBack(pass: Pass, block: i32, scratch: usize, gradient: usize): void {
   const net = pass.net;
   const layer = layerAt(net, 0);
   const last = layerAt(net, net.count - 1);
+  const first = block * BLOCK;
+  const rows = min(pass.rows - first, BLOCK);
+  const activations = activationsOf(pass, block);
+  const a = scratch + net.deltaA, b = scratch + net.deltaB;
+  let delta: usize;
+  gather(pass.gradOut, last.outputs, last.outputs4, 0, first, rows, a);
+  if (load<i32>(activations + <usize>pass.activationBytes - 4)) {
+    delta = backwardListed(net, activations + layer.input, activations, scratch, rows, gradient);
+    if (pass.gradIn) {
+      const other = delta == a ? b : a;
+      multiply(delta, layer.outputs, layer.outputs4, layer.transposed, 0, false, other, layer.inputs4, (rows + 7) & ~7);
+      delta = other;
+    }
+  } else delta = backwardBlock(net, 0, activations, scratch, rows, gradient, pass.gradIn != 0);
+  if (pass.gradIn) scatterRows(delta, layer.inputs, layer.inputs4, rows, pass.gradIn + (<usize>(first * layer.inputs) << 2));
+}
+
+/** One lane's blocks back, or forward, through their loss and back; the lane's gradients start from zero. */
+function passLane(pass: Pass, lane: i32, scratch: usize, learns: bool): void {
+  const net = pass.net;
+  const columns = layerAt(net, net.count - 1).outputs;
   const gradient = pass.lanes + <usize>lane * <usize>pass.laneBytes;
   memory.fill(gradient, 0, <usize>net.floats << 2);
-  // Blocks were made by the forward pass from row 0; lanes take whole blocks here.
+  // Blocks begin at row 0, as those of a forward pass do; lanes take whole blocks.
   const blocks = (pass.rows + BLOCK - 1) / BLOCK;
   const end = blockStart(blocks, lane + 1);
+  let loss: f64 = 0;
   for (let block = blockStart(blocks, lane); block < end; block++) {
-    const first = block * BLOCK;
-    const rows = min(pass.rows - first, BLOCK);
-    const activations = activationsOf(pass, block);
-    const a = scratch + net.deltaA, b = scratch + net.deltaB;
-    let delta: usize;
-    gather(pass.gradOut, last.outputs, last.outputs4, 0, first, rows, a);
-    if (load<i32>(activations + <usize>pass.activationBytes - 4)) {
-      delta = backwardListed(net, activations + layer.input, activations, scratch, rows, gradient);
-      if (pass.gradIn) {
-        const other = delta == a ? b : a;
-        multiply(delta, layer.outputs, layer.outputs4, layer.transposed, 0, false, other, layer.inputs4, (rows + 7) & ~7);
-        delta = other;
-      }
-    } else delta = backwardBlock(net, 0, activations, scratch, rows, gradient, pass.gradIn != 0);
-    if (pass.gradIn) scatterRows(delta, layer.inputs, layer.inputs4, rows, pass.gradIn + (<usize>(first * layer.inputs) << 2));
+    if (learns) {
+      const first = block * BLOCK;
+      passForward(pass, block, scratch);
+      loss += lossOf(pass, columns, first, min(pass.rows - first, BLOCK));
+    }
+    passBack(pass, block, scratch, gradient);
   }
+  if (learns) store<f64>(pass.losses + (<usize>lane << 3), loss);
 }
 
 @inline
@@ -104,9 +124,9 @@ function blockStart(blocks: i32, lane: i32): i32 {
   return (blocks * lane) >> 2;
 }
 
-/** Adds the lanes' gradients of a backward pass to those kept. */
+/** The lanes' gradients of a backward pass, added to those kept where there are any. */
 export function passReduce(pass: Pass): void {
-  reduceNet(pass.net, LANES, pass.lanes, pass.laneBytes, pass.gradient, true);
+  reduceNet(pass.net, LANES, pass.lanes, pass.laneBytes, pass.gradient, pass.add != 0);
 }
 
 export function adamStep(job: Job, net: Net): void {

@@ -159,6 +159,18 @@ export class Pass {
   lanes: usize;
   laneBytes: i32;
   gradient: usize;
+  /** 1 where the lanes are added to the gradients that are there. */
+  add: i32;
+  /** What is taught: 1 Bernoulli, 2 Gaussian, 3 a choice; its targets, legal choices as bits by row, and one row's share. */
+  loss: i32;
+  targets: usize;
+  legal: usize;
+  share: f32;
+  /** A double for each lane. */
+  losses: usize;
+  /** Where probabilities go, or 0; and from one row's to the next in floats. */
+  shares: usize;
+  stride: i32;
 }
 
 /** Rows to be copied: row i of `into` becomes row list[i] of `from`. */
