@@ -33,6 +33,16 @@ function worldLayout(planes: Planes) {
   };
 }
 
+/** What the policy's input is extended from, one state after the other. */
+export interface View {
+  readonly states: StateArray;
+  readonly recent: Int32Array;
+  readonly mask: Int32Array;
+  /** The histories' traces, and which of them is each state's; the state's own number where that is not said. */
+  readonly trace: Float32Array;
+  readonly traceOf?: Int32Array;
+}
+
 /** Times that something returned before doing its work, because it had too little to work on. */
 export type Place = 'world_model' | 'other_agents' | 'subgoal' | 'imagination';
 
@@ -113,21 +123,14 @@ export class HopAgent {
   }
 
   /** Fills what follows the observation for states that lie one after the other: the others' likely choices, then the subgoal. */
-  extend(
-    view: { states: StateArray; recent: Int32Array; mask: Int32Array; trace: Float32Array },
-    count: number,
-    iteration: number,
-    inputs: Float32Array,
-    stride: number,
-  ): void {
+  extend(view: View, count: number, iteration: number, inputs: Float32Array, stride: number): void {
     const { observation } = this.planes;
     let at = observation;
     if (this.fed) {
       this.otherAgents!.predict(view.states, count, view.recent, view.mask, inputs, at, stride);
       at += this.otherAgents!.width;
     }
-    if (this.subgoals)
-      this.subgoals.infer(view.states, view.trace, count, this.subgoals.mix(iteration), inputs, at, stride);
+    if (this.subgoals) this.subgoals.infer(view, count, this.subgoals.mix(iteration), inputs, at, stride);
   }
 
   /** Takes an iteration's diaries, one for each of `agents`, into the buffers, trains every module and measures it on what was held out. */

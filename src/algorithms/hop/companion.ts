@@ -6,7 +6,7 @@ import { type LocalPolicy, localPolicy, localPolicyBuffer } from '../../math/loc
 import { RandomStream } from '../../math/random.ts';
 import type { PlannerSettings } from '../hop-planner/settings.ts';
 import type { Asked, AskedPlaces, Companion, Play } from '../play.ts';
-import type { HopAgent } from './agent.ts';
+import type { HopAgent, View } from './agent.ts';
 import type { Diary } from './modules/diary.ts';
 import type { Planes, StateArray } from './modules/planes.ts';
 import { copyRow } from './modules/ring.ts';
@@ -41,7 +41,7 @@ export class HopCompanion implements Companion {
   private readonly looked: Uint8Array;
   private current = false;
   /** What `HopAgent.extend` reads, for the places asked about. */
-  private readonly view: { states: StateArray; recent: Int32Array; mask: Int32Array; trace: Float32Array };
+  private readonly view: View;
   /** Places of learning agents that have chosen in this step. */
   private readonly chosen: Int32Array;
   private choices = 0;
@@ -81,7 +81,7 @@ export class HopCompanion implements Companion {
       states: crew.planes.states(places),
       recent: new Int32Array(places * seats),
       mask: new Int32Array(places * seats),
-      trace: new Float32Array(places * crew.traceWidth),
+      trace: this.trace,
     };
   }
 
@@ -110,7 +110,7 @@ export class HopCompanion implements Companion {
   extend(play: Play, asked: AskedPlaces): void {
     const { crew, view } = this;
     const { game } = play;
-    const { planes, traceWidth, codeWidth } = crew;
+    const { planes, codeWidth } = crew;
     const { seats } = game.shape;
     const agent = crew.of(asked.learner.index);
     if (crew.width === 0 || !agent) return;
@@ -118,7 +118,6 @@ export class HopCompanion implements Companion {
       const place = asked.place[i];
       this.look(game, place);
       copyRow(this.now, place, view.states, i, planes.stateWidth);
-      copyRow(this.trace, place, view.trace, i, traceWidth);
       for (let p = 0; p < seats; p++) {
         const there = seen(place, p, seats);
         view.recent[i * seats + p] = this.latest[there];
@@ -126,7 +125,7 @@ export class HopCompanion implements Companion {
       }
     }
     const inputs = asked.rows.obs;
-    agent.extend(view, asked.length, crew.iteration, inputs, asked.width);
+    agent.extend({ ...view, traceOf: asked.place }, asked.length, crew.iteration, inputs, asked.width);
     for (let i = 0; i < asked.length; i++) {
       const from = (i + 1) * asked.width - codeWidth;
       const to = asked.place[i] * codeWidth;

@@ -188,29 +188,32 @@ export class HopCrew implements Crew, HopPlayers {
       act: (rows, uniforms, out, temperatures) =>
         stages.act(engine, [{ learner, policy: learner.policy, rows, uniforms, temperature: 1, out, temperatures }]),
       values: (state, count, out) => stages.values(learner, state, count, out),
-      add: (rollout, t, seat, rows, i, out, temperature) => {
-        const row = batch.add();
-        batch.iteration[row] = this.iteration;
-        batch.episode[row] = episode + rollout;
-        batch.t[row] = t;
-        batch.agent[row] = filed;
-        batch.seat[row] = seat;
-        batch.env[row] = worlds * (1 + agent) + (rollout % worlds);
-        batch.imagined[row] = 1;
-        batch.action[row] = out.action[i];
-        batch.oldLogp[row] = out.logp[i];
-        batch.value[row] = out.value[i];
-        batch.temperature[row] = temperature;
-        batch.numActions[row] = actions;
-        batch.see(row, rows.obs, i * own, own);
-        const first = batch.extendLists(actions);
-        batch.first[row] = first;
-        for (let a = 0; a < actions; a++) {
-          batch.subset[first + a] = a;
-          batch.legal[first + a] = rows.legal[i * actions + a];
-          batch.logits[first + a] = out.logits[i * actions + a];
+      add: (t, rollout, seat, rows, out, temperature) => {
+        const first = batch.extend(rows.length);
+        const items = batch.extendLists(rows.length * actions);
+        for (let i = 0; i < rows.length; i++) {
+          const row = first + i;
+          batch.iteration[row] = this.iteration;
+          batch.episode[row] = episode + rollout[i];
+          batch.t[row] = t;
+          batch.agent[row] = filed;
+          batch.seat[row] = seat[i];
+          batch.env[row] = worlds * (1 + agent) + (rollout[i] % worlds);
+          batch.imagined[row] = 1;
+          batch.action[row] = out.action[i];
+          batch.oldLogp[row] = out.logp[i];
+          batch.value[row] = out.value[i];
+          batch.temperature[row] = temperature[i];
+          batch.numActions[row] = actions;
+          batch.first[row] = items + i * actions;
+          batch.see(row, rows.obs, i * own, own);
         }
-        return row;
+        for (let i = 0; i < rows.length * actions; i++) {
+          batch.subset[items + i] = i % actions;
+          batch.legal[items + i] = rows.legal[i];
+          batch.logits[items + i] = out.logits[i];
+        }
+        return first;
       },
       close: (row, reward, terminated) => {
         batch.reward[row] = reward;

@@ -11,8 +11,7 @@ import { Search } from '../hop-planner/search.ts';
 import type { PlannerSettings } from '../hop-planner/settings.ts';
 import type { Learner } from '../learner.ts';
 import type { Asked } from '../play.ts';
-import type { HopAgent } from './agent.ts';
-import type { StateArray } from './modules/planes.ts';
+import type { HopAgent, View } from './agent.ts';
 import { copyRow } from './modules/ring.ts';
 import type { HopSettings } from './settings.ts';
 
@@ -66,7 +65,7 @@ export class HopPlanner implements SearchMind, OthersModel {
   private trace = new Float32Array(0);
   private others = new Float32Array(0);
   /** What the modules read, for nodes that are looked at together. */
-  private view: { states: StateArray; recent: Int32Array; mask: Int32Array; trace: Float32Array };
+  private view: View;
   /** Per row that was put: where the other's choices begin. */
   private readonly from: number[] = [];
   readonly probabilities: Float64Array;

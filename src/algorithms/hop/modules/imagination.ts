@@ -15,15 +15,14 @@ import { emptyPrediction, type Predicted } from './world-columns.ts';
 export interface ImaginedPlay {
   act(rows: DecisionRows, uniforms: Float32Array, out: Required<ActOutputs>, temperatures: Float32Array): void;
   values(state: Float32Array, count: number, out: Float32Array): void;
-  /** Keeps decision `i` of `rows` as step `t` of a rollout, and returns its number. */
+  /** Keeps the decisions of `rows` as step `t` of their rollouts, and returns the number of the first; the others follow it. */
   add(
-    rollout: number,
     t: number,
-    seat: number,
+    rollout: Int32Array,
+    seat: Int32Array,
     rows: DecisionRows,
-    i: number,
     out: Required<ActOutputs>,
-    temperature: number,
+    temperature: Float32Array,
   ): number;
   /** What became of a kept decision. */
   close(row: number, reward: number, terminated: boolean): void;
@@ -153,9 +152,10 @@ export class Imagination {
     const first = fed ? planes.observation : 0;
     const others = fed ? rows.obs : this.others;
     if (!fed) agent.otherAgents?.predict(this.states, count, this.recent, this.mask, others);
+    const row = play.add(t, this.rollout, this.seat, rows, out, this.temperature);
     for (let i = 0; i < count; i++) {
       if (this.row[i] >= 0) play.follow(this.row[i], out.value[i]);
-      this.row[i] = play.add(this.rollout[i], t, this.seat[i], rows, i, out, this.temperature[i]);
+      this.row[i] = row + i;
       this.action[i * players] = out.action[i];
       for (let other = 1; other < players; other++) {
         const uniform = stream.uniform();

@@ -32,9 +32,9 @@ export function clear(column: Float32Array, count: number): void {
 export class Model {
   readonly mlp: Mlp;
   /** Rows of inputs, outputs and the loss's gradient by the outputs, where the engine reads and writes them. */
-  x = new Float32Array(0);
-  y = new Float32Array(0);
-  gradient = new Float32Array(0);
+  x: Float32Array = new Float32Array(0);
+  y: Float32Array = new Float32Array(0);
+  gradient: Float32Array = new Float32Array(0);
   private readonly optimizer: Optimizer;
   private readonly group = { learningRate: 0, weightDecay: 0 };
   private steps = 0;
@@ -57,7 +57,7 @@ export class Model {
   begin(rows: number): Float32Array {
     const { inputs, outputs } = this.shape;
     this.reserve(rows * outputs);
-    if (this.x.length < rows * inputs) this.x = this.engine.room.column(Float32Array, rows * inputs);
+    if (this.x.length < rows * inputs) this.x = this.column(rows * inputs, this.x);
     else clear(this.x, rows * inputs);
     return this.x;
   }
@@ -77,8 +77,13 @@ export class Model {
 
   private reserve(outputs: number): void {
     if (this.y.length >= outputs) return;
-    this.y = this.engine.room.column(Float32Array, outputs);
-    this.gradient = this.engine.room.column(Float32Array, outputs);
+    this.y = this.column(outputs, this.y);
+    this.gradient = this.column(outputs, this.gradient);
+  }
+
+  /** At least twice as long as the one that it replaces, so that numbers of rows that rise by a few do not make one each time. */
+  private column(length: number, before: Float32Array): Float32Array {
+    return this.engine.room.column(Float32Array, Math.max(length, 2 * before.length));
   }
 
   /** One optimiser step on the rows that were begun, or on rows that several networks share; returns the loss. */

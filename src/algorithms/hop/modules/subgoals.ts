@@ -78,8 +78,7 @@ export class Subgoals {
 
   /** What the policy sees: the posterior's guess, mixed with the prior's code of the present. */
   infer(
-    states: StateArray,
-    traces: Float32Array,
+    { states, trace, traceOf }: { states: StateArray; trace: Float32Array; traceOf?: Int32Array },
     count: number,
     mix: number,
     out: Float32Array,
@@ -91,9 +90,9 @@ export class Subgoals {
     const x = posterior.begin(count);
     for (let i = 0; i < count; i++) {
       planes.write(states, i * planes.stateWidth, x, i * width, false);
-      const from = i * traceWidth;
+      const from = (traceOf ? traceOf[i] : i) * traceWidth;
       const at = i * width + planes.observation;
-      for (let j = 0; j < traceWidth; j++) x[at + j] = traces[from + j];
+      for (let j = 0; j < traceWidth; j++) x[at + j] = trace[from + j];
     }
     const jobs = [posterior.job(count)];
     if (mix > 0) {
@@ -113,8 +112,10 @@ export class Subgoals {
   /** The trace of a history after one more step. */
   follow(states: StateArray, at: number, action: Int32Array, first: number, trace: Float32Array, from: number): void {
     const { players, cells, actions, nowhere } = this.planes;
-    const fresh = 1 - this.memory;
-    for (let j = from; j < from + this.traceWidth; j++) trace[j] *= this.memory;
+    const { memory } = this;
+    const fresh = 1 - memory;
+    const end = from + this.traceWidth;
+    for (let j = from; j < end; j++) trace[j] *= memory;
     for (let p = 0; p < players; p++) {
       const base = from + p * (cells + actions);
       if (states[at + p] !== nowhere) trace[base + states[at + p]] += fresh;
