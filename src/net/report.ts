@@ -88,15 +88,16 @@ export function checkJobs(jobs: readonly { policy: object; from: number; to: num
   });
 }
 
-/** Refuses targets that a network by itself cannot be taught, with a sentence. */
-export function checkTargets(loss: MlpLoss, n: number, outputs: number): void {
+/** Refuses targets that a network by itself cannot be taught, with a sentence. Returns how many rows are not left out. */
+export function checkTargets(loss: MlpLoss, n: number, outputs: number): number {
   const wanted = loss.kind === 'choice' ? n : n * outputs;
   if (loss.targets.length < wanted)
     throw new RangeError(
       `targets have ${loss.targets.length} entries; ${n} rows of ${outputs} outputs need ${wanted}.`,
     );
-  if (loss.kind !== 'choice') return;
+  if (loss.kind !== 'choice') return n;
   const { targets, legal } = loss;
+  let counted = 0;
   if (outputs > 31 || legal.length < n)
     throw new RangeError(
       `legal has ${legal.length} entries for ${n} rows, of at most 31 bits; there are ${outputs} outputs.`,
@@ -104,7 +105,9 @@ export function checkTargets(loss: MlpLoss, n: number, outputs: number): void {
   for (let row = 0; row < n; row++) {
     const target = targets[row];
     if (target < 0) continue;
+    counted++;
     if (target >= outputs || (legal[row] !== 0 && ((legal[row] >> target) & 1) === 0))
       throw new RangeError(`row ${row}: target ${target} is not one of the legal outputs among ${outputs}.`);
   }
+  return counted;
 }

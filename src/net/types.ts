@@ -175,7 +175,7 @@ export interface UpdateJob {
   measureTensors?: boolean;
 }
 
-/** What a network by itself is taught: the mean over rows of a loss of its outputs, as `algorithms/hop/loss.ts` has them. */
+/** What a network by itself is taught: the mean of a loss of its outputs, as `algorithms/hop/loss.ts` has them, over the rows that are not left out. */
 export type MlpLoss =
   | { kind: 'bernoulli' | 'gaussian' /** n x outputs. */; targets: Float32Array }
   | {

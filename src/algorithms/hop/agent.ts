@@ -14,7 +14,9 @@ import { cleanHopStages, type HopStages } from './stages.ts';
 /** What is kept of one player's view of the game, from one iteration to the next. */
 export interface AgentBuffers {
   readonly worldModel: WorldRing;
-  readonly otherAgents: readonly OtherRing[];
+  readonly otherAgents: OtherRing;
+  /** For each other: rows that ever went in in which it acts. */
+  readonly acted: Float64Array;
 }
 
 export type WorldRing = Ring<ReturnType<typeof worldLayout>>;
@@ -73,7 +75,8 @@ export interface SavedHopAgent {
   subgoals: PolicySave[] | null;
   buffers: {
     worldModel: Record<string, RingColumn | Float64Array>;
-    otherAgents: Record<string, RingColumn | Float64Array>[];
+    otherAgents: Record<string, RingColumn | Float64Array>;
+    acted: Float64Array;
   }[];
 }
 
@@ -107,9 +110,8 @@ export class HopAgent {
     this.fed = this.otherAgents !== null && settings.otherAgents.feed;
     this.buffers = Array.from({ length: agents }, () => ({
       worldModel: new Ring(this.worldModel ? settings.worldModel.capacity : 0, worldLayout(planes)),
-      otherAgents: this.otherAgents
-        ? Array.from({ length: planes.players - 1 }, () => otherRing(planes, settings))
-        : [],
+      otherAgents: otherRing(planes, this.otherAgents ? settings.otherAgents.capacity : 0),
+      acted: new Float64Array(planes.players - 1),
     }));
   }
 
@@ -184,18 +186,26 @@ export class HopAgent {
         copyRow(diary.reward, row, columns.reward, to, players);
         columns.end[to] = diary.end[row];
       }
-      for (let other = 0; other < buffers.otherAgents.length; other++) {
-        const player = row * players + other + 1;
-        // Who has left chooses nothing, and there is nothing to learn from it.
-        if (diary.action[player] < 0) continue;
-        const to = buffers.otherAgents[other].push();
-        const { columns } = buffers.otherAgents[other];
-        copyRow(diary.state, row, columns.state, to, stateWidth);
-        copyRow(diary.recent, row, columns.recent, to, players);
-        columns.mask[to] = diary.mask[player];
-        columns.action[to] = diary.action[player];
-      }
+      if (this.otherAgents) this.rememberOthers(diary, row, buffers);
     }
+  }
+
+  /** Keeps a step in which somebody else acts: who has left chooses nothing, and there is nothing to learn from it. */
+  private rememberOthers(diary: Diary, row: number, { otherAgents, acted }: AgentBuffers): void {
+    const { players, stateWidth } = this.planes;
+    let somebody = false;
+    for (let other = 0; other < acted.length; other++) {
+      if (diary.action[row * players + other + 1] < 0) continue;
+      acted[other]++;
+      somebody = true;
+    }
+    if (!somebody) return;
+    const to = otherAgents.push();
+    const { columns } = otherAgents;
+    copyRow(diary.state, row, columns.state, to, stateWidth);
+    copyRow(diary.recent, row, columns.recent, to, players);
+    copyRow(diary.mask, row, columns.mask, to, players);
+    copyRow(diary.action, row, columns.action, to, players);
   }
 
   /** The mean loss; NaN where there is no such module, or too little to learn from. */
@@ -239,17 +249,14 @@ export class HopAgent {
     if (!model) return Number.NaN;
     const { batch, updates } = this.settings.otherAgents;
     const losses = new Losses();
-    for (const [i, { otherAgents }] of this.buffers.entries()) {
-      for (const [other, ring] of otherAgents.entries()) {
-        if (ring.size < batch) {
-          this.earlyReturns.other_agents++;
-          continue;
-        }
-        const stream = this.stream('other-agents', i, other, iteration);
-        for (let update = 0; update < updates; update++)
-          losses.add(model.learn(other, ring, () => stream.below(ring.size)));
-      }
+    for (const [i, { otherAgents: ring }] of this.buffers.entries()) {
       this.updates.other_agents += updates;
+      if (ring.size < batch) {
+        this.earlyReturns.other_agents++;
+        continue;
+      }
+      const stream = this.stream('other-agents', i, iteration);
+      for (let update = 0; update < updates; update++) losses.add(model.learn(ring, () => stream.below(ring.size)));
     }
     return losses.mean;
   }
@@ -290,9 +297,10 @@ export class HopAgent {
       worldModel: this.worldModel?.save() ?? null,
       otherAgents: this.otherAgents?.save() ?? null,
       subgoals: this.subgoals?.save() ?? null,
-      buffers: this.buffers.map(({ worldModel, otherAgents }) => ({
+      buffers: this.buffers.map(({ worldModel, otherAgents, acted }) => ({
         worldModel: worldModel.save(),
-        otherAgents: otherAgents.map((ring) => ring.save()),
+        otherAgents: otherAgents.save(),
+        acted: acted.slice(),
       })),
     };
   }
@@ -306,11 +314,10 @@ export class HopAgent {
     if (saved.worldModel) this.worldModel?.load(saved.worldModel);
     if (saved.otherAgents) this.otherAgents?.load(saved.otherAgents);
     if (saved.subgoals) this.subgoals?.load(saved.subgoals);
-    saved.buffers.forEach(({ worldModel, otherAgents }, i) => {
+    saved.buffers.forEach(({ worldModel, otherAgents, acted }, i) => {
       this.buffers[i].worldModel.load(worldModel);
-      otherAgents.forEach((ring, other) => {
-        this.buffers[i].otherAgents[other].load(ring);
-      });
+      this.buffers[i].otherAgents.load(otherAgents);
+      this.buffers[i].acted.set(acted);
     });
   }
 }

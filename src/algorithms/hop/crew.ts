@@ -269,7 +269,7 @@ export class HopCrew implements Crew, HopPlayers {
       const hop = this.of(learner.index);
       if (!hop) continue;
       learner.agents.forEach((agent, i) => {
-        const { worldModel, otherAgents } = hop.buffers[i];
+        const { worldModel, otherAgents, acted } = hop.buffers[i];
         const diary = this.diaries[agent]!;
         if (hop.worldModel) {
           put('updates.world_model', agent, hop.updates.world_model);
@@ -284,13 +284,14 @@ export class HopCrew implements Crew, HopPlayers {
         if (hop.otherAgents) {
           put('updates.other_agents', agent, hop.updates.other_agents);
           put('early_return.other_agents', agent, hop.earlyReturns.other_agents);
-          otherAgents.forEach((ring, other) => {
+          put('buffer.other_agents', agent, otherAgents.size);
+          put('push.other_agents', agent, otherAgents.pushes);
+          acted.forEach((steps, other) => {
             // Where agents are dealt to seats, the other is known by its seat alone.
             const name = this.run.settings.deal
               ? `seat_${other + 1}_on`
               : this.run.names[(agent + other + 1) % this.run.names.length];
-            put(`buffer.other_agents.${name}`, agent, ring.size);
-            put(`push.other_agents.${name}`, agent, ring.pushes);
+            put(`push.other_agents.${name}`, agent, steps);
           });
         }
         if (hop.subgoals) {

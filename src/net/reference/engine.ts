@@ -58,7 +58,7 @@ export class ReferenceMlp implements Mlp {
   learn(x: Float32Array, n: number, loss: MlpLoss, gradIn?: Float32Array): number {
     const { outputs } = this.shape;
     if (n === 0) return 0;
-    checkTargets(loss, n, outputs);
+    const counted = Math.max(1, checkTargets(loss, n, outputs));
     const [y, gradient] = [new Float32Array(n * outputs), new Float32Array(n * outputs)];
     this.forward(x, n, y);
     const value =
@@ -71,6 +71,7 @@ export class ReferenceMlp implements Mlp {
             loss.targets,
             gradient,
             allowed(loss.legal, n, outputs),
+            n / counted,
           )
         : (loss.kind === 'bernoulli' ? bernoulli : gaussian)(y, n, outputs, loss.targets, gradient);
     this.backward(gradient, n, gradIn);

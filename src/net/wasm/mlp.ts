@@ -173,7 +173,7 @@ export class KernelMlp implements Mlp {
     const { memory, threads } = this.kernels;
     this.rows = n;
     if (n === 0) return 0;
-    checkTargets(loss, n, outputs);
+    const counted = Math.max(1, checkTargets(loss, n, outputs));
     if (x.length < n * inputs || (gradIn && gradIn.length < n * inputs))
       throw new RangeError(`x and its gradient need ${n * inputs} entries for ${n} rows of ${inputs}.`);
     const there = { x: memory.addressOf(x), back: gradIn ? memory.addressOf(gradIn) : 0 };
@@ -195,7 +195,7 @@ export class KernelMlp implements Mlp {
     words[pass + passFields.loss] = lossKinds[loss.kind];
     words[pass + passFields.targets] = targets;
     words[pass + passFields.legal] = legal;
-    memory.f32[pass + passFields.share] = 1 / n;
+    memory.f32[pass + passFields.share] = 1 / counted;
     threads.begin(LANES);
     for (let lane = 0; lane < LANES; lane++) threads.add(taskKinds.passLearn, this.pass, lane);
     threads.run();
@@ -203,7 +203,7 @@ export class KernelMlp implements Mlp {
     if (gradIn && !there.back) take(memory.f32, back, gradIn, n * inputs);
     let sum = 0;
     for (let lane = 0; lane < LANES; lane++) sum += memory.f64[(this.losses >> 3) + lane];
-    return sum / n;
+    return sum / counted;
   }
 
   /** Adds the lanes' gradients to those that were gathered before. */

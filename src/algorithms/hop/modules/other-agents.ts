@@ -19,7 +19,7 @@ export interface OtherAgentsErrors {
   loss: number;
 }
 
-/** Steps of one other agent. */
+/** Steps of play in which somebody else acts. */
 export type OtherRing = Ring<ReturnType<typeof otherLayout>>;
 
 function otherLayout(planes: Planes) {
@@ -27,13 +27,14 @@ function otherLayout(planes: Planes) {
   return {
     state: { make: state as (size: number) => StateArray, width: planes.stateWidth },
     recent: { make: ints, width: planes.players },
-    mask: { make: ints, width: 1 },
-    action: { make: ints, width: 1 },
+    mask: { make: ints, width: planes.players },
+    /** -1 where the player did not act. */
+    action: { make: ints, width: planes.players },
   };
 }
 
-export function otherRing(planes: Planes, settings: HopSettings): OtherRing {
-  return new Ring(settings.otherAgents.capacity, otherLayout(planes));
+export function otherRing(planes: Planes, capacity: number): OtherRing {
+  return new Ring(capacity, otherLayout(planes));
 }
 
 export class OtherAgents {
@@ -45,6 +46,7 @@ export class OtherAgents {
   /** For each other: legal actions as bits. */
   private readonly bits: Int32Array[];
   private targets = ints(0);
+  private rows = ints(0);
   private buffer: LocalPolicy = localPolicyBuffer(0);
   private readonly range = { start: 0, count: 0, at: 0 };
   private shared = floats(0);
@@ -68,21 +70,29 @@ export class OtherAgents {
     );
   }
 
-  /** One optimiser step of the network of one other on rows drawn by `pick`; returns the loss. */
-  learn(other: number, ring: OtherRing, pick: () => number): number {
-    const { batch } = this;
+  /** One optimiser step of every other's network, all on the same rows, drawn by `pick`; returns the mean loss. A network learns from the rows in which its agent acts. */
+  learn(ring: OtherRing, pick: () => number): number {
+    const { batch, models } = this;
     const { players, stateWidth } = this.planes;
-    const model = this.models[other];
-    const x = model.begin(batch);
+    const x = this.begin(batch);
     this.reserve(batch);
     const { state, recent, mask, action } = ring.columns;
+    const { rows } = this;
     for (let i = 0; i < batch; i++) {
-      const row = pick();
-      this.write(state, row * stateWidth, recent, row * players, x, i * this.inputs);
-      this.bits[0][i] = mask[row];
-      this.targets[i] = action[row];
+      rows[i] = pick();
+      this.write(state, rows[i] * stateWidth, recent, rows[i] * players, x, i * this.inputs);
     }
-    return model.learn(batch, { kind: 'choice', targets: this.targets, legal: this.bits[0] });
+    let sum = 0;
+    for (let other = 0; other < players - 1; other++) {
+      const [legal, targets] = [this.bits[other], this.targets];
+      for (let i = 0; i < batch; i++) {
+        const at = rows[i] * players + other + 1;
+        legal[i] = mask[at];
+        targets[i] = action[at];
+      }
+      sum += models[other].learn(batch, { kind: 'choice', targets, legal }, x);
+    }
+    return sum / models.length;
   }
 
   /**
@@ -100,9 +110,7 @@ export class OtherAgents {
   ): void {
     const { players, actions, stateWidth } = this.planes;
     this.reserve(count);
-    if (this.shared.length < count * this.inputs)
-      this.shared = this.engine.room.column(Float32Array, count * this.inputs);
-    clear(this.shared, count * this.inputs);
+    this.begin(count);
     for (let i = 0; i < count; i++)
       this.write(states, i * stateWidth, recent, i * players, this.shared, i * this.inputs);
     for (let other = 0; other < players - 1; other++)
@@ -116,6 +124,14 @@ export class OtherAgents {
         return model.job(count, this.shared, { legal: this.bits[other], shares, stride });
       }),
     );
+  }
+
+  /** Room for the inputs of so many rows, which all networks share, with zeros. */
+  private begin(rows: number): Float32Array {
+    const values = rows * this.inputs;
+    if (this.shared.length < values) this.shared = this.engine.room.column(Float32Array, values);
+    else clear(this.shared, values);
+    return this.shared;
   }
 
   /** Values that `predict` writes for each state. */
@@ -220,6 +236,7 @@ export class OtherAgents {
     const { actions } = this.planes;
     if (this.targets.length >= rows) return;
     this.targets = ints(rows);
+    this.rows = ints(rows);
     this.legal = bytes(rows * actions);
     for (let other = 0; other < this.bits.length; other++) this.bits[other] = ints(rows);
     this.buffer = localPolicyBuffer(rows * actions);
