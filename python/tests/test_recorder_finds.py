@@ -73,6 +73,28 @@ class Finds(Case):
             np.testing.assert_allclose(np.reshape(found["action_values"], (6, -1)), drawn.reshape(6, -1))
             self.assertEqual(list(table(self.path, "replays")["sample"]), [2, 3])
 
+    def test_reads_logits_where_acting_scores_more_than_it_draws_from(self):
+        for each, last in ((1, 0), (2, 0), (0, 1), (1, 1)):
+            with self.subTest(calls_beside_each_step=each, calls_at_the_end=last):
+                self.path += "x"
+                recorder, actor = self.watched()
+                parts = []
+                for _ in range(6):
+                    parts.append(self.rollout(actor, steps=1))
+                    for _ in range(each):
+                        with torch.no_grad():
+                            actor(torch.randn(4, 3))
+                for _ in range(last):
+                    with torch.no_grad():
+                        actor(torch.randn(4, 3))
+                _, action, logp, scores = [torch.cat(column) for column in zip(*parts)]
+                said = self.said(lambda: recorder.samples(old_logp=logp, action=action, terminated=np.zeros((6, 4))))
+                self.assertEqual(said, [])
+                recorder.close()
+                np.testing.assert_array_equal(
+                    np.array(table(self.path, "samples")["logits"]), scores.reshape(24, -1).numpy()
+                )
+
     def test_keeps_the_logits_of_the_update_where_what_was_stored_is_odd(self):
         for odd in (True, False):
             recorder, actor = self.watched(overwrite=True)

@@ -13,6 +13,8 @@ from .tensors import layers
 
 #: Bytes of outputs that are kept while nobody asks for them.
 KEPT_BYTES = 64 << 20
+#: How often the last layer may be called for each step of a rollout.
+CALLS_A_STEP = 3
 #: The share of rows whose log-probability the caught logits must give, and how closely.
 AGREEING = 0.9
 CLOSE = 1e-3
@@ -89,40 +91,60 @@ class LogitsTap:
     ) -> Optional[np.ndarray]:
         """The logits of a rollout's rows, in their order, or None where no order of the calls gives the recorded log-probabilities."""
         calls = self.caught.take()
-        rows = len(logp)
-        chosen: List[Any] = []
-        for call in reversed(calls):
-            if call.shape[-1] != calls[-1].shape[-1] or rows <= 0:
-                break
-            chosen.append(call.reshape(-1, call.shape[-1]))
-            rows -= len(chosen[-1])
-        if rows != 0 or not chosen:
-            return None
-        torch = sys.modules["torch"]
-        flat = to_numpy(torch.cat(chosen[::-1]))
-        steps, each, size = len(chosen), len(chosen[0]), flat.shape[1]
-        if size < 2 or action.max(initial=0) >= size:
-            return None
-        orders = [flat]
-        if all(len(part) == each for part in chosen):
-            orders.append(flat.reshape(steps, each, size).swapaxes(0, 1).reshape(-1, size))
-            if agents > 1 and steps % agents == 0:
-                orders.append(flat.reshape(-1, agents, each, size).swapaxes(1, 2).reshape(-1, size))
-            if agents > 1 and each % agents == 0:
-                orders.append(flat.reshape(steps, agents, -1, size).swapaxes(1, 2).reshape(-1, size))
-        for logits in orders:
-            if agreement(logits, logp, action, legal) >= AGREEING:
-                self.trusted = True
-                return logits
-        return None
+        # Acting may also score what follows each step, or the last one: then every second or third call is the one that drew.
+        best: Optional[np.ndarray] = None
+        nearest = np.inf
+        for period in range(1, CALLS_A_STEP + 1):
+            for skipped in range(period + 1):
+                taken = calls[: len(calls) - skipped][::-1][::period]
+                found = orders_of(taken[::-1], len(logp), action, agents)
+                for logits in found:
+                    if agreement(logits, logp, action, legal) >= AGREEING:
+                        # A policy that has hardly begun scores all alike: the calls that drew give the very numbers.
+                        off = float(np.median(distances(logits, logp, action, legal)))
+                        if off < nearest:
+                            best, nearest = logits, off
+        if best is not None:
+            self.trusted = True
+        return best
+
+
+def orders_of(calls: List[Any], rows: int, action: np.ndarray, agents: int) -> List[np.ndarray]:
+    """What the last of these calls gave for so many rows, in every order that the rows may lie in."""
+    chosen: List[Any] = []
+    for call in reversed(calls):
+        if call.shape[-1] != calls[-1].shape[-1] or rows <= 0:
+            break
+        chosen.append(call.reshape(-1, call.shape[-1]))
+        rows -= len(chosen[-1])
+    if rows != 0 or not chosen:
+        return []
+    torch = sys.modules["torch"]
+    flat = to_numpy(torch.cat(chosen[::-1]))
+    steps, each, size = len(chosen), len(chosen[0]), flat.shape[1]
+    if size < 2 or action.max(initial=0) >= size:
+        return []
+    orders = [flat]
+    if all(len(part) == each for part in chosen):
+        orders.append(flat.reshape(steps, each, size).swapaxes(0, 1).reshape(-1, size))
+        if agents > 1 and steps % agents == 0:
+            orders.append(flat.reshape(-1, agents, each, size).swapaxes(1, 2).reshape(-1, size))
+        if agents > 1 and each % agents == 0:
+            orders.append(flat.reshape(steps, agents, -1, size).swapaxes(1, 2).reshape(-1, size))
+    return orders
 
 
 def agreement(logits: np.ndarray, logp: np.ndarray, action: np.ndarray, legal: Optional[np.ndarray]) -> float:
     """The share of rows whose log-probability follows from these logits."""
+    return float(np.mean(distances(logits, logp, action, legal) < CLOSE))
+
+
+def distances(logits: np.ndarray, logp: np.ndarray, action: np.ndarray, legal: Optional[np.ndarray]) -> np.ndarray:
+    """How far each row's log-probability is from what these logits give."""
     scores = logits.astype(np.float64)
     if legal is not None and legal.shape == scores.shape:
         scores = np.where(legal, scores, -np.inf)
     with np.errstate(all="ignore"):
         scores = scores - scores.max(1, keepdims=True)
         scores = scores - np.log(np.exp(scores).sum(1, keepdims=True))
-        return float(np.mean(np.abs(scores[np.arange(len(action)), action] - logp) < CLOSE))
+        return np.asarray(np.abs(scores[np.arange(len(action)), action] - logp))
