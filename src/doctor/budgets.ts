@@ -6,6 +6,9 @@ export const budgets = {
   replayRows: 2048,
   /** Rows of them that a parameter is fitted to. */
   fitRows: 96,
+  /** Steps of a descent to the numbers that give such rows, and how much more or less each is damped than the one before. */
+  descentSteps: 40,
+  descentDamping: 10,
   /** Iterations whose rows are searched; the others are only counted. */
   searches: 12,
   /** Passes over the batch whose pairing is looked at: later ones use that of the first. */

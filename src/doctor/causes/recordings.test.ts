@@ -69,6 +69,8 @@ describe('on a small stored run, the doctor', () => {
         'in-place-of',
         'other-action',
         'own-list',
+        'policy-of-iteration',
+        'scored-with',
         'team-mean',
         'value-beside',
         'value-formula',

@@ -21,9 +21,9 @@ export interface Form {
 
 export const usual: Form = { reduce: 'sum', deviation: 'own', action: 'raw', squash: 0, scaled: false };
 
-/** What the environment makes of an action, per dimension: `given = times * f(raw) + plus`. */
+/** What the environment makes of an action, per dimension: `given = times * f(raw) + plus`; `changed` where that is no rule that is known here. */
 export interface Given {
-  readonly how: 'same' | 'clipped' | 'squashed' | 'scaled';
+  readonly how: 'same' | 'clipped' | 'squashed' | 'scaled' | 'changed';
   readonly times: Float64Array;
 }
 
@@ -67,7 +67,7 @@ export function entropyOf(reduce: Reduce, kind: Deviation, law: Law): number {
   return reduce === 'mean' ? total / law.width : total;
 }
 
-/** What the environment was given of the actions of some rows; null where no rule holds for all of them. */
+/** What the environment was given of the actions of some rows; null where that is not recorded. */
 export function givenBy(samples: Rows, few: readonly number[]): Given | null {
   const [raw, given] = [samples.list('action_values'), samples.list('env_action')];
   if (!raw || !given || few.length < limits.fewestRows.value) return null;
@@ -90,12 +90,12 @@ export function givenBy(samples: Rows, few: readonly number[]): Given | null {
           : fits(plain, x, y)
             ? 'scaled'
             : null;
-    if (!own) return null;
+    if (!own) return { how: 'changed', times: new Float64Array(width).fill(1) };
     if (own === 'squashed') times[d] = tanh.slope;
     if (own === 'scaled') times[d] = plain.slope;
     // One that is the same in this dimension may be clipped in another.
-    how = how === null || how === 'same' ? own : own === 'same' ? how : own === how ? how : null;
-    if (how === null) return null;
+    how = how === null || how === 'same' ? own : own === 'same' ? how : own === how ? how : 'changed';
+    if (how === 'changed') return { how, times: new Float64Array(width).fill(1) };
   }
   return how ? { how, times } : null;
 }

@@ -12,7 +12,13 @@ export interface Scoring {
   old: number;
   fresh: number;
   differs: boolean;
+  /** Whether each pass recorded its own distribution, and whether the update used the old log-probability that acting stored. */
+  own?: { sampled: boolean; updated: boolean; old: boolean };
 }
+
+/** The rows with the distribution of acting in both passes. */
+export const crossed = (rows: readonly Scoring[]): Scoring[] =>
+  rows.map((row) => ({ ...row, updated: { ...row.updated, law: row.sampled.law } }));
 
 export function agrees(recorded: number, [logp, slack]: readonly [number, number]): boolean {
   return Math.abs(recorded - logp) <= limits.density.value * (1 + Math.abs(logp)) + slack;

@@ -32,6 +32,12 @@ export const continuous = {
     'share of the rows that a formula must give exactly',
     'What was computed so is given exactly, but for rows at the edge of single precision.',
   ),
+  rowsPerUnknown: limit(
+    'definition',
+    3,
+    'rows for each number that is fitted to log-probabilities',
+    'A fit that could not have failed proves nothing: with three times the rows, two thirds of them are given exactly by no chance.',
+  ),
   boundTies: limit(
     'definition',
     3,

@@ -4,6 +4,7 @@ import { inLanguage, type Language } from '../../language/language.ts';
 import { TargetWith } from './buffers/target-with.ts';
 import { Composed } from './composed.ts';
 import { ScoredAs } from './continuous/scored-as.ts';
+import { ScoredWith } from './continuous/scored-with.ts';
 import { Absolute } from './credit/absolute.ts';
 import { AffineValues } from './credit/affine-values.ts';
 import { Constant } from './credit/constant.ts';
@@ -48,6 +49,7 @@ import { InPlaceOf } from './rows/in-place-of.ts';
 import { LeftOut } from './rows/left-out.ts';
 import { NewForOld } from './rows/new-for-old.ts';
 import { OwnAgents } from './rows/own-agents.ts';
+import { PolicyOfIteration } from './rows/policy-of-iteration.ts';
 import { Raw } from './rows/raw.ts';
 import { RowsOfIteration } from './rows/rows-of-iteration.ts';
 import { BaselineOver } from './tokens/baseline-over.ts';
@@ -99,11 +101,13 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'own-agents': OwnAgents,
   'own-list': OwnList,
   permutation: Permutation,
+  'policy-of-iteration': PolicyOfIteration,
   prefix: Prefix,
   raw: Raw,
   'reward-lag': RewardLag,
   'rows-of-iteration': RowsOfIteration,
   'scored-as': ScoredAs,
+  'scored-with': ScoredWith,
   'second-pass': SecondPass,
   sign: Sign,
   snapshot: Snapshot,

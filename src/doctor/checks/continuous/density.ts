@@ -2,13 +2,16 @@
 import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../../check.ts';
+import { alike } from '../../continuous/alike.ts';
+import { behind } from '../../continuous/behind.ts';
 import { Bounds } from '../../continuous/bounds.ts';
-import { type Form, type Given, givenBy, logpOf, type Row, usual } from '../../continuous/density.ts';
-import { causeOf, difference, fitted, formsFor, oddness, type Scoring } from '../../continuous/forms.ts';
+import { type Form, type Given, givenBy, logpOf, type Row } from '../../continuous/density.ts';
+import { causeOf, crossed, difference, fitted, formsFor, oddness, type Scoring } from '../../continuous/forms.ts';
 import { OtherInputs } from '../../continuous/inputs.ts';
-import { type Deviation, familyOf, lawsOf, vector } from '../../continuous/laws.ts';
-import { drawnAt, Noise } from '../../continuous/noise.ts';
+import { familyOf, lawsOf, vector } from '../../continuous/laws.ts';
+import { Noise } from '../../continuous/noise.ts';
 import { type PartsRow, partsRow, toldByParts } from '../../continuous/parts.ts';
+import { unfitted } from '../../continuous/unfitted.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { proved } from '../../found.ts';
@@ -35,6 +38,8 @@ export const density: Check = {
     'dimensions-reduced-wrong',
     'deviation-scale-wrong',
     'inputs-differ',
+    'stale-samples',
+    'old-logp-wrong',
   ],
   of: 'continuous',
   start: () => new DensityPass(),
@@ -103,15 +108,30 @@ class DensityPass implements Pass {
       if (parts) this.parts.push({ ...parts, differs });
       const action = raw ? vector(raw, s) : vector(raw2, i);
       const width = action?.length;
-      const law = sampledLaw(s) ?? updatedLaw(i);
+      const [first, second] = [sampledLaw(s), updatedLaw(i)];
+      const law = first ?? second;
       if (!action || !law || law.width !== width) continue;
       const sampled: Row = { action, given: vector(given, s, width), law };
       const updated: Row = {
         action: vector(raw2, i, width) ?? action,
         given: sampled.given,
-        law: updatedLaw(i) ?? law,
+        law: second ?? law,
       };
-      const row = { iteration: iteration.number, agent: agent[s], sampled, updated, old, fresh: fresh[i], differs };
+      const own = {
+        sampled: first !== null,
+        updated: second !== null,
+        old: Math.abs(old - stored[s]) <= logpTolerance,
+      };
+      const row = {
+        iteration: iteration.number,
+        agent: agent[s],
+        sampled,
+        updated,
+        old,
+        fresh: fresh[i],
+        differs,
+        own,
+      };
       this.rows.push(row);
       const [before, after] = chains ? [chains.previous[s], chains.next[s]] : [-1, -1];
       this.inputs.add(row, before >= 0 ? sampledLaw(before) : null, after >= 0 ? sampledLaw(after) : null);
@@ -167,15 +187,13 @@ class DensityPass implements Pass {
     if (rows.length === 0) return this.byParts(split, share, base);
     if (split && old && fresh && causeOf(difference(old, fresh)) === null) {
       // Each pass is right by its own law: the update's may be a form of the one that acting drew from.
-      const crossed = (all: readonly Scoring[]) =>
-        all.map((row) => ({ ...row, updated: { ...row.updated, law: row.sampled.law } }));
       const form = fitted(forms, crossed(few), 'new', this.how);
       return form
         ? this.apart(old, form, crossed(rows), share, base)
-        : [this.inputs.finding(old, this.how, share, base)];
+        : [behind(this.rows, share, base) ?? this.inputs.finding(old, this.how, share, base)];
     }
     if (split) return this.apart(old, fresh, rows, share, base);
-    return old && fresh ? this.alike(old, fresh, rows, base) : [];
+    return old && fresh ? alike(old, fresh, rows, { how: this.how, noise: this.noise }, base) : [];
   }
 
   /** Without means and deviations, the log-probabilities of single dimensions tell. */
@@ -224,7 +242,9 @@ class DensityPass implements Pass {
   private apart(old: Form | null, fresh: Form | null, rows: readonly Scoring[], share: number, base: Base): Finding[] {
     if (!old || !fresh) {
       const clipped = this.clippedUnseen(old, fresh, rows);
-      return clipped ? [{ ...base, ...clipped }] : [];
+      if (clipped) return [{ ...base, ...clipped }];
+      const inside = this.counts.wrongInside / Math.max(1, this.disagreeing);
+      return unfitted(rows, [old, fresh], { how: this.how, share, inside }, base);
     }
     const parts = difference(old, fresh);
     const cause = causeOf(parts);
@@ -286,61 +306,5 @@ class DensityPass implements Pass {
         `第一步之前，两次前向在 ${wrong} 个动作处于边界的行上不一致，其余仅 ${wrongInside} 行：一次对采样的原始动作打分，另一次对裁剪后的动作打分。`,
       ),
     };
-  }
-
-  /** The two passes agree, and yet may both be wrong. */
-  private alike(old: Form, fresh: Form, rows: readonly Scoring[], base: Base): Finding[] {
-    if (old.reduce !== usual.reduce && old.reduce === fresh.reduce) {
-      const transform = new ScoredAs('both', { reduce: old.reduce });
-      const value = (form: Form) => Float64Array.from(rows, ({ sampled }) => logpOf(form, sampled, this.how)[0]);
-      return [
-        {
-          ...base,
-          ...proved({
-            quantity: 'log-probability',
-            labels: {
-              target: 'as recorded',
-              before: told('the sum over dimensions', '各维之和'),
-              after: transform.describe(),
-            },
-            iteration: base.onset,
-            point: 'row',
-            target: Float64Array.from(rows, (row) => row.old),
-            before: value({ ...old, reduce: 'sum' }),
-            after: value(old),
-          }),
-          cause: 'dimensions-reduced-wrong',
-          transform,
-          summary: told(
-            `Both passes take ${transform.describe()} for the log-probability of an action with ${rows[0].sampled.action.length} dimensions, where it is their sum: ratios are not those of the action.`,
-            `动作有 ${rows[0].sampled.action.length} 维，两次前向却都以${transform.describe()}为其对数概率，而它应是各维之和：比率不是该动作的比率。`,
-          ),
-        },
-      ];
-    }
-    const scored = old.deviation;
-    const drawn = this.noise.drawnWith();
-    const factor = drawn === null && scored === 'own' ? this.noise.factor() : null;
-    if (factor !== null && scored === fresh.deviation) return [{ ...base, ...drawnAt(factor) }];
-    if (scored !== fresh.deviation || drawn === null || drawn === scored) return [];
-    const [side, kind]: ['both' | 'draw', Deviation] = drawn === 'own' ? ['both', scored] : ['draw', drawn];
-    const transform = new ScoredAs(side, { deviation: kind });
-    return [
-      {
-        ...base,
-        cause: 'deviation-scale-wrong',
-        transform,
-        before: this.noise.spread(scored),
-        after: this.noise.spread(drawn),
-        summary: told(
-          side === 'draw'
-            ? `Actions are drawn with ${transform.describe()}, and scored with the deviation: squared distances from the mean average ${figure(this.noise.spread(scored))} of what the log-probabilities take them for.`
-            : `Both passes score actions with ${transform.describe()}, and they are drawn with the deviation: squared distances from the mean average ${figure(this.noise.spread(scored))} of what the log-probabilities take them for.`,
-          side === 'draw'
-            ? `动作是用${transform.describe()}采样的，却用标准差打分：到均值的平方距离平均是对数概率所认定的 ${figure(this.noise.spread(scored))} 倍。`
-            : `两次前向都用${transform.describe()}打分，而动作是用标准差采样的：到均值的平方距离平均是对数概率所认定的 ${figure(this.noise.spread(scored))} 倍。`,
-        ),
-      },
-    ];
   }
 }

@@ -35,7 +35,12 @@ export class ScoredAs implements Transform {
     const parts: [string, string][] = [];
     if (reduce) parts.push([...reduces[reduce]]);
     if (deviation) parts.push([...deviations[deviation]]);
-    if (action === 'given') parts.push([`the ${this.given} action`, `环境得到的动作（${this.given}）`]);
+    if (action === 'given')
+      parts.push(
+        this.given === 'changed'
+          ? ['the action that the environment was given', '环境得到的动作']
+          : [`the ${this.given} action`, `环境得到的动作（${this.given}）`],
+      );
     if (action === 'raw') parts.push(['the action as it was drawn', '采样得到的原始动作']);
     if (squash !== undefined)
       parts.push(
