@@ -149,6 +149,8 @@ export interface Outcome {
   /** What people worry about in such runs, and the rows excuse. */
   cleared?: Cleared[];
   open?: Open;
+  /** What was measured of rows that a check of the same group cannot explain: the causes that it speaks for, nearest first, and columns that would decide between them. */
+  points?: { causes: readonly string[]; columns: readonly string[] };
   note?: string;
 }
 

@@ -125,7 +125,8 @@ export function unexplained(
     const open = outcome.open ?? (own ? null : openRows(outcome, doubted));
     if (!open || (open.rows < fewestRows && report.status === 'warn')) return [];
     if (!own && roots.some((root) => couldExplain(root, check))) return [];
-    return [describe(run, { check, report }, causesOf(run, check, examined), open, doubted)];
+    const points = outcome.points ?? examined.find((other) => beside(run, other, check))?.outcome?.points;
+    return [describe(run, { check, report }, causesOf(run, check, examined), open, doubted, points)];
   });
 }
 
@@ -134,11 +135,15 @@ const ofLists = /\.(action|logits|legal|subset|num_actions|temperature)$/;
 
 const continuous = (run: Run) => run.seen.has('samples.action_values') && !run.seen.has('samples.action');
 
+/** Whether a check looks at continuous actions where the other looks at all kinds. */
+const beside = (run: Run, { check: { of, group } }: Examined, other: Check) =>
+  continuous(run) && of === 'continuous' && group === other.group;
+
 /** Causes of what a check found. Of continuous actions, those of densities that its group asks for come first, and what only lists have is none. */
 function causesOf(run: Run, check: Check, examined: readonly Examined[]): readonly string[] {
   if (!continuous(run)) return check.causes;
-  const beside = examined.filter(({ check: { of, group } }) => of === 'continuous' && group === check.group);
-  const all = [...beside.flatMap((other) => other.check.causes), ...check.causes];
+  const others = examined.filter((other) => beside(run, other, check));
+  const all = [...others.flatMap((other) => other.check.causes), ...check.causes];
   return [...new Set(all)].filter((id) => !causeById(id)?.choices);
 }
 
@@ -165,13 +170,14 @@ function describe(
   causes: readonly string[],
   open: Open,
   doubted: readonly Finding[],
+  points?: Outcome['points'],
 ): Unexplained {
   const missing = (id: string) =>
     (causeById(id)?.decidedBy ?? []).filter(
       (column) => !run.seen.has(column) && !(continuous(run) && ofLists.test(column)),
     );
   const doubts = doubted.flatMap(({ cause, instead = [] }) => [cause, ...instead]);
-  const likely = [...new Set([...doubts, ...(open.likely ?? [])])];
+  const likely = [...new Set([...(points?.causes ?? []), ...doubts, ...(open.likely ?? [])])];
   const rest = causes.filter((id) => !likely.includes(id));
   const candidates = [
     ...likely,
@@ -199,7 +205,9 @@ function describe(
       `${check.question[1]}自第 ${onset} 次迭代起，有 ${many} 行${of}（${percent(open.share)}）不是；没有已知的原因能解释它们${note}。`,
     ),
     candidates,
-    to_decide: [...votes].sort((a, b) => b[1] - a[1]).map(([column]) => column),
+    to_decide: points
+      ? points.columns.filter((column) => !run.seen.has(column))
+      : [...votes].sort((a, b) => b[1] - a[1]).map(([column]) => column),
   };
 }
 

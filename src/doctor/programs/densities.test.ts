@@ -169,3 +169,32 @@ describe('acting has a copy of the policy', () => {
     expect(found.causes.map(({ id }) => id)).not.toContain('stale-samples');
   });
 });
+
+describe('candidates of what stays unexplained come by what was measured', () => {
+  it('the pass that its own distribution does not give, and columns that would tell what it scored', async () => {
+    const found = await spoiled((made) =>
+      update(made, (row) => lists(made.tables.replays, 'action_values')[row].map((value) => value + Math.sin(row) / 9)),
+    );
+    const [open] = found.unexplained;
+    expect(open.candidates[0]).toBe('clipped-action-stored');
+    expect(open.to_decide).toEqual(['samples.logp_parts', 'replays.logp_parts']);
+  });
+
+  it('means that differ from the second iteration on speak for rows of an earlier policy', async () => {
+    const found = await spoiled((made) => {
+      const { samples, replays } = made.tables;
+      const iteration = numbers(samples, 'iteration');
+      samples.mean = lists(samples, 'mean').map((mean, row) =>
+        iteration[row] === 0 ? mean : mean.map((value, d) => value + Math.sin(row + d) / 9),
+      );
+      samples.old_logp = iteration.map((_, row) =>
+        density(lists(samples, 'action_values')[row], lists(samples, 'mean')[row], lists(samples, 'log_std')[row]),
+      );
+      const places = placesOf(made.tables);
+      replays.old_logp = places.map((place) => numbers(samples, 'old_logp')[place]);
+    });
+    expect(found.verdict).toBe('unexplained');
+    for (const { candidates } of found.unexplained)
+      expect(candidates.slice(0, 2)).toEqual(['stale-samples', 'inputs-differ']);
+  });
+});

@@ -11,6 +11,7 @@ import { OtherInputs } from '../../continuous/inputs.ts';
 import { familyOf, lawsOf, vector } from '../../continuous/laws.ts';
 import { Noise } from '../../continuous/noise.ts';
 import { type PartsRow, partsRow, toldByParts } from '../../continuous/parts.ts';
+import { type Pointed, pointed } from '../../continuous/pointed.ts';
 import { unfitted } from '../../continuous/unfitted.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
@@ -60,6 +61,7 @@ class DensityPass implements Pass {
   private readonly noise = new Noise();
   private readonly inputs = new OtherInputs();
   private other = '';
+  private points: Pointed | null = null;
 
   iteration(iteration: Iteration): void {
     const { samples, replays, chains } = iteration;
@@ -156,7 +158,10 @@ class DensityPass implements Pass {
     if (this.looked < fewestRows)
       return silent(told('no replay of a continuous action precedes the first step', '第一步之前没有连续动作的重放'));
     const findings = this.findings(share, [{ check, measured, expected }]);
-    if (findings.length > 0) return { status: 'fail', measured, expected, findings };
+    if (findings.length > 0) {
+      const points = this.points ? { points: this.points } : {};
+      return { status: 'fail', measured, expected, findings, ...points };
+    }
     // What disagrees for another reason is the replay check's to tell.
     const note =
       this.rows.length === 0 && this.parts.length === 0
@@ -165,7 +170,8 @@ class DensityPass implements Pass {
             '更多检查需要 samples.mean 和 samples.log_std，或 samples.logp_parts 和 replays.logp_parts',
           )
         : null;
-    return { status: 'pass', measured, expected, findings: [], ...(note ? { note } : {}) };
+    const points = this.points ? { points: this.points } : {};
+    return { status: 'pass', measured, expected, findings: [], ...points, ...(note ? { note } : {}) };
   }
 
   private findings(share: number, evidence: Finding['evidence']): Finding[] {
@@ -185,6 +191,7 @@ class DensityPass implements Pass {
       few.length >= fewestRows ? formsFor(few[0].sampled.action.length, this.how, few[0].sampled.law.family) : [];
     const [old, fresh] = [fitted(forms, few, 'old', this.how), fitted(forms, few, 'new', this.how)];
     if (rows.length === 0) return this.byParts(split, share, base);
+    if (split) this.points = pointed(rows, [old, fresh], this.how, this.rows[0].iteration);
     if (split && old && fresh && causeOf(difference(old, fresh)) === null) {
       // Each pass is right by its own law: the update's may be a form of the one that acting drew from.
       const form = fitted(forms, crossed(few), 'new', this.how);
