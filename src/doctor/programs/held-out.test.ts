@@ -149,3 +149,16 @@ describe('an entropy of the rows', () => {
     expect((await given(entropy)).unexplained).toEqual([]);
   });
 });
+
+describe('two value streams, of which one reward and one value cannot tell', () => {
+  it('are recorded by their advantages alone: credit is not known, and nothing is accused', async () => {
+    const found = await changed('healthy/echo-1', (made) => {
+      const { samples, replays } = made.tables;
+      for (const name of ['reward', 'value', 'next_value', 'return']) delete samples[name];
+      for (const name of ['value', 'return']) delete replays[name];
+      unheard(made, 'policy_loss', 'approx_kl', 'clip_fraction', 'entropy');
+    });
+    expect([found.verdict, found.causes, found.unexplained]).toEqual(['not-enough-evidence', [], []]);
+    expect(found.coverage.gaps.join()).toContain('whether advantages are what rewards, values and ends give');
+  });
+});
