@@ -28,6 +28,8 @@ export type EndRule =
   | 'lateWithin'
   | 'lateBeside'
   | 'earlyBeside'
+  | 'lateAlike'
+  | 'earlyAlike'
   | 'truncationTerminates'
   | 'cutTerminates'
   | 'allTerminate'
@@ -63,11 +65,13 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
     let flags = i;
     let link = next;
     const beside = rule === 'earlyBeside' || rule === 'lateBeside';
-    if (rule === 'early' || rule === 'earlyBeside') flags = streamNext[i];
-    else if (rule === 'late' || rule === 'lateBeside') flags = streamPrevious[i];
+    // One flag for both kinds of end.
+    const alike = rule === 'earlyAlike' || rule === 'lateAlike';
+    if (rule === 'early' || rule === 'earlyBeside' || rule === 'earlyAlike') flags = streamNext[i];
+    else if (rule === 'late' || rule === 'lateBeside' || rule === 'lateAlike') flags = streamPrevious[i];
     else if (rule === 'earlyWithin') flags = ended(i) ? i : next[i];
     else if (rule === 'lateWithin') flags = previous[i];
-    if (rule === 'early' || rule === 'late' || beside) link = streamNext;
+    if (rule === 'early' || rule === 'late' || beside || alike) link = streamNext;
     let term = flags >= 0 && terminated[flags] === 1;
     const trunc = flags >= 0 && !term && truncated?.[flags] === 1;
     if (rule === 'ignored' || rule === 'ignoredBeside') {
@@ -84,7 +88,7 @@ export function flow(inputs: CreditInputs, rule: EndRule): Flow {
       cut = true;
     }
     // The end that is misread cuts all; what follows a time limit came with the reward, where it belongs.
-    if (beside) term ||= trunc;
+    if (beside || alike) term ||= trunc;
     if (term) boot[i] = 0;
     else if (cut) boot[i] = known(i);
     else if (link[i] >= 0) {

@@ -48,6 +48,8 @@ const endCauses: Readonly<Record<EndRule, string>> = {
   valueIgnored: 'return-crosses-episodes',
   lastIgnored: 'return-crosses-episodes',
   terminationBootstraps: 'return-crosses-episodes',
+  lateAlike: 'done-time-shifted',
+  earlyAlike: 'done-time-shifted',
   lateBeside: 'done-time-shifted',
   earlyBeside: 'done-time-shifted',
   ignoredBeside: 'return-crosses-episodes',

@@ -12,6 +12,7 @@ import { foundBy, merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { cellsOf } from '../../pairing/consensus.ts';
 import { Cover, type Trial, trialOf } from '../../pairing/cover.ts';
+import { EarlierIteration } from '../../transforms/credit/earlier-iteration.ts';
 import { Lag, lags, nearLags } from '../../transforms/credit/lag.ts';
 import { OtherAgent } from '../../transforms/credit/other-agent.ts';
 import { Permutation } from '../../transforms/credit/permutation.ts';
@@ -37,9 +38,13 @@ const hypotheses = [
   ...nearLags.map((lag) => new Lag(lag, 'stream')),
   new OtherAgent(),
   new TeamMean('instead'),
+  new EarlierIteration('return'),
   // Last, because some row of a large batch is always near.
   new Permutation(),
-].map((transform) => ({ cause: 'critic-context-misaligned', transform }));
+].map((transform) => ({
+  cause: transform instanceof EarlierIteration ? 'return-inconsistent' : 'critic-context-misaligned',
+  transform,
+}));
 
 interface Side {
   looked: number;
@@ -80,6 +85,8 @@ class CriticPass implements Pass {
   private replayed = 0;
   private moved = 0;
   private readonly units = new CriticUnits();
+  /** Returns of the iteration before. */
+  private earlier: ArrayLike<number> | null = null;
 
   constructor(private readonly run: Run) {}
 
@@ -95,6 +102,7 @@ class CriticPass implements Pass {
     this.units.see(iteration);
     this.compare(iteration, this.value, replays.column('value'), samples.column('value'), first);
     this.compare(iteration, this.target, replays.column('return'), samples.column('return'), iteration.pass(0));
+    this.earlier = samples.column('return');
   }
 
   private compare(
@@ -183,7 +191,7 @@ class CriticPass implements Pass {
     const samples = list.map((row) => sample[row]);
     const target = gather(used, list);
     const own = gather(stored, samples);
-    const rows = { iteration, own: stored };
+    const rows = { iteration, own: stored, earlier: into === this.target ? this.earlier : null };
     const trials = hypotheses.map(({ transform }) => {
       if (transform instanceof Permutation) {
         const near = transform.strictness * creditTolerance * spread(own).std;

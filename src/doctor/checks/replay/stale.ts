@@ -4,7 +4,7 @@ import { type Check, confidence, fewestRows, logpTolerance, noticedShare, type P
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent } from '../../evidence/keys.ts';
-import { gather, type Numbers, rowsWhere } from '../../evidence/rows.ts';
+import { gather, type Numbers, type Rows, rowsWhere } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
@@ -55,6 +55,9 @@ class StalePass implements Pass {
   private reached = new Map<number, number>();
   private reachedBefore = new Map<number, number>();
 
+  /** The rows of the iteration before. */
+  private before: Rows | null = null;
+
   /** Agents of repeated rows. */
   private readonly agents = new Set<number>();
 
@@ -65,7 +68,8 @@ class StalePass implements Pass {
     if (!samples) return;
     const declared = this.declared;
     if (replays) this.replays(iteration);
-    const again = this.repeats(iteration);
+    const again = Math.max(this.repeats(iteration), this.copies(iteration));
+    this.before = samples;
     if (again > noticedShare * samples.rows) {
       this.repeated += again;
       this.onset = Math.min(this.onset, iteration.number);
@@ -98,6 +102,34 @@ class StalePass implements Pass {
     this.reachedBefore = this.reached;
     this.reached = reached;
     return again;
+  }
+
+  /** Rows that hold the very numbers of the same place in the iteration before, although the policy has moved since: its ratio to them is not 1 before the first step. A policy that stands still may meet the same state again. */
+  private copies({ samples, replays, first }: Iteration): number {
+    const { before } = this;
+    const columns = ['value', 'reward', 'action'].flatMap((name) => {
+      const [now, then] = [samples!.column(name), before?.column(name)];
+      return now && then ? [[now, then] as const] : [];
+    });
+    const [old, then] = [samples!.measured('old_logp')!, before?.measured('old_logp')];
+    if (!then || !samples!.column('value') || !replays || first.length === 0) return 0;
+    const equal = rowsWhere(
+      Math.min(samples!.rows, before!.rows),
+      (row) => old[row] === then[row] && columns.every(([a, b]) => a[row] === b[row]),
+    );
+    if (equal.length < fewestRows) return 0;
+    const same = new Set(equal);
+    const [sample, fresh] = [replays.column('sample')!, replays.measured('new_logp')!];
+    let [told, moved] = [0, 0];
+    for (const row of first) {
+      if (!same.has(sample[row])) continue;
+      told++;
+      if (Math.abs(fresh[row] - old[sample[row]]) > logpTolerance) moved++;
+    }
+    if (told < limits.fewestSteps.value || moved < limits.nearlyAll.value * told) return 0;
+    const agent = samples!.column('agent')!;
+    for (const row of equal) this.agents.add(agent[row]);
+    return equal.length;
   }
 
   private replays({ samples, replays, number, before }: Iteration): void {

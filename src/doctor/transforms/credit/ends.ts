@@ -19,6 +19,8 @@ const texts: Readonly<Record<EndRule, readonly [en: string, zh: string]>> = {
   earlyWithin: ['ends one step early within (episode, agent)', '结束标志在同一回合和智能体内早一步'],
   late: ['ends one step late', '结束标志晚一步'],
   early: ['ends one step early', '结束标志早一步'],
+  lateAlike: ['ends one step late, and time limits read like terminations', '结束标志晚一步，且时间上限当作终止'],
+  earlyAlike: ['ends one step early, and time limits read like terminations', '结束标志早一步，且时间上限当作终止'],
   lateBeside: [
     'ends one step late, beside the value that follows a time limit',
     '结束标志晚一步，同时仍加上时间上限之后的价值',

@@ -13,8 +13,8 @@ export type Next = 'episode' | 'storage' | 'environment';
 type Coefficients = readonly number[];
 
 /** A term that belongs to a neighbouring row, and has no place in the usual formula. */
-type Neighbour = 'V(after next)' | 'V(before)' | 'r(next)' | 'r(before)';
-const neighbours: readonly Neighbour[] = ['V(after next)', 'V(before)', 'r(next)', 'r(before)'];
+type Neighbour = 'V(after next)' | 'V(before)' | 'r(next)' | 'r(before)' | 'A(before)';
+const neighbours: readonly Neighbour[] = ['A(before)', 'V(after next)', 'V(before)', 'r(next)', 'r(before)'];
 
 export class Formula implements CreditTransform {
   readonly id = 'formula';
@@ -131,6 +131,7 @@ export class Formula implements CreditTransform {
       const at = neighbour?.endsWith('(before)') ? chains.previous[row] : chains.next[row];
       if (at < 0) return Number.NaN;
       if (neighbour === 'V(after next)') return chains.next[at] < 0 ? Number.NaN : value[chains.next[at]];
+      if (neighbour === 'A(before)') return target[at];
       return neighbour?.startsWith('V') ? value[at] : reward[at];
     };
     return (row) => {

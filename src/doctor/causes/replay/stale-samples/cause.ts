@@ -7,6 +7,7 @@ export const staleSamples: CauseEntry = {
   place: 20,
   family: 'ratio',
   explains: [
+    'normaliser-drifts',
     'old-logp-wrong',
     'stochastic-forward',
     'return-inconsistent',
