@@ -150,7 +150,9 @@ export class FormulaWitness {
     const value = (step: Step, clip: number) =>
       given(form, step.rows, clip).find((one) => Math.abs(step.told - one) <= step.slack);
     const known = tell.filter((step) => value(step, step.clip) !== undefined).length;
-    const free = !isOfPairs(form) && known < tell.length ? clipOf(tell, term) : null;
+    // Who tells the clip of every step leaves none to be found.
+    const open = !isOfPairs(form) && known < tell.length && !own.every(({ clipTold }) => clipTold);
+    const free = open ? clipOf(tell, term) : null;
     const into = told.forms.get(form) ?? count();
     told.forms.set(form, into);
     if (free !== null && tell.length < limits.fitRows.value) into.silent += tell.length;
@@ -159,9 +161,11 @@ export class FormulaWitness {
 
   /** Which steps the surrogate gives with one clip for all, where each step says another. */
   private clipped(own: readonly Step[], tell: readonly Step[], into: Told['elsewhere']): void {
-    const clip = tell.length < limits.fitRows.value ? into.clip : (clipOf(tell, surrogate) ?? into.clip);
-    if (Number.isNaN(clip)) {
-      into.silent += tell.length;
+    // A few steps do not fix a clip.
+    const clip = tell.length < limits.fitRows.value ? null : clipOf(own, surrogate);
+    if (clip === null) {
+      if (tell.length < limits.fitRows.value) into.silent += tell.length;
+      else into.against += tell.length;
       return;
     }
     into.clip = clip;

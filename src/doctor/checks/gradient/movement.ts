@@ -7,6 +7,7 @@ import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
+import { RatesAtZero } from '../../evidence/steps/rates-at-zero.ts';
 import { policyOfStep, stepKey } from '../../evidence/steps/step-key.ts';
 import { isCertain, type StepStat } from '../../evidence/steps/step-stats.ts';
 import { limits } from '../../limits.ts';
@@ -57,12 +58,14 @@ class MovementPass implements Pass {
   private readonly policies = new Map<number, Policy>();
   private readonly reported = new ReportedKl();
   private last = 0;
+  private readonly rates = new RatesAtZero();
 
   constructor(private readonly run: Run) {}
 
   iteration(iteration: Iteration): void {
     this.last = Math.max(this.last, iteration.number);
     if (iteration.probed) return;
+    this.rates.see(iteration);
     const byPolicy = new Map<number, StepStat[]>();
     for (const stat of iteration.stats.values()) listOf(byPolicy, stat.policy).push(stat);
     for (const [index, stats] of byPolicy) {
@@ -263,6 +266,19 @@ class MovementPass implements Pass {
         );
         findings.at(-1)!.instead = stillness;
       }
+    }
+    const ended = this.rates.of(index);
+    if (ended && findings.length === 0 && own.undecided) {
+      make(
+        'learning-rate-too-small',
+        confidence(1, ended.zero * limits.perStep.value),
+        ended.onset,
+        told(
+          `The learning rate is exactly 0 in the last ${ended.zero} of ${ended.told} steps that tell it, since iteration ${ended.onset}: its schedule ended long before the run.`,
+          `说明了学习率的 ${ended.told} 步中，最后 ${ended.zero} 步的学习率恰为 0（自第 ${ended.onset} 次迭代起）：学习率计划远早于运行结束。`,
+        ),
+      );
+      findings.at(-1)!.told = true;
     }
     const against = own.against.filter(
       ({ z, correlation }) =>

@@ -39,6 +39,8 @@ interface Policy {
   typical: number[];
   iterations: number[];
   rows: number;
+  /** Rows whose scores are probabilities already and are taken for logits all the same. */
+  probabilities: number;
   topShare: number[];
   /** Change of a head's parameter per step, against the change of the logits. */
   headStep: number[];
@@ -65,9 +67,17 @@ class NetworkPass implements Pass {
       const stride = Math.max(1, Math.floor(rows.rows / budgets.networkRows));
       const sums = new Map<
         number,
-        { spread: number; entropy: number; rows: number; actions: Map<number, number>; shares: number[] }
+        {
+          spread: number;
+          entropy: number;
+          rows: number;
+          probabilities: number;
+          actions: Map<number, number>;
+          shares: number[];
+        }
       >();
       const action = rows.column('action');
+      const old = rows.column('old_logp');
       for (let i = 0; i < rows.rows; i += stride) {
         if (!(iteration.logCount[i] > limits.severalChoices.value)) continue;
         const policy = Math.max(0, this.run.policyOf(agent[i]));
@@ -75,6 +85,7 @@ class NetworkPass implements Pass {
           spread: 0,
           entropy: 0,
           rows: 0,
+          probabilities: 0,
           actions: new Map<number, number>(),
           shares: [] as number[],
         };
@@ -89,6 +100,13 @@ class NetworkPass implements Pass {
         own.entropy += found.entropy / iteration.logCount[i];
         own.shares.push(found.entropy / iteration.logCount[i]);
         own.rows++;
+        if (
+          old &&
+          temperature === 1 &&
+          arePossible(legal) &&
+          Math.abs(found.logp(action ? action[i] : -1) - old[i]) <= limits.logp.value
+        )
+          own.probabilities++;
         const id = action && action[i] >= 0 ? scores.id(i, action[i]) : -1;
         own.actions.set(id, (own.actions.get(id) ?? 0) + 1);
       }
@@ -100,6 +118,7 @@ class NetworkPass implements Pass {
         into.typical.push(median(own.shares));
         into.iterations.push(iteration.number);
         into.rows += own.rows;
+        into.probabilities += own.probabilities;
         into.topShare.push(Math.max(...own.actions.values()) / own.rows);
       }
     }
@@ -113,6 +132,7 @@ class NetworkPass implements Pass {
       typical: [],
       iterations: [],
       rows: 0,
+      probabilities: 0,
       topShare: [],
       headStep: [],
       headMost: 0,
@@ -203,6 +223,23 @@ class NetworkPass implements Pass {
           summary: `Logits of ${name} differ by only ${figure(own.spreads.at(-1)!)} within a row after ${own.spreads.length} recorded updates, so every choice is uniform${squashed ? `; a step moves them by ${figure(logits)} although it moves the head's parameters by ${figure(step)}` : ''}.`,
           evidence,
         });
+      else if (own.probabilities === own.rows) {
+        const summary = told(
+          `The scores of ${name} lie between 0 and 1 and add up to 1 in all ${own.rows} rows: they are probabilities, and a second softmax takes them for logits, so that no action can be e times as likely as another.`,
+          `${name} 的得分在全部 ${own.rows} 行中都在 0 与 1 之间且和为 1：它们已是概率，却又被当作 logits 再做一次 softmax，因此任何动作的概率都不可能达到另一动作的 e 倍。`,
+        );
+        const sure = confidence(1, own.rows);
+        findings.push({
+          cause: 'policy-head-flat',
+          confidence: sure,
+          agents,
+          onset: 0,
+          rows: own.rows,
+          summary,
+          told: true,
+          evidence,
+        });
+      }
       if (own.typical[0] < certain && own.iterations[0] === 0)
         findings.push({
           cause: 'policy-collapsed',
@@ -225,4 +262,14 @@ class NetworkPass implements Pass {
       };
     return { status: findings.length > 0 ? 'fail' : 'pass', measured, expected, findings: merge(findings) };
   }
+}
+
+/** Whether scores are what a softmax gives: none below 0, and the sum of all is 1. */
+function arePossible(scores: readonly number[]): boolean {
+  let sum = 0;
+  for (const score of scores) {
+    if (!(score >= 0)) return false;
+    sum += score;
+  }
+  return Math.abs(sum - 1) <= limits.rounding.value;
 }

@@ -68,7 +68,9 @@ export class StillTensors {
       const own = this.tensors.get(at);
       if (!own || this.moved.has(at) || !own.later || own.steps < limits.fewestSteps.value) continue;
       const { steps, first: onset } = own;
-      const reached = own.reached >= limits.nearlyAll.value * steps;
+      // What nobody holds is never moved, however seldom it is reached: a critic's gradients come in its own loop alone.
+      const unheld = own.held === 0 && own.reached >= limits.fewestSteps.value;
+      const reached = unheld || own.reached >= limits.nearlyAll.value * steps;
       if (reached || own.reached === 0) still.push({ name: info.name, steps, onset, reached, held: own.held > 0 });
     }
     return { still, all };

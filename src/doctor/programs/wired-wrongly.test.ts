@@ -1,0 +1,119 @@
+/** Programs whose loss, rate, optimiser or head is not what it says: each beside its sound twin. */
+import { describe, expect, it } from 'vitest';
+import { changed, first, type Made, unheard } from '../../../test/support/programs.ts';
+import { lists, numbers } from '../../../test/support/tables.ts';
+
+/** Policy losses made of their rows anew. */
+function relossed({ tables: { steps, replays, tensors } }: Made, term: (ratio: number, advantage: number) => number) {
+  const key = (table: Made['tables']['steps'], i: number) =>
+    ['iteration', 'epoch', 'minibatch', 'policy'].map((name) => numbers(table, name)?.[i] ?? 0).join(' ');
+  const sums = new Map<string, { sum: number; weight: number }>();
+  const [fresh, old, advantage, weights] = ['new_logp', 'old_logp', 'advantage', 'weight'].map((name) =>
+    numbers(replays, name),
+  );
+  fresh.forEach((logp, i) => {
+    const own = sums.get(key(replays, i)) ?? { sum: 0, weight: 0 };
+    sums.set(key(replays, i), own);
+    own.sum -= weights[i] * term(Math.exp(logp - old[i]), advantage[i]);
+    own.weight += weights[i];
+  });
+  steps.policy_loss = numbers(steps, 'policy_loss').map((loss, i) => {
+    const own = sums.get(key(steps, i));
+    return own ? own.sum / own.weight : loss;
+  });
+  for (const name of ['loss', 'clip_fraction']) delete steps[name];
+  delete tensors.grad_norm;
+}
+
+const clipped = (ratio: number, clip: number) => Math.min(Math.max(ratio, 1 - clip), 1 + clip);
+const surrogate = (clip: number) => (ratio: number, a: number) => Math.min(ratio * a, clipped(ratio, clip) * a);
+const tellClip = ({ tables: { steps } }: Made, clip: number) => {
+  steps.clip = numbers(steps, 'iteration').map(() => clip);
+};
+
+describe('a policy loss', () => {
+  it('of the smaller ratio times the advantage is named, and the surrogate is not', async () => {
+    const found = await changed('healthy/stag-hunt-4', (made) => {
+      made.manifest.settings = { ...made.manifest.settings, clip: 0.005 };
+      relossed(made, (ratio, a) => Math.min(ratio, clipped(ratio, 0.005)) * a);
+    });
+    expect(first(found)).toEqual(['faulty', 'loss-formula-differs']);
+    expect(found.causes[0].transform).toMatchObject({ form: 'smaller-ratio' });
+    const sound = await changed('healthy/stag-hunt-4', (made) => {
+      made.manifest.settings = { ...made.manifest.settings, clip: 0.005 };
+      relossed(made, surrogate(0.005));
+    });
+    expect(first(sound)).toEqual(['healthy', undefined]);
+  });
+
+  it('with another clip than its steps tell is named, and with that one it is not', async () => {
+    const found = await changed('healthy/stag-hunt-4', (made) => {
+      relossed(made, surrogate(0.01));
+      tellClip(made, 0.003);
+    });
+    expect(first(found)).toEqual(['faulty', 'loss-formula-differs']);
+    expect(found.causes[0].summary).toContain('clip of 0.01');
+    const sound = await changed('healthy/stag-hunt-4', (made) => {
+      relossed(made, surrogate(0.01));
+      tellClip(made, 0.01);
+    });
+    expect(first(sound)).toEqual(['healthy', undefined]);
+  });
+});
+
+it('a rate that is 0 long before the run ends is too small, and one that ends with it is not', async () => {
+  const zeroFrom = (share: number) => (made: Made) => {
+    const { steps, tensors } = made.tables;
+    const rows = numbers(steps, 'iteration').length;
+    steps.learning_rate = numbers(steps, 'iteration').map((_, i) => (i >= share * rows ? 0 : 1e-3));
+    delete tensors.learning_rate;
+  };
+  const early = await changed('healthy/stag-hunt-4', zeroFrom(0.2));
+  expect(early.causes.map(({ id }) => id)).toContain('learning-rate-too-small');
+  const late = await changed('healthy/stag-hunt-4', zeroFrom(0.9));
+  expect(late.causes.map(({ id }) => id)).not.toContain('learning-rate-too-small');
+});
+
+it('a critic that nobody holds is told though its gradients come in some steps only', async () => {
+  const critic = (still: boolean) => (made: Made) => {
+    const { tensors } = made.tables;
+    const ours = made.manifest.tensors!.map(({ role }) => role === 'critic');
+    const norms = new Map<number, number>();
+    numbers(tensors, 'tensor').forEach((tensor, i) => {
+      if (!ours[tensor]) return;
+      if (i % 3 === 0) numbers(tensors, 'grad_norm')[i] = 0;
+      if (tensors.bound) numbers(tensors, 'bound')[i] = 0;
+      norms.set(tensor, norms.get(tensor) ?? numbers(tensors, 'norm')[i]);
+      if (!still) return;
+      numbers(tensors, 'norm')[i] = norms.get(tensor)!;
+      for (const name of ['delta', 'delta_norm']) if (tensors[name]) numbers(tensors, name)[i] = 0;
+    });
+    tensors.bound ??= numbers(tensors, 'tensor').map((tensor) => (ours[tensor] ? 0 : 1));
+  };
+  expect((await changed('healthy/stag-hunt-4', critic(true))).causes.map(({ id }) => id)).toContain(
+    'optimizer-unbound',
+  );
+  expect((await changed('healthy/stag-hunt-4', critic(false))).causes.map(({ id }) => id)).not.toContain(
+    'optimizer-unbound',
+  );
+});
+
+it('probabilities that are taken for logits are a flat head, and their logarithms are none', async () => {
+  const soft = (logits: number[]) => {
+    const powers = logits.map((logit) => Math.exp(logit - Math.max(...logits)));
+    const sum = powers.reduce((a, b) => a + b, 0);
+    return powers.map((power) => power / sum);
+  };
+  const scored = (twice: boolean) => (made: Made) => {
+    const { samples } = made.tables;
+    unheard(made);
+    samples.logits = lists(samples, 'logits').map((row) => (twice ? soft(row) : soft(row).map(Math.log)));
+    if (samples.temperature) numbers(samples, 'temperature').fill(1);
+    samples.old_logp = lists(samples, 'logits').map((row, i) => Math.log(soft(row)[numbers(samples, 'action')[i]]));
+    for (const name of ['legal', 'mask']) delete samples[name];
+  };
+  const found = await changed('healthy/stag-hunt-4', scored(true));
+  expect(found.causes.map(({ id }) => id)).toContain('policy-head-flat');
+  const sound = await changed('healthy/stag-hunt-4', scored(false));
+  expect(sound.causes.map(({ id }) => id)).not.toContain('policy-head-flat');
+});
