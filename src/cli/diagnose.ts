@@ -12,7 +12,7 @@ import { agentsWithReturns } from '../recording/importers/open.ts';
 import { writeWhole } from '../recording/node.ts';
 import type { Recording } from '../recording/recording.ts';
 import { diagnosisText } from '../report/diagnosis.ts';
-import { logText } from '../report/log.ts';
+import { logText } from '../report/logs/log.ts';
 import type { Decode } from '../report/pages/tokenizer.ts';
 import { Gatherer } from '../report/pictures/gather.ts';
 import type { Pictures } from '../report/pictures/picture.ts';

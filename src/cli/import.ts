@@ -6,7 +6,7 @@ import { requireNoFolder, writeFolder } from '../recording/disk/node.ts';
 import { openLogStore } from '../recording/importers/node.ts';
 import { importLog, type LogOptions, writeLog } from '../recording/importers/open.ts';
 import { folderStore } from '../recording/node.ts';
-import { logText } from '../report/log.ts';
+import { logText } from '../report/logs/log.ts';
 import { style, wantsColour } from '../report/style.ts';
 import { json, maxSize, print } from './common/options.ts';
 

@@ -3,8 +3,8 @@
 import type { Diagnosis } from '../doctor/diagnosis.ts';
 import { told } from '../language/language.ts';
 import { fold } from './charts/plot.ts';
+import { scalarsSentence } from './logs/scalars-sentence.ts';
 import { printable } from './safe-text.ts';
-import { scalarsSentence } from './scalars-sentence.ts';
 import type { Style } from './style.ts';
 
 export interface SeveralDiagnoses {

@@ -3,9 +3,9 @@
 import { causeById } from '../doctor/causes.ts';
 import type { Area, Diagnosis, Unexplained, Verdict } from '../doctor/diagnosis.ts';
 import { comma, type Pair, space, told } from '../language/language.ts';
+import { scalarsSentence } from './logs/scalars-sentence.ts';
 import { number } from './number.ts';
 import { harmless } from './safe-text.ts';
-import { scalarsSentence } from './scalars-sentence.ts';
 import type { Style } from './style.ts';
 
 const words: Record<Verdict, Pair> = {

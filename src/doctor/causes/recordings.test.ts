@@ -67,6 +67,7 @@ describe('on a small stored run, the doctor', () => {
         'ends-by-kind',
         'ends-found',
         'in-place-of',
+        'loss-clip',
         'other-action',
         'own-list',
         'policy-of-iteration',

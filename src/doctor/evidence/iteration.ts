@@ -11,9 +11,9 @@ import {
 import { buildChains, type Chains } from '../../math/chains.ts';
 import { budgets } from '../budgets.ts';
 import { clipsInUse } from './clip-in-use.ts';
-import { type Folded, unfolded } from './folded-rewards.ts';
 import { type Ahead, statsOf } from './reading/ahead.ts';
 import type { Slice } from './reading/stream.ts';
+import { type Folded, unfolded } from './rewards/folded-rewards.ts';
 import { markedBy, type Numbers, type Rows } from './rows.ts';
 import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';

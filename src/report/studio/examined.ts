@@ -5,9 +5,9 @@ import { diagnose } from '../../doctor/diagnose.ts';
 import type { Diagnosis } from '../../doctor/diagnosis.ts';
 import { inLanguage, type Language, speak, tell } from '../../language/language.ts';
 import type { Recording } from '../../recording/recording.ts';
+import { scalarsSentence } from '../logs/scalars-sentence.ts';
 import { symptomPicture } from '../pages/log-section.ts';
 import { Gatherer } from '../pictures/gather.ts';
-import { scalarsSentence } from '../scalars-sentence.ts';
 import type { Examined } from './examined-short.ts';
 
 export interface ExamineOptions {

@@ -7,8 +7,8 @@ import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts'
 import { conventionRemark } from '../../conventions.ts';
 import { type CreditRule, creditGrain, creditSlack, findCreditRule } from '../../credit-rule.ts';
 import { type Finding, figure, type Outcome, percent, type Remark } from '../../diagnosis.ts';
-import type { Folded } from '../../evidence/folded-rewards.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
+import type { Folded } from '../../evidence/rewards/folded-rewards.ts';
 import { gather } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy } from '../../found.ts';

@@ -1,7 +1,7 @@
 /** Whose reward stands with a row: that of another step, cut or scaled on the way, or that of another environment at the same moment. Asked only where stored rewards are not what was paid. */
 import { fewestRows } from '../../check.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import { type Cut, possibleCuts, sameReward } from '../../evidence/reward-cuts.ts';
+import { type Cut, possibleCuts, sameReward } from '../../evidence/rewards/reward-cuts.ts';
 import type { Numbers } from '../../evidence/rows.ts';
 import { limits } from '../../limits.ts';
 import { moves } from './reward-scales.ts';

@@ -6,7 +6,7 @@ import { type Check, confidence, fewestRows, noticedShare, type Pass } from '../
 import { conventionRemark } from '../../conventions.ts';
 import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
-import { cutOf, possibleCuts, sameReward } from '../../evidence/reward-cuts.ts';
+import { cutOf, possibleCuts, sameReward } from '../../evidence/rewards/reward-cuts.ts';
 import { gather, type Numbers } from '../../evidence/rows.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy, ProofStore } from '../../found.ts';

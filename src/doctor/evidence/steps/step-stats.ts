@@ -4,7 +4,7 @@ import { limits } from '../../limits.ts';
 import type { Iteration } from '../iteration.ts';
 import type { Numbers, Rows } from '../rows.ts';
 import { stepKey } from './step-key.ts';
-import { narrowness, PairList, Sums } from './step-sums.ts';
+import { grownBy, narrowness, PairList, Sums } from './step-sums.ts';
 
 export interface StepStat {
   policy: number;
@@ -177,12 +177,6 @@ function* stepRuns(replays: Rows): Generator<StepRun> {
     const middle = from + Math.ceil((to - from) / 2);
     yield { key: stepKey(epoch[from], minibatch[from], who), policy: who, from, middle, to };
   }
-}
-
-/** exp(x) - 1. Most log-ratios are so small that a few terms give every digit. */
-function grownBy(x: number): number {
-  if (!(Math.abs(x) < 0.02)) return Math.expm1(x);
-  return x * (1 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x / 5040))))));
 }
 
 const [ratioList, changeList] = [new PairList(), new PairList()];

@@ -100,3 +100,9 @@ export function narrowness({ replays, samples }: Iteration): number {
   for (let i = 0; i < fresh.length; i++) if (Math.abs(fresh[i]) > largest) largest = Math.abs(fresh[i]);
   return replays!.grain('advantage') + 2 * grain * largest;
 }
+
+/** exp(x) - 1. Most log-ratios are so small that a few terms give every digit. */
+export function grownBy(x: number): number {
+  if (!(Math.abs(x) < 0.02)) return Math.expm1(x);
+  return x * (1 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x / 5040))))));
+}

@@ -1,6 +1,6 @@
 /** What programs cut of what was paid before they learn from it: all beyond two bounds, or all but the sign. Bounds are those of the rewards that there are, so a reward that was never cut has them, too. */
-import { limits } from '../limits.ts';
-import type { Numbers } from './rows.ts';
+import { limits } from '../../limits.ts';
+import type { Numbers } from '../rows.ts';
 
 export type Cut = (paid: number) => number;
 

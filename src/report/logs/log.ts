@@ -1,10 +1,10 @@
 /** What was read from a log, for the terminal: which column is which metric, and what was not known. */
-import { told } from '../language/language.ts';
-import type { ImportedLog } from '../recording/importers/open.ts';
-import type { Recognised } from '../recording/importers/recognise.ts';
-import { printable } from './safe-text.ts';
-import type { Style } from './style.ts';
-import { number, table } from './table.ts';
+import { told } from '../../language/language.ts';
+import type { ImportedLog } from '../../recording/importers/open.ts';
+import type { Recognised } from '../../recording/importers/recognise.ts';
+import { printable } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+import { number, table } from '../table.ts';
 
 /** Names come from strangers, and a name could move the cursor. */
 export function logText(imported: ImportedLog, paint: Style): string {

@@ -1,8 +1,8 @@
 /** What a log amounts to, in one sentence, as the terminal and the page say it: its decisive fact first. */
 
-import type { Cause } from '../doctor/diagnosis.ts';
-import type { ScalarReading } from '../doctor/scalars/scalars.ts';
-import { capital, told } from '../language/language.ts';
+import type { Cause } from '../../doctor/diagnosis.ts';
+import type { ScalarReading } from '../../doctor/scalars/scalars.ts';
+import { capital, told } from '../../language/language.ts';
 
 export function scalarsSentence(reading: ScalarReading, causes: readonly Cause[]): string {
   const [first, ...others] = reading.symptoms;

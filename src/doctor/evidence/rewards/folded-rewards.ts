@@ -1,8 +1,8 @@
 /** Rewards that hold what follows a time limit: some programs add the discounted value of the last state to the reward of the row that was cut off, and treat the row as an end. Some take the value of the row itself for it, because the last state is gone by then. */
-import { fewestRows } from '../check.ts';
-import { limits } from '../limits.ts';
+import { fewestRows } from '../../check.ts';
+import { limits } from '../../limits.ts';
+import type { Numbers, Rows } from '../rows.ts';
 import { type Cut, cutOf, possibleCuts, sameReward } from './reward-cuts.ts';
-import type { Numbers, Rows } from './rows.ts';
 
 export interface Folded {
   /** The rewards without it. */

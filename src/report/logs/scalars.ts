@@ -1,11 +1,11 @@
 /** The part of a diagnosis that speaks of a log, for the terminal: what is seen, what fits, what cannot be, and what to record next. */
 
-import type { Diagnosis } from '../doctor/diagnosis.ts';
-import type { ScalarReading, Symptom } from '../doctor/scalars/scalars.ts';
-import { told } from '../language/language.ts';
-import { fold, sparkline } from './charts/plot.ts';
-import { number } from './number.ts';
-import type { Style } from './style.ts';
+import type { Diagnosis } from '../../doctor/diagnosis.ts';
+import type { ScalarReading, Symptom } from '../../doctor/scalars/scalars.ts';
+import { told } from '../../language/language.ts';
+import { fold, sparkline } from '../charts/plot.ts';
+import { number } from '../number.ts';
+import type { Style } from '../style.ts';
 
 /** A symptom's column from the first step to the last, with its least and greatest number; a growth of orders of magnitude is drawn by its logarithm. */
 function curveLines({ curve }: Symptom, columns: number): string[] {
