@@ -62,3 +62,43 @@ it('leaves open what no temperature gives', async () => {
   expect(causes).toEqual([]);
   expect(unexplained[0]?.check).toBe('drawn');
 });
+
+/** Lists of which some candidates are illegal: drawn with the mask, or without it and the first legal one in place of illegal ones. */
+async function maskedBy(fall: 'none' | 'first' | 'middle') {
+  const made = await stored('healthy/echo-2');
+  const { samples } = made.tables;
+  const random = RandomStream.of(11);
+  const rows = numbers(samples, 'action').map(() => {
+    const logits = [0, 1, 2, 3, 4].map(() => 2 * random.uniform());
+    const legal = logits.map((_, i) => (i > 0 && (i === 4 || random.uniform() < 0.6) ? 1 : 0));
+    const weights = logits.map((logit, i) => (legal[i] === 1 ? Math.exp(logit) : 0));
+    const free = drawn(logits.map(Math.exp), random);
+    const places = legal.flatMap((is, i) => (is === 1 ? [i] : []));
+    const instead = places[fall === 'first' ? 0 : places.length >> 1];
+    const action = fall === 'none' ? drawn(weights, random) : legal[free] === 1 ? free : instead;
+    return { logits, legal, action, logp: Math.log(weights[action] / weights.reduce((sum, one) => sum + one, 0)) };
+  });
+  for (const name of ['subset', 'num_actions', 'temperature']) delete samples[name];
+  samples.logits = rows.map(({ logits }) => logits);
+  samples.legal = rows.map(({ legal }) => legal);
+  samples.action = rows.map(({ action }) => action);
+  samples.old_logp = rows.map(({ logp }) => logp);
+  return diagnose(await record(made), { only: ['drawn'] });
+}
+
+it('says nothing where the mask was there when actions were drawn', async () => {
+  const { checks, causes } = await maskedBy('none');
+  expect(checks[0]).toMatchObject({ id: 'drawn', status: 'pass' });
+  expect(causes).toEqual([]);
+});
+
+it('names draws without the mask whose illegal ones become the first legal candidate', async () => {
+  const { causes } = await maskedBy('first');
+  expect(causes.map(({ id }) => id)).toEqual(['old-logp-wrong']);
+  expect(causes[0].summary).toContain('illegal ones fell to the first legal candidate');
+});
+
+it('names no fall to a place that it was not', async () => {
+  const { causes } = await maskedBy('middle');
+  expect(causes).toEqual([]);
+});

@@ -3,7 +3,7 @@ import { told } from '../../../language/language.ts';
 import { oddsAgainst } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
+import { type Finding, figure, type Open, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { scoresOf } from '../../evidence/temperature.ts';
@@ -28,6 +28,8 @@ export const drawn: Check = {
 interface Choice {
   iteration: number;
   logp: Float64Array;
+  /** The same without the mask, where it forbids some. */
+  free: Float64Array | null;
   action: number;
 }
 
@@ -65,7 +67,9 @@ class DrawnPass implements Pass {
       // What was scored otherwise is the replay's to explain.
       if (!(Math.abs(distribution.logp(action[sample]) - old[sample]) <= limits.logp.value)) continue;
       const logp = distribution.logps();
-      own.choices.push({ iteration: iteration.number, logp, action: action[sample] });
+      const masked = logp.includes(Number.NEGATIVE_INFINITY);
+      const free = masked ? distribution.of(scores, row, scores.temperatureOf(row), false).logps() : null;
+      own.choices.push({ iteration: iteration.number, logp, free, action: action[sample] });
       own.numbers += logp.length;
       if (own.numbers < budgets.drawnNumbers) continue;
       // Full: every second row goes, and of those to come as many.
@@ -79,20 +83,29 @@ class DrawnPass implements Pass {
     const measured: Outcome['measured'] = { rows: 0 };
     const expected = { odds: `at most e^${limits.drawnOdds.value} to 1 against chance` };
     const findings: Finding[] = [];
-    const open = { rows: 0, share: 1, onset: 0, agents: [] as number[] };
+    const open: Open & { agents: number[] } = { rows: 0, share: 1, onset: 0, agents: [] };
     const judge = (agents: number[], name: string, choices: Choice[]) => {
       const odds = oddsAgainst(excess(choices, 1));
+      // Likelihood says nothing of the place: what stands first in a list may be taken too often, likely or not.
+      const placed = Math.max(...places.map((score) => oddsAgainst(excess(choices, 1, score))));
       measured[`${name}.log_odds`] = figure(odds);
-      if (choices.length < limits.decidingRows.value || odds < limits.drawnOdds.value) return;
-      const power = fitted(choices);
-      measured[`${name}.temperature`] = figure(1 / power);
-      // The best and the worst choice alone are other questions than all of them: only a temperature answers every one.
-      const answers = (score: Score) => oddsAgainst(excess(choices, power, score)) < limits.drawnFits.value;
-      if (Number.isFinite(power) && answers(favourite) && answers(last))
-        findings.push(finding(agents, choices, power, { check, measured, expected }));
+      measured[`${name}.place_log_odds`] = figure(placed);
+      if (choices.length < limits.decidingRows.value || Math.max(odds, placed) < limits.drawnOdds.value) return;
+      const power = odds < limits.drawnOdds.value ? Number.NaN : fitted(choices);
+      if (Number.isFinite(power)) measured[`${name}.temperature`] = figure(1 / power);
+      // The best and the worst choice alone, and places, are other questions than all of them: only the right distribution answers every one.
+      const answers = (given: readonly Choice[], raised: number) =>
+        [counted, favourite, last, ...places].every(
+          (score) => oddsAgainst(excess(given, raised, score)) < limits.drawnFits.value,
+        );
+      const evidence = { check, measured, expected };
+      const fallen = (['first', 'last'] as const).find((to) => answers(fallenTo(choices, to), 1));
+      if (Number.isFinite(power) && answers(choices, power)) findings.push(finding(agents, choices, power, evidence));
+      else if (fallen) findings.push(unmasked(agents, choices, fallen, evidence));
       else {
         open.rows += choices.length;
         open.agents.push(...agents);
+        if (placed >= limits.drawnOdds.value) open.likely = ['old-logp-wrong', 'mask-not-replayed'];
       }
     };
     for (const [policy, { choices }] of this.policies) {
@@ -134,6 +147,62 @@ function finding(agents: number[], choices: Choice[], power: number, evidence: F
   };
 }
 
+/** The choices with the distribution of a program that draws without the mask, and takes the first or the last legal one where that is illegal. */
+function fallenTo(choices: readonly Choice[], to: 'first' | 'last'): Choice[] {
+  return choices.map((choice) => {
+    const { logp, free } = choice;
+    if (!free) return choice;
+    const legal = (one: number) => one > Number.NEGATIVE_INFINITY;
+    const place = to === 'first' ? logp.findIndex(legal) : logp.findLastIndex(legal);
+    const illegal = free.reduce((sum, one, i) => sum + (legal(logp[i]) ? 0 : Math.exp(one)), 0);
+    return {
+      ...choice,
+      logp: logp.map((one, i) =>
+        legal(one) ? Math.log(Math.exp(free[i]) + (i === place ? illegal : 0)) : Number.NEGATIVE_INFINITY,
+      ),
+    };
+  });
+}
+
+function unmasked(
+  agents: number[],
+  choices: readonly Choice[],
+  to: 'first' | 'last',
+  evidence: Finding['evidence'][number],
+): Finding {
+  const place = to === 'first' ? firstPlace : lastPlace;
+  const { taken, expected } = counts(choices, place);
+  const rows = choices.filter(({ free }) => free).length;
+  const rounded = Math.round(expected);
+  return {
+    cause: 'old-logp-wrong',
+    confidence: confidence(1, rows),
+    agents,
+    onset: choices[0].iteration,
+    rows,
+    told: true,
+    summary: told(
+      `The actions were drawn without the mask, illegal ones fell to the ${to} legal candidate, and the log-probability is that of a draw with the mask: the ${to} legal candidate was taken ${taken} times where its probabilities give ${rounded}, which such draws account for.`,
+      `动作是不带掩码抽取的，非法的改为${to === 'first' ? '第一个' : '最后一个'}合法候选，而对数概率却按带掩码的分布计算：${to === 'first' ? '第一个' : '最后一个'}合法候选被选中 ${taken} 次，而其概率给出 ${rounded} 次；这样的抽取正好解释了这一差别。`,
+    ),
+    evidence: [evidence],
+  };
+}
+
+/** How often a place was taken, and how often its probabilities say. */
+function counts(choices: readonly Choice[], score: Score): { taken: number; expected: number } {
+  let [taken, expected] = [0, 0];
+  for (const { logp, action } of choices) {
+    const marks = marksOf(logp);
+    logp.forEach((one, place) => {
+      const value = score(one, { ...marks, place });
+      expected += value * Math.exp(one);
+      if (place === action) taken += value;
+    });
+  }
+  return { taken, expected };
+}
+
 /** The lists of acting, or those of the update before its first step, which are the same. */
 function listsOf(iteration: Iteration) {
   const { samples, replays, first } = iteration;
@@ -145,34 +214,56 @@ function listsOf(iteration: Iteration) {
   return { scores, rows: first.length, sampleOf: (k: number) => ({ row: first[k], sample: sample[first[k]] }) };
 }
 
-/** What a choice counts, by its log-probability beside the greatest and the smallest of its row. */
-type Score = (logp: number, best: number, worst: number) => number;
+/** The greatest and the smallest log-probability of a row, and its first and last legal place. */
+interface Marks {
+  best: number;
+  worst: number;
+  first: number;
+  final: number;
+}
+
+/** What a choice counts, by its log-probability and its place beside the marks of its row. */
+type Score = (logp: number, marks: Marks & { place: number }) => number;
 
 /** Log-probability as far down as it is counted: one choice that hardly ever comes up must not decide. */
 const counted = (logp: number) => Math.max(logp, limits.drawnLeast.value);
-const favourite: Score = (logp, best) => (logp === best ? 1 : 0);
-const last: Score = (logp, _, worst) => (logp === worst ? 1 : 0);
+const favourite: Score = (logp, { best }) => (logp === best ? 1 : 0);
+const last: Score = (logp, { worst }) => (logp === worst ? 1 : 0);
+const firstPlace: Score = (_, { place, first }) => (place === first ? 1 : 0);
+const lastPlace: Score = (_, { place, final }) => (place === final ? 1 : 0);
+const places = [firstPlace, lastPlace];
+
+function marksOf(logp: Float64Array): Marks {
+  const marks = { best: Number.NEGATIVE_INFINITY, worst: 0, first: -1, final: -1 };
+  for (let i = 0; i < logp.length; i++) {
+    const one = logp[i];
+    if (one > marks.best) marks.best = one;
+    if (!(one > Number.NEGATIVE_INFINITY)) continue;
+    if (one < marks.worst) marks.worst = one;
+    if (marks.first < 0) marks.first = i;
+    marks.final = i;
+  }
+  return marks;
+}
 
 /** What the choices exceed their mean by, under each row's distribution raised to a power. */
 function excess(choices: readonly Choice[], power: number, score: Score = counted): Excess {
   const found = { sum: 0, variance: 0, greatest: 0 };
   for (const { logp, action } of choices) {
     let [total, mean, square] = [0, 0, 0];
-    let [best, worst] = [Number.NEGATIVE_INFINITY, 0];
-    for (const one of logp) {
-      if (one > best) best = one;
-      if (one < worst && one > Number.NEGATIVE_INFINITY) worst = one;
-    }
-    for (const one of logp) {
-      const weight = Math.exp(power * one);
+    const marks = { ...marksOf(logp), place: 0 };
+    for (let i = 0; i < logp.length; i++) {
+      const weight = Math.exp(power * logp[i]);
       if (weight === 0) continue;
-      const value = score(one, best, worst);
+      marks.place = i;
+      const value = score(logp[i], marks);
       total += weight;
       mean += weight * value;
       square += weight * value * value;
     }
     mean /= total;
-    const off = score(logp[action], best, worst) - mean;
+    marks.place = action;
+    const off = score(logp[action], marks) - mean;
     found.sum += off;
     found.variance += Math.max(0, square / total - mean * mean);
     found.greatest = Math.max(found.greatest, Math.abs(off));
