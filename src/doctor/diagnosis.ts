@@ -137,6 +137,8 @@ export interface Open {
   agents: number[];
   /** Causes that these rows speak for more than for others. */
   likely?: readonly string[];
+  /** Causes that what was measured of these rows rules out. */
+  excluded?: readonly string[];
 }
 
 export interface Outcome {

@@ -178,7 +178,7 @@ function describe(
     );
   const doubts = doubted.flatMap(({ cause, instead = [] }) => [cause, ...instead]);
   const likely = [...new Set([...(points?.causes ?? []), ...doubts, ...(open.likely ?? [])])];
-  const rest = causes.filter((id) => !likely.includes(id));
+  const rest = causes.filter((id) => !likely.includes(id) && !open.excluded?.includes(id));
   const candidates = [
     ...likely,
     ...rest.filter((id) => missing(id).length > 0),

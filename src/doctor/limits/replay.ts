@@ -68,6 +68,12 @@ export const replay = {
     'steps of a column in half precision that two numbers may differ by',
     'Logits, normaliser and result were each rounded, one of them after a sum.',
   ),
+  coarsestHalf: limit(
+    'tolerance',
+    2 ** -8,
+    'relative rounding of the coarsest half precision that programs act in',
+    'bfloat16 keeps eight bits; a pass in it is off by a few such roundings of its logits, whatever its inputs.',
+  ),
   replayShare: limit(
     'definition',
     0.03,

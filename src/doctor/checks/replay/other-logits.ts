@@ -6,6 +6,7 @@ import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
+import type { Scores } from '../../pairing/scoring.ts';
 import type { ReplayRow, ReplayRows } from '../../transforms/replay/replay-rows.ts';
 
 /** Where an episode's row stands: the first of its episode, in an episode that began in this rollout, or in one that began before it. */
@@ -13,6 +14,25 @@ type Standing = 'first' | 'begun' | 'carried';
 
 /** PyTorch's cells and layers with a memory all have weights of this name. */
 const recurrent = /lstm|gru|rnn|recurrent|weight_hh/i;
+/** Columns that only a policy with a memory has. */
+const state = /\.(state_(in|hash|norm)|sequence)$/;
+
+/** Causes that show in lists, masks or old log-probabilities: none of them is left where these agree with what either pass recorded. */
+const ofLists = [
+  'mask-not-replayed',
+  'num-actions-defaulted',
+  'subset-not-replayed',
+  'subset-borrowed',
+  'old-logp-wrong',
+] as const;
+
+/** What a log-probability may be off by where logits of this size were computed in the coarser half precision. */
+function halfPrecision(scores: Scores, row: number): number {
+  let size = 0;
+  for (let i = 0; i < scores.count(row); i++)
+    if (scores.isLegal(row, i)) size = Math.max(size, Math.abs(scores.logit(row, i)));
+  return (limits.halfSteps.value * limits.coarsestHalf.value * size) / scores.temperatureOf(row);
+}
 
 export class OtherLogits {
   private readonly proof = new ProofStore();
@@ -33,6 +53,9 @@ export class OtherLogits {
     first: { looked: 0, wrong: 0 },
     before: { looked: 0, wrong: 0 },
   };
+
+  /** Of the rows that no transform explains: how many there are, and of how many each thing is known to agree. */
+  private readonly open = { rows: 0, lists: 0, temperatures: 0, steady: 0, halved: 0 };
 
   constructor(private readonly run: Run) {}
 
@@ -66,6 +89,16 @@ export class OtherLogits {
       ? rows.agrees(row.again, row.fresh)
       : this.repeated.same >= fewestRows && this.repeated.other === 0;
     const consistent = rows.agrees(rows.recordedScore, row.fresh) && rows.sameList && rows.sameMask;
+    const { open } = this;
+    open.rows++;
+    if (Number.isFinite(row.again) && steady) open.steady++;
+    if (consistent && rows.usedIsOwn && !rows.baseIsReplay) {
+      open.lists++;
+      const { sampled, replayed } = rows;
+      if (replayed.temperature && rows.agrees(sampled.temperatureOf(row.sample), replayed.temperatureOf(row.replay)))
+        open.temperatures++;
+      if (Math.abs(row.fresh - row.used) <= halfPrecision(sampled, row.sample)) open.halved++;
+    }
     // Without logits the memory of the policy can still be told by where rows agree.
     if (!(steady && consistent)) return;
     // Where sampling recorded no logits, a row speaks neither for nor against.
@@ -76,10 +109,36 @@ export class OtherLogits {
     this.onset = Math.min(this.onset, rows.iteration.number);
   }
 
+  /** Whether nearly all of these rows differ by no more than half precision in one of the passes gives: that is no sign of another input. */
+  get halved(): boolean {
+    return this.open.rows >= fewestRows && this.open.halved >= limits.nearlyAll.value * this.open.rows;
+  }
+
+  /** Causes that what was recorded of these rows rules out. */
+  get excluded(): string[] {
+    const { rows, lists, temperatures, steady } = this.open;
+    const all = (count: number) => rows >= fewestRows && count === rows;
+    return [
+      ...(this.remembers === false ? ['recurrent-state-not-replayed'] : []),
+      ...(this.run.agents.length === 1 ? ['trained-on-other-agent'] : []),
+      ...(all(lists) ? ofLists : []),
+      ...(all(temperatures) ? ['temperature-mismatch'] : []),
+      ...(all(steady) ? ['stochastic-forward'] : []),
+    ];
+  }
+
+  /** Whether the policy has a memory; null where nothing tells. */
+  private get remembers(): boolean | null {
+    const { tensors, seen } = this.run;
+    if (tensors.some(({ name }) => recurrent.test(name)) || [...seen].some((column) => state.test(column))) return true;
+    return tensors.length > 0 ? false : null;
+  }
+
   /** The finding for the rows that are left, of which there are `open`. */
   finding(open: number, share: number, evidence: Finding['evidence']): Finding | null {
     const memory = this.memory(open, evidence);
     if (memory) return memory;
+    if (this.halved) return null;
     // A policy that changed between acting and the update is right in the first iteration; an input is wrong in all.
     const told = open - this.silent;
     if (this.rows < Math.max(fewestRows, limits.most.value * told) || this.onset > 0) return null;

@@ -201,7 +201,22 @@ class ReplayPass implements Pass {
       return { status: this.kept >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
     const { findings, rest } = this.explained(share, measured, expected);
     const open = this.cover.left(rest, this.disagreeing, this.looked);
-    return { status: 'fail', measured, expected, findings, ...(open ? { open } : {}) };
+    const { excluded, halved } = this.others;
+    const note =
+      open && halved
+        ? told(
+            'the two passes differ by no more than half precision in one of them gives',
+            '两次前向的差别不超过其中一次用半精度所带来的',
+          )
+        : undefined;
+    return {
+      status: 'fail',
+      measured,
+      expected,
+      findings,
+      ...(open ? { open: { ...open, excluded } } : {}),
+      ...(note ? { note } : {}),
+    };
   }
 
   /** Two passes over the same rows with nothing changed in between differ, on more rows than rounding would. */
