@@ -12,6 +12,12 @@ const conventions = {
     'Where episodes end by the time limit often, bootstrap the value of the state that followed: only a termination is worth 0.',
   'time-limit-before': 'Where the last step changes much, bootstrap from the value of the state that followed it.',
   'rewards-treated': 'Nothing is to be changed; read learning curves in the rewards that the environment paid.',
+  'rewards-delayed':
+    'Nothing is to be changed where it is meant: every decision of an episode then shares its whole pay.',
+  'rewards-centred':
+    'Where it is not meant, divide only: what is taken off every step pays for longer or for shorter episodes, and so changes what is best.',
+  'training-after-stop':
+    'Leave the loop over the passes as well as the one over the minibatches, or the stop hardly limits how far a batch moves the policy.',
   'bootstrap-in-reward':
     'Nothing is to be changed; recording `env_reward` beside such rewards shows what the environment paid.',
   'clip-higher': 'Nothing is to be changed: rows whose probability grows are let go farther, on purpose.',

@@ -107,3 +107,32 @@ function runsOn(iteration: Iteration, reward: Numbers, paid: Numbers, rows: Int3
     return impossible >= fewestRows || middle(moved) >= limits.clearlyWorse.value * middle(own);
   });
 }
+
+/** Whether all that an episode was paid stands at its last row, and nothing before it. Several payments must be summed up: a single one at the end is a moved one. Episodes that began or end elsewhere show only that nothing stands before the end. */
+export function delayed({ samples, chains }: Iteration, reward: Numbers, paid: Numbers): boolean {
+  const [t, terminated, truncated] = (['t', 'terminated', 'truncated'] as const).map((name) => samples!.column(name));
+  if (!t || !terminated) return false;
+  const totals = new Float64Array(samples!.rows);
+  const sizes = new Float64Array(samples!.rows);
+  const payments = new Int32Array(samples!.rows);
+  const whole = new Uint8Array(samples!.rows);
+  let [ends, summed] = [0, 0];
+  for (const row of chains!.order) {
+    const before = chains!.previous[row];
+    const has = before >= 0;
+    totals[row] = paid[row] + (has ? totals[before] : 0);
+    sizes[row] = Math.abs(paid[row]) + (has ? sizes[before] : 0);
+    payments[row] = Number(paid[row] !== 0) + (has ? payments[before] : 0);
+    whole[row] = has ? whole[before] : Number(t[row] === 0);
+    const ended = terminated[row] === 1 || truncated?.[row] === 1;
+    if (!ended && reward[row] !== 0) return false;
+    if (!ended || whole[row] === 0) continue;
+    ends++;
+    if (
+      !(Math.abs(reward[row] - totals[row]) <= limits.sameReward.value + limits.sameRewardRelative.value * sizes[row])
+    )
+      return false;
+    if (payments[row] > 1) summed++;
+  }
+  return ends >= limits.fewestRows.value && summed >= limits.most.value * ends;
+}

@@ -2,6 +2,7 @@
 
 import { told } from '../../../language/language.ts';
 import { type Check, confidence, type Pass } from '../../check.ts';
+import { conventionRemark } from '../../conventions.ts';
 import { figure, type Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
@@ -27,6 +28,8 @@ class GuardPass implements Pass {
   private kl = 0;
   private rows = 0;
   private onset = Number.POSITIVE_INFINITY;
+  /** Updates that stopped, those of them that went on in a later pass, and the steps that they took then. */
+  private readonly after = { stops: 0, updates: 0, steps: 0 };
 
   constructor(private readonly run: Run) {}
 
@@ -57,6 +60,7 @@ class GuardPass implements Pass {
       if (stopped[i] === 1 && own.stop < 0) own.stop = i;
     }
     for (const [key, own] of taken) {
+      if (own.stop >= 0) this.goesOn(iteration, key, own.stop);
       // A policy that stays where it is, as at the end of a schedule, gives the guard nothing to stop at.
       if (own.stop < 0 && !moves(iteration, key)) continue;
       this.updates++;
@@ -72,6 +76,26 @@ class GuardPass implements Pass {
       this.rows += stat?.rows ?? 1;
       this.onset = Math.min(this.onset, iteration.number);
     }
+  }
+
+  /** Steps of later passes that still train the policy. A critic may go on alone, and a last step of the pass may be told after the stop. */
+  private goesOn({ steps, stats }: Iteration, key: number, stop: number): void {
+    const [epoch, minibatch] = [steps!.column('epoch')!, steps!.column('minibatch')!];
+    const [policy, skipped] = [steps!.column('policy'), steps!.column('skipped')];
+    let count = 0;
+    for (let i = stop + 1; i < steps!.rows; i++)
+      if ((policy ? policy[i] : 0) === key && skipped?.[i] !== 1 && epoch[i] > epoch[stop])
+        if (stats.has(stepKey(epoch[i], minibatch[i], key))) count++;
+    this.after.stops++;
+    if (count > 0) this.after.updates++;
+    this.after.steps += count;
+  }
+
+  private remarks(): Pick<Outcome, 'remarks'> {
+    const { stops, updates, steps } = this.after;
+    if (updates === 0 || updates < limits.most.value * stops) return {};
+    const summary = `Training goes on after the stop: in ${updates} of the ${stops} updates that stopped, ${steps} steps of later passes follow.`;
+    return { remarks: [conventionRemark('training-after-stop', summary)] };
   }
 
   /** Where the loop does not say when it stopped: a guard is declared, and an update took one step and left most rows unused. Before the first step there is no KL to stop for. */
@@ -110,7 +134,7 @@ class GuardPass implements Pass {
         note: told('needs steps.stopped, or a declared target_kl', '需要 steps.stopped，或声明的 target_kl'),
       };
     if (this.atOnce < 2 || this.atOnce < limits.guardAlways.value * this.updates)
-      return { status: 'pass', measured, expected, findings: [] };
+      return { status: 'pass', measured, expected, findings: [], ...this.remarks() };
     return {
       status: 'fail',
       measured,
@@ -126,6 +150,7 @@ class GuardPass implements Pass {
           evidence: [{ check: 'kl-guard', measured, expected }],
         },
       ],
+      ...this.remarks(),
     };
   }
 }
