@@ -19,6 +19,7 @@ import type { Run } from './run.ts';
 import type { Replayed } from './run-policies.ts';
 import { givenCredit, leftOut } from './steps/left-out.ts';
 import { logCounts } from './steps/log-counts.ts';
+import { movedWithin } from './steps/slices.ts';
 import { policyOfStep, stepKey, stride } from './steps/step-key.ts';
 import { declaredClip, type StepStat, type StepStats, stepStats } from './steps/step-stats.ts';
 
@@ -276,6 +277,8 @@ export class Iteration {
     const policy = replays.column('policy');
     const weight = replays.column('weight');
     const first = this.firstSteps(epoch, minibatch, policy, weight);
+    // Rows of several passes share a place, and which of them precede the first step is not recorded: none is vouched for.
+    for (const who of movedWithin(this.run, this.tensors, first)) first.set(who, -1);
     const before = new Uint8Array(replays.rows);
     let [latest, last] = [Number.NaN, 0];
     for (let i = 0; i < before.length; i++) {

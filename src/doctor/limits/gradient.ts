@@ -189,6 +189,12 @@ export const gradient = {
     'slacks between two lengths that are told apart',
     'One for each of the two, and one between them.',
   ),
+  raggedPart: limit(
+    'definition',
+    0.5,
+    'rows of the smallest micro-batch, as a share of the others, below which weighing them alike is wrong',
+    'Parts that differ by a few rows are weighed alike by many programs, to no harm; in one of half the size a row counts double.',
+  ),
   lossRelative: limit(
     'tolerance',
     0.002,

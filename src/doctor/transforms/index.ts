@@ -24,6 +24,7 @@ import { TeamMean } from './credit/team-mean.ts';
 import { ValueBeside } from './credit/value-beside.ts';
 import { Accumulated } from './loss/accumulated.ts';
 import { EntropyAlone } from './loss/entropy-alone.ts';
+import { Gathered } from './loss/gathered.ts';
 import { LossClip } from './loss/loss-clip.ts';
 import { LossFormula } from './loss/loss-formula.ts';
 import { LossIs } from './loss/loss-is.ts';
@@ -64,6 +65,7 @@ import type { Transform, TransformValue } from './transform.ts';
 export const transforms: Readonly<Record<string, { readonly prototype: Transform }>> = {
   absolute: Absolute,
   accumulated: Accumulated,
+  gathered: Gathered,
   affine: Affine,
   'affine-values': AffineValues,
   'baseline-over': BaselineOver,

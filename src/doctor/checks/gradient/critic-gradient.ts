@@ -8,14 +8,17 @@ import type { Finding, Outcome } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
+import { ClipScales } from '../../evidence/steps/clip-scales.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
+import { placesOf } from '../../evidence/steps/step-places.ts';
 import { replayedRows } from '../../evidence/steps/step-stats.ts';
 import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Accumulated } from '../../transforms/loss/accumulated.ts';
+import { averaged } from '../../transforms/loss/gathered.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 import type { Transform } from '../../transforms/transform.ts';
-import { ClipScales } from './clip-scales.ts';
+import { gatheredParts } from './gathered-parts.ts';
 
 export const criticGradient: Check = {
   id: 'critic-gradient',
@@ -25,7 +28,7 @@ export const criticGradient: Check = {
     '价值网络偏置的梯度是该步数据行的梯度吗？',
   ],
   needs: [['tensors.grad_norm'], ['replays.value', 'targets.coef'], ['replays.return', 'targets.coef']],
-  causes: ['gradients-accumulate', 'loss-formula-differs'],
+  causes: ['gradients-accumulate', 'loss-formula-differs', 'loss-normaliser-wrong'],
   start: (run) => new CriticPass(run),
 };
 
@@ -169,10 +172,17 @@ class CriticPass implements Pass {
       const [fits, told] = [wrong.read.fits[wrong.kind], wrong.read.told[wrong.kind]];
       const clear = readings.every((read) => read.fits.own <= limits.most.value * read.told.own);
       // Where neither a single gradient nor a sum gives most steps, the loss is another.
-      steady ||= own.fits.own > limits.most.value * own.told.own || fits > limits.most.value * told;
+      const known = own.fits.own > limits.most.value * own.told.own || fits > limits.most.value * told;
+      steady ||= known;
       measured[`${name}.steps`] = own.told.own;
       measured[`${name}.own`] = own.fits.own;
       measured[`${name}.added_up`] = wrong.kind === 'added' ? fits : 0;
+      if (!known) {
+        const gathered = gatheredParts(this.run, this.steps, policy, pulls, this.factors());
+        steady ||= gathered !== null;
+        findings.push(...(gathered?.findings([{ check: 'critic-gradient', measured, expected }]) ?? []));
+        if (gathered) continue;
+      }
       // Cleared once an epoch, say, gradients are a step's own after that, and add up until the next time.
       const cleared = wrong.kind === 'added' && fits > limits.most.value * told ? wrong.read.fits.own : 0;
       if (!clear || fits < 2 || fits + cleared < limits.formulaExact.value * told) continue;
@@ -232,6 +242,13 @@ class CriticPass implements Pass {
     };
   }
 
+  /** What the mean of a row's errors may be multiplied by. */
+  private factors(): number[] {
+    const declared = this.run.number('value_coefficient');
+    const weights = Number.isFinite(declared) ? [declared] : budgets.valueWeights;
+    return weights.flatMap((weight) => slopes.map((slope) => weight * slope));
+  }
+
   /** By every way in which errors may pull and be averaged, and every weight that a value loss may have. */
   private readings(tensor: number, steps: readonly Step[]): Reading[] {
     if (steps.some(({ sum }) => Number.isFinite(sum)))
@@ -244,21 +261,17 @@ class CriticPass implements Pass {
         ),
       ];
     const summed = this.run.text('loss_reduction') === 'sum';
-    const declared = this.run.number('value_coefficient');
-    const weights = Number.isFinite(declared) ? [declared] : budgets.valueWeights;
     return pulls.flatMap((pull) =>
       (summed ? [1] : [1, 2]).flatMap((parts) => {
         const own = steps.map(({ rows }) =>
           averaged(rows.error.map(pull), rows.weight, summed, parts === 1 ? 0 : rows.middle),
         );
-        return weights.flatMap((weight) =>
-          slopes.map((slope) =>
-            read(
-              tensor,
-              steps,
-              own.map((one) => weight * slope * one),
-              summed,
-            ),
+        return this.factors().map((factor) =>
+          read(
+            tensor,
+            steps,
+            own.map((one) => factor * one),
+            summed,
           ),
         );
       }),
@@ -271,35 +284,6 @@ const leakText = (name: string, fits: number, all: number) =>
     `The policy loss reaches ${name}'s critic: its advantage is the return less the value of this step and carries gradients. On ${fits} of ${all} steps the critic's gradient agrees only with the policy loss's part added.`,
     `策略损失影响了 ${name} 的价值网络：其优势是回报减去这一步的价值，且带有梯度。在 ${all} 步中有 ${fits} 步，只有加上策略损失的部分，价值网络的梯度才一致。`,
   );
-
-/** The place of each step in its policy's order, other networks' steps counted. */
-function placesOf({ steps }: Iteration): Map<number, number> {
-  const places = new Map<number, number>();
-  if (!steps) return places;
-  const [epoch, minibatch, policy] = [steps.column('epoch')!, steps.column('minibatch')!, steps.column('policy')];
-  const counts = new Map<number, number>();
-  for (let i = 0; i < steps.rows; i++) {
-    const who = policy ? policy[i] : 0;
-    const place = counts.get(who) ?? 0;
-    counts.set(who, place + 1);
-    places.set(stepKey(epoch[i], minibatch[i], who), place);
-  }
-  return places;
-}
-
-/** The mean of some rows, their sum, or the mean of two halves' means where gradients are gathered over two passes and the second half begins at `middle`. */
-function averaged(values: readonly number[], weight: readonly number[], summed: boolean, middle = 0): number {
-  const mean = (from: number, to: number) => {
-    let [sum, total] = [0, 0];
-    for (let i = from; i < to; i++) {
-      sum += weight[i] * values[i];
-      total += weight[i];
-    }
-    return summed ? sum : sum / total;
-  };
-  const end = values.length;
-  return middle > 0 && middle < end ? (mean(0, middle) + mean(middle, end)) / 2 : mean(0, end);
-}
 
 /** How many steps tell a gradient of their own rows from another, and which they follow. */
 function read(tensor: number, steps: readonly Step[], own: readonly number[], summed: boolean): Reading {

@@ -3,9 +3,9 @@
 import { budgets } from '../../budgets.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
+import { ClipScales } from '../../evidence/steps/clip-scales.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
 import { type LossRow, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
-import { ClipScales } from './clip-scales.ts';
 import { type Outputs, outputsOf, type Reading, type Witness } from './head-outputs.ts';
 
 /** Pushes that are no formula's own: that of the surrogate, and those of all pairs with gains and with losses. */

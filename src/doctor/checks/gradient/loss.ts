@@ -7,6 +7,7 @@ import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import type { Run } from '../../evidence/run.ts';
 import { reportedSteps, unmasked } from '../../evidence/steps/reported-steps.ts';
+import { declaredParts, pairsWithin } from '../../evidence/steps/slices.ts';
 import { keyOf } from '../../evidence/steps/step-key.ts';
 import type { StepStat } from '../../evidence/steps/step-stats.ts';
 import { merge, ProofStore } from '../../found.ts';
@@ -76,6 +77,7 @@ class LossPass implements Pass {
   /** By policy, whether losses before the first step are given to rounding. */
   private readonly exact = new Map<number, boolean>();
   private readonly witness: FormulaWitness;
+  private within: { of: Iteration; losses: Map<number, number> } | null = null;
   constructor(private readonly run: Run) {
     this.witness = new FormulaWitness(run);
   }
@@ -152,9 +154,20 @@ class LossPass implements Pass {
     return fits(stat.loss) || fits(iteration.halves.get(keyOf(stat))?.loss ?? Number.NaN);
   }
 
+  /** Losses of all pairs within the parts that gradients are gathered over; asked only where no formula gives a step. */
+  private pairs(iteration: Iteration): Map<number, number> {
+    if (this.within?.of !== iteration)
+      this.within = { of: iteration, losses: pairsWithin(iteration, declaredParts(this.run)) };
+    return this.within.losses;
+  }
+
   /** Where no formula with a ratio gives it: the sum or the opposite of the one without, told beside that one's mean. */
   private judge(iteration: Iteration, reported: number, stat: StepStat): { formula: Formula | null; stat: StepStat } {
     const formula = this.formula(iteration, reported, stat);
+    if (formula === 'other' && declaredParts(this.run) > 1) {
+      const outerLoss = this.pairs(iteration).get(keyOf(stat)) ?? Number.NaN;
+      if (close(reported, outerLoss, stat.noise)) return { formula: 'outer', stat: { ...stat, outerLoss } };
+    }
     if (formula !== 'other' || !onePass(iteration)) return { formula, stat };
     const plain = { ...stat, loss: stat.plainLoss };
     const noise = plainNoise(stat);

@@ -1,8 +1,9 @@
 /** By what clipping shortened the gradients of a step. A limit that nobody declared shows in the lengths themselves; where only the shortened ones are known, a clipped step tells nothing. */
-import type { Iteration } from '../../evidence/iteration.ts';
-import type { Run } from '../../evidence/run.ts';
-import { stepKey } from '../../evidence/steps/step-key.ts';
+
 import { limits } from '../../limits.ts';
+import type { Iteration } from '../iteration.ts';
+import type { Run } from '../run.ts';
+import { stepKey } from './step-key.ts';
 
 export class ClipScales {
   /** By step, the length of all gradients before clipping, and that of those which the optimiser got. */
