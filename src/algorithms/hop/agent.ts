@@ -76,7 +76,8 @@ export interface SavedHopAgent {
   buffers: {
     worldModel: Record<string, RingColumn | Float64Array>;
     otherAgents: Record<string, RingColumn | Float64Array>;
-    acted: Float64Array;
+    /** Absent in checkpoints of versions that kept a buffer for each other. */
+    acted?: Float64Array;
   }[];
 }
 
@@ -316,6 +317,7 @@ export class HopAgent {
     if (saved.subgoals) this.subgoals?.load(saved.subgoals);
     saved.buffers.forEach(({ worldModel, otherAgents, acted }, i) => {
       this.buffers[i].worldModel.load(worldModel);
+      if (!acted) return;
       this.buffers[i].otherAgents.load(otherAgents);
       this.buffers[i].acted.set(acted);
     });
