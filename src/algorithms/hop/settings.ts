@@ -38,7 +38,7 @@ export const hopSchema = z.strictObject({
       members: whole(1, 16).default(3).describe('How many networks of each kind the ensemble has.'),
       hidden: z.array(whole(1, 1024)).max(3).default([48]).describe('Widths of the hidden layers.'),
       capacity: whole(64, 10_000_000).default(16_384).describe('How many steps of play are kept for each agent.'),
-      ...learning({ batch: 128, updates: 16, learningRate: 0.01 }),
+      ...learning({ batch: 128, updates: 12, learningRate: 0.01 }),
       early: whole(0, 1_000_000)
         .default(15)
         .describe('Iterations with so many optimiser steps; later ones take a quarter of them.'),
@@ -51,7 +51,7 @@ export const hopSchema = z.strictObject({
       capacity: whole(64, 10_000_000)
         .default(16_384)
         .describe('How many steps of each other agent are kept; few, because others change.'),
-      ...learning({ batch: 256, updates: 16, learningRate: 2e-3 }),
+      ...learning({ batch: 256, updates: 8, learningRate: 2e-3 }),
       feed: z.boolean().default(true).describe("Whether the policy sees the others' predicted choices."),
     })
     .prefault({})
@@ -82,7 +82,7 @@ export const hopSchema = z.strictObject({
         .describe(
           'The largest chance of a wrong step in a whole rollout, by the held-out error, at which it may be so long.',
         ),
-      realShare: share().default(0.75).describe('The least share of real rows among those a policy learns from.'),
+      realShare: share().default(0.9).describe('The least share of real rows among those a policy learns from.'),
     })
     .prefault({})
     .describe('Imagined rollouts.'),
