@@ -14,8 +14,6 @@ const conventions = {
   'rewards-treated': 'Nothing is to be changed; read learning curves in the rewards that the environment paid.',
   'rewards-delayed':
     'Nothing is to be changed where it is meant: every decision of an episode then shares its whole pay.',
-  'rewards-centred':
-    'Where it is not meant, divide only: what is taken off every step pays for longer or for shorter episodes, and so changes what is best.',
   'training-after-stop':
     'Leave the loop over the passes as well as the one over the minibatches, or the stop hardly limits how far a batch moves the policy.',
   'bootstrap-in-reward':

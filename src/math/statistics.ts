@@ -86,12 +86,6 @@ export class Pairs {
   }
 
   /** Pearson's correlation; NaN where either side does not vary. */
-  /** What a line through them gives for y where x is 0, in deviations of y. */
-  get atZero(): number {
-    const { xx, yy, xy, meanX, meanY, count } = this;
-    return xx > 0 && yy > 0 ? (meanY - (xy / xx) * meanX) / Math.sqrt(yy / count) : Number.NaN;
-  }
-
   get correlation(): number {
     return this.xx > 0 && this.yy > 0 ? this.xy / Math.sqrt(this.xx * this.yy) : Number.NaN;
   }

@@ -38,12 +38,6 @@ export const rewards = {
     "times the change of a figure that has only begun to run, which other rows' payments must exceed",
     'The first rows move it by any factor, so that the change alone proves nothing; a payment of another row changes it by as much as payments differ.',
   ),
-  centredReward: limit(
-    'tolerance',
-    0.1,
-    'deviations of the rewards that one for nothing must be off 0 to be said',
-    'What is only divided is 0 where nothing was paid; a mean that was taken off is of the size of the rewards themselves.',
-  ),
   foldedDrift: limit(
     'tolerance',
     0.01,

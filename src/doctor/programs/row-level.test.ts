@@ -62,16 +62,6 @@ describe('what an episode was paid', () => {
     expect(status(found, 'rewards')).not.toBe('pass');
     expect(ids(found.remarks)).not.toContain('rewards-delayed');
   });
-
-  it.each([0, 0.8])('is said to be less a mean where that is so: %s', async (mean) => {
-    const found = await changed('healthy/stag-hunt-4', (made) => {
-      const { samples } = made.tables;
-      samples.env_reward = numbers(samples, 't').map((_, row) => 1 + Math.sin(5 * row * row + 1));
-      samples.reward = numbers(samples, 'env_reward').map((paid, row) => (paid - mean) / (2 + 0.1 * Math.sin(row)));
-      credited(made);
-    });
-    expect(ids(found.remarks).includes('rewards-centred')).toBe(mean > 0);
-  });
 });
 
 describe('a stop', () => {

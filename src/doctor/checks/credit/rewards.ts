@@ -4,7 +4,7 @@ import { told } from '../../../language/language.ts';
 import { Pairs } from '../../../math/statistics.ts';
 import { type Check, confidence, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
-import { type Finding, figure, type Outcome, percent, type Remark } from '../../diagnosis.ts';
+import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { cutOf, possibleCuts, sameReward } from '../../evidence/rewards/reward-cuts.ts';
 import { gather, type Numbers } from '../../evidence/rows.ts';
@@ -32,8 +32,6 @@ class RewardsPass implements Pass {
   private looked = 0;
   private wrong = 0;
   private treated: keyof typeof treatments | null = null;
-  /** Of iterations whose rewards lie on a line of what was paid. */
-  private readonly line = new Pairs();
   private readonly cover = new Cover(hypotheses);
   /** Rewards that stand with another agent than was paid, that some agents have a factor of their own on, and that hold a bootstrap where no time limit is. */
   private readonly filed = noted();
@@ -106,11 +104,7 @@ class RewardsPass implements Pass {
       const line = new Pairs();
       for (let i = 0; i < samples.rows; i++)
         if (paid[i] !== 0 && Number.isFinite(paid[i] + reward[i])) line.add(paid[i], reward[i]);
-      if (line.count > 2 && line.correlation > limits.rewardScale.value) {
-        for (let i = 0; i < samples.rows; i++)
-          if (Number.isFinite(paid[i] + reward[i])) this.line.add(paid[i], reward[i]);
-        return;
-      }
+      if (line.count > 2 && line.correlation > limits.rewardScale.value) return;
     }
     this.looked += samples.rows;
     const form = formOfMoved(iteration, reward, paid);
@@ -143,23 +137,9 @@ class RewardsPass implements Pass {
   }
 
   private remarks(): Pick<Outcome, 'remarks'> {
-    const remarks: Remark[] = [];
-    if (this.treated)
-      remarks.push(
-        conventionRemark(
-          this.treated === 'delayed' ? 'rewards-delayed' : 'rewards-treated',
-          `Rewards are what the environment paid, ${treatments[this.treated]}.`,
-        ),
-      );
-    const nothing = this.line.atZero;
-    if (Math.abs(nothing) > limits.centredReward.value)
-      remarks.push(
-        conventionRemark(
-          'rewards-centred',
-          `Rewards are not a scaled form of what was paid: where nothing was paid they are ${figure(nothing)} of their deviations, as where a mean is taken off before they are divided.`,
-        ),
-      );
-    return remarks.length > 0 ? { remarks } : {};
+    if (!this.treated) return {};
+    const id = this.treated === 'delayed' ? 'rewards-delayed' : 'rewards-treated';
+    return { remarks: [conventionRemark(id, `Rewards are what the environment paid, ${treatments[this.treated]}.`)] };
   }
 
   finish(): Outcome {
@@ -174,11 +154,9 @@ class RewardsPass implements Pass {
         measured,
         expected,
         findings: [],
-        note: !this.run.seen.has('samples.env_reward')
-          ? told('needs samples.env_reward', '需要 samples.env_reward')
-          : Math.abs(this.line.atZero) > limits.centredReward.value
-            ? told('rewards are a scaled form of what was paid less a mean', '奖励是实付奖励减去均值后的缩放形式')
-            : told('rewards are a scaled form of what was paid', '奖励是实付奖励的缩放形式'),
+        note: this.run.seen.has('samples.env_reward')
+          ? told('rewards follow what was paid, and not row by row', '奖励随实付奖励变化，但并非逐行相同')
+          : told('needs samples.env_reward', '需要 samples.env_reward'),
         ...this.remarks(),
       };
     const evidence = [{ check: 'rewards', measured, expected }];
