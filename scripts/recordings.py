@@ -1,4 +1,4 @@
-"""Small recordings of faults that the trainer of this project cannot have: gradients that are never cleared, and a memory that is not replayed.
+"""Small recordings of faults that the trainer of this project cannot have: gradients that are never cleared, a memory that is not replayed, and a softmax over the rows.
 
     /usr/bin/python3 scripts/recordings.py FOLDER
 
@@ -63,7 +63,7 @@ class Actor(nn.Module):
         return self.head(state), state
 
 
-def run(out, seed, memory=False, clear=True, replay=True, flip=False):
+def run(out, seed, memory=False, clear=True, replay=True, flip=False, axis=-1):
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
     actor, critic = Actor(memory), nn.Linear(4, 1)
@@ -149,7 +149,7 @@ def run(out, seed, memory=False, clear=True, replay=True, flip=False):
             for part in order.chunk(settings["minibatches"]):
                 logits = scores(part)
                 choice = torch.distributions.Categorical(logits=logits)
-                new = choice.log_prob(flat["action"][part])
+                new = logits.log_softmax(axis).gather(1, flat["action"][part][:, None])[:, 0]
                 entropy, value = choice.entropy(), critic(flat["obs"][part])[:, 0]
                 ratio = (new - flat["logp"][part]).exp()
                 policy_loss = -torch.min(ratio * spread[part], ratio.clamp(1 - CLIP, 1 + CLIP) * spread[part]).mean()
@@ -170,7 +170,7 @@ def run(out, seed, memory=False, clear=True, replay=True, flip=False):
                     return_=returns[part],
                     logits=logits,
                     coef=new.grad,
-                    again=lambda part=part: torch.distributions.Categorical(logits=scores(part)).log_prob(flat["action"][part]),
+                    again=lambda part=part: scores(part).log_softmax(axis).gather(1, flat["action"][part][:, None])[:, 0],
                 )
                 recorder.step(loss=loss, policy_loss=policy_loss, value_loss=value_loss, entropy=entropy.mean())
                 optimizer.step()
@@ -246,6 +246,7 @@ if __name__ == "__main__":
     run(folder / "healthy" / "pytorch", 3)
     run(folder / "healthy" / "pytorch-with-memory", 4, memory=True)
     run(folder / "advantage-sign-flipped" / "pytorch-minus-forgotten", 5, flip=True)
+    run(folder / "wrong-axis" / "pytorch-softmax-over-rows", 12, axis=0)
     critics(folder / "healthy" / "pytorch-critics", 6)
     critics(folder / "target-network-unused" / "pytorch-bootstrap-from-the-online-network", 7, online=True)
     critics(folder / "broadcast-mismatch" / "pytorch-column-against-row", 8, column=True)

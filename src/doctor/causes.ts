@@ -76,6 +76,7 @@ import { stochasticForward } from './causes/replay/stochastic-forward/cause.ts';
 import { subsetBorrowed } from './causes/replay/subset-borrowed/cause.ts';
 import { subsetNotReplayed } from './causes/replay/subset-not-replayed/cause.ts';
 import { temperatureMismatch } from './causes/replay/temperature-mismatch/cause.ts';
+import { wrongAxis } from './causes/replay/wrong-axis/cause.ts';
 import { dataImbalance } from './causes/symmetry/data-imbalance/cause.ts';
 import { environmentNameBias } from './causes/symmetry/environment-name-bias/cause.ts';
 import { environmentSeatBias } from './causes/symmetry/environment-seat-bias/cause.ts';
@@ -111,6 +112,7 @@ import { weightsNotSynced } from './causes/tokens/weights-not-synced/cause.ts';
 export type { CauseEntry } from './causes/cause.ts';
 
 export const causes: readonly CauseEntry[] = [
+  wrongAxis,
   squashCorrectionWrong,
   clippedActionStored,
   dimensionsReducedWrong,

@@ -12,7 +12,7 @@ import { rewards } from './credit/rewards.ts';
 import { finite } from './finite.ts';
 import { criticGradient } from './gradient/critic-gradient.ts';
 import { direction } from './gradient/direction.ts';
-import { headGradient } from './gradient/head-gradient.ts';
+import { headGradient } from './gradient/head/head-gradient.ts';
 import { klGuard } from './gradient/kl-guard.ts';
 import { logpGradient } from './gradient/logp-gradient.ts';
 import { loss } from './gradient/loss.ts';

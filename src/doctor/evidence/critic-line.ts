@@ -15,21 +15,41 @@ export function onOneLine(line: Pairs): 'right' | 'wrong' | 'silent' {
 }
 
 export function criticSaysTheSame(iteration: Iteration, policy: number): 'right' | 'wrong' | 'silent' {
-  const { samples, replays, first } = iteration;
-  const said = replays?.column('value');
-  const stored = samples?.column('value');
-  if (!replays || !said || !stored) return 'silent';
+  const critic = lineOf(iteration, policy, 'value');
+  // Where sampling had the very same values, the critic may have changed before it, and they tell nothing.
+  if (!critic || critic.same) return 'silent';
+  const said = onOneLine(critic.line);
+  const targets = said === 'right' ? lineOf(iteration, policy, 'return') : null;
+  if (!targets || targets.same || onOneLine(targets.line) !== 'right') return said;
+  // Targets in units of their own show which ones the critic should have been brought to.
+  const { meanX, meanY, spreadY } = critic.line;
+  const meant = targets.line.slope * meanX + targets.line.intercept;
+  return Math.abs(meanY - meant) <= limits.unitsApart.value * spreadY ? 'right' : 'wrong';
+}
+
+/** A column of the update against that of sampling, over the rows that count of those before the first step, or of others; null where there are too few. */
+export function lineOf(
+  iteration: Iteration,
+  policy: number,
+  name: 'value' | 'return',
+  rows = iteration.first,
+): { line: Pairs; same: boolean } | null {
+  const { samples, replays } = iteration;
+  const said = replays?.column(name);
+  const stored = samples?.column(name);
+  if (!replays || !said || !stored) return null;
   const sample = replays.column('sample')!;
   const of = replays.column('policy');
+  const weight = replays.column('weight');
   const line = new Pairs();
   let same = true;
-  for (const i of first) {
-    if (of && of[i] !== policy) continue;
+  for (const i of rows) {
+    // Rows that no loss counts, as those of agents who have left, may have any value.
+    if ((of && of[i] !== policy) || weight?.[i] === 0) continue;
     const [x, y] = [stored[sample[i]], said[i]];
     if (!Number.isFinite(x + y)) continue;
     line.add(x, y);
     same &&= Math.abs(x - y) <= limits.rounding.value * (1 + Math.abs(x));
   }
-  // Where sampling had the very same values, the critic may have changed before it, and they tell nothing.
-  return line.count < fewestRows || same ? 'silent' : onOneLine(line);
+  return line.count < fewestRows ? null : { line, same };
 }

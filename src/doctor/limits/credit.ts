@@ -128,6 +128,12 @@ export const credit = {
     'spreads within which a value lies on the line of another row',
     'A fit is pulled by the ends of episodes.',
   ),
+  unitsApart: limit(
+    'tolerance',
+    0.05,
+    "share of its values' spread by which a rescaled critic may miss the units of its targets",
+    'Statistics that count a row or two more or less differ by a hundredth; a mean that was forgotten differs by a tenth and more.',
+  ),
   lineOff: limit(
     'tolerance',
     10,

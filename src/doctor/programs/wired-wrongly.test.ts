@@ -117,3 +117,13 @@ it('probabilities that are taken for logits are a flat head, and their logarithm
   const sound = await changed('healthy/stag-hunt-4', scored(false));
   expect(sound.causes.map(({ id }) => id)).not.toContain('policy-head-flat');
 });
+
+it('a policy loss that does not reach the actor is told beside a bonus of undeclared weight, and a sound run with one is not accused', async () => {
+  const undeclared = ({ manifest: { settings } }: Made) => {
+    delete settings!.entropy_coefficient;
+  };
+  const found = await changed('policy-detached/policy-detached', undeclared);
+  expect(first(found)).toEqual(['faulty', 'policy-detached']);
+  expect(found.causes[0].transform?.id).toBe('entropy-alone');
+  expect(first(await changed('healthy/stag-hunt-4', undeclared))).toEqual(['healthy', undefined]);
+});

@@ -40,6 +40,7 @@ import { Mask } from './replay/mask.ts';
 import { OldLogp } from './replay/old-logp.ts';
 import { Order } from './replay/order.ts';
 import { OtherAction } from './replay/other-action.ts';
+import { OverRows } from './replay/over-rows.ts';
 import { OwnList } from './replay/own-list.ts';
 import { Prefix } from './replay/prefix.ts';
 import { SecondPass } from './replay/second-pass.ts';
@@ -100,6 +101,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   order: Order,
   'other-action': OtherAction,
   'other-agent': OtherAgent,
+  'over-rows': OverRows,
   'own-agents': OwnAgents,
   'own-list': OwnList,
   permutation: Permutation,

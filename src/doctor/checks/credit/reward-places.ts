@@ -70,3 +70,31 @@ export function otherEnvironments(iteration: Iteration, reward: Numbers, paid: N
   }
   return moved >= fewestRows ? source : null;
 }
+
+/** By agent, whose payments at the same moment stand with its rows, where they account for all rewards that are not its own; else null. Zeros tell nothing: they stand with everybody. */
+export function otherAgents(
+  iteration: Iteration,
+  reward: Numbers,
+  paid: Numbers,
+  wrong: Int32Array,
+): Map<number, number> | null {
+  const agent = iteration.samples!.column('agent')!;
+  const found = new Map<number, { rows: number; told: number; same: Map<number, number> }>();
+  for (const row of wrong) {
+    const own = found.get(agent[row]) ?? { rows: 0, told: 0, same: new Map<number, number>() };
+    found.set(agent[row], own);
+    own.rows++;
+    if (Math.abs(reward[row]) <= limits.sameReward.value) continue;
+    own.told++;
+    for (const other of iteration.others(row))
+      if (sameReward(reward[row], paid[other])) own.same.set(agent[other], (own.same.get(agent[other]) ?? 0) + 1);
+  }
+  const sources = new Map<number, number>();
+  let left = 0;
+  for (const [name, { rows, told, same }] of found) {
+    const [source, most] = [...same].reduce((a, b) => (b[1] > a[1] ? b : a), [-1, 0]);
+    if (told >= fewestRows && most >= limits.exactly.value * told) sources.set(name, source);
+    else left += rows;
+  }
+  return left <= (1 - limits.nearlyAll.value) * wrong.length ? sources : null;
+}

@@ -15,8 +15,11 @@ export function ownFactors({ samples }: Iteration, reward: Numbers, paid: Number
   const agent = samples!.column('agent')!;
   const found = new Map<number, { least: number; most: number; rows: number }>();
   for (let row = 0; row < samples!.rows; row++) {
-    // What is small rounds away.
-    if (!(Math.abs(paid[row]) > limits.noticedShare.value) || !Number.isFinite(reward[row])) continue;
+    if (!Number.isFinite(reward[row])) continue;
+    // No factor makes something of nothing; and what is small rounds away.
+    if (Math.abs(paid[row]) <= limits.sameReward.value && Math.abs(reward[row]) > limits.noticedShare.value)
+      return null;
+    if (!(Math.abs(paid[row]) > limits.noticedShare.value)) continue;
     const factor = reward[row] / paid[row];
     const own = found.get(agent[row]);
     if (!own) found.set(agent[row], { least: factor, most: factor, rows: 1 });

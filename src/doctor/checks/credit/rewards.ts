@@ -13,7 +13,7 @@ import { foundBy, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { Cover, trialOf } from '../../pairing/cover.ts';
 import { EpisodeSums } from './episode-sums.ts';
-import { formOfMoved, otherEnvironments } from './reward-places.ts';
+import { formOfMoved, otherAgents, otherEnvironments } from './reward-places.ts';
 import { bootstrapped, delayed, moves, ownFactors, rescaled } from './reward-scales.ts';
 
 export const rewards: Check = {
@@ -39,6 +39,8 @@ class RewardsPass implements Pass {
   private readonly early = noted();
   /** Rewards that stand with another environment than paid them. */
   private readonly crossed = noted();
+  /** Rewards that were paid to another agent, and by agent to whom. */
+  private readonly lent = { ...noted(), sources: new Map<number, number>() };
   /** Rewards that were moved were cut or scaled as well. */
   private formed = false;
 
@@ -92,6 +94,12 @@ class RewardsPass implements Pass {
     }
     if (wrong.length >= fewestRows && misfiled(iteration, reward, paid, wrong)) {
       this.note(iteration, this.filed, wrong, reward, paid);
+      return;
+    }
+    const sources = wrong.length >= fewestRows ? otherAgents(iteration, reward, paid, wrong) : null;
+    if (sources) {
+      for (const [agent, source] of sources) this.lent.sources.set(agent, source);
+      this.note(iteration, this.lent, wrong, reward, paid);
       return;
     }
     const source = wrong.length >= fewestRows ? otherEnvironments(iteration, reward, paid) : null;
@@ -165,6 +173,7 @@ class RewardsPass implements Pass {
       [this.scaled, () => this.apart()],
       [this.early, () => this.bootstraps()],
       [this.crossed, () => this.otherEnvironments()],
+      [this.lent, () => this.otherAgents()],
     ] as const)
       if (into.rows >= limits.most.value * wrong && into.rows >= fewestRows)
         return { status: 'fail', measured, expected, findings: [this.bookkeeping(into, evidence, tell())] };
@@ -218,6 +227,17 @@ class RewardsPass implements Pass {
       'reward-bookkeeping',
       `Stored rewards are what the environment paid times a factor that is not the same for all agents: ${each.join(', ')}.`,
       `已存奖励是环境实付乘以一个因子，而各智能体的因子不同：${each.join('，')}。`,
+    ];
+  }
+
+  private otherAgents(): [string, string, string] {
+    const { rows, sources } = this.lent;
+    const name = (agent: number) => this.run.agentName(agent);
+    const each = [...sources].sort(([a], [b]) => a - b).map(([agent, source]) => [name(agent), name(source)]);
+    return [
+      'reward-bookkeeping',
+      `${rows} stored rewards are what the environment paid to another agent at the same step: ${each.map(([own, other]) => `${own} has those of ${other}`).join(', ')}.`,
+      `${rows} 个已存奖励是环境在同一步付给另一个智能体的：${each.map(([own, other]) => `${own} 得到了 ${other} 的`).join('，')}。`,
     ];
   }
 

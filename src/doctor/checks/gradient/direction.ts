@@ -10,7 +10,7 @@ import type { Run } from '../../evidence/run.ts';
 import { stepKey } from '../../evidence/steps/step-key.ts';
 import { merge } from '../../found.ts';
 import { limits } from '../../limits.ts';
-import { outputsOf } from './head-outputs.ts';
+import { outputsOf } from './head/head-outputs.ts';
 
 export const direction: Check = {
   id: 'direction',

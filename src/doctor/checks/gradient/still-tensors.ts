@@ -25,10 +25,18 @@ export class StillTensors {
   private readonly tensors = new Map<number, Still>();
   private readonly moved = new Set<number>();
   private steppedIn = 0;
+  /** Whether the first observations are nothing but zeros, through which no gradient reaches a layer; null where there are none. */
+  private zeros: boolean | null = null;
 
   constructor(private readonly run: Run) {}
 
-  see({ tensors, number }: Iteration): void {
+  get blind(): boolean {
+    return this.zeros === true;
+  }
+
+  see({ samples, tensors, number }: Iteration): void {
+    const seen = this.zeros === null ? samples?.list('obs')?.values : null;
+    if (seen) this.zeros = !Array.prototype.some.call(seen, (value) => value !== 0);
     const [gradient, norm, bound] = ['grad_norm', 'norm', 'bound'].map((name) => tensors?.column(name));
     if (!tensors || !gradient || !norm || !bound) return;
     this.steppedIn++;

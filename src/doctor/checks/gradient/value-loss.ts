@@ -4,7 +4,7 @@ import { Pairs } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
 import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
-import { onOneLine } from '../../evidence/critic-line.ts';
+import { lineOf, onOneLine } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { listOf } from '../../evidence/keys.ts';
 import { thinned } from '../../evidence/rows.ts';
@@ -72,6 +72,8 @@ class ValueLossPass implements Pass {
   /** Updates that a right formula gives, and those that none does. */
   private right = 0;
   private other = 0;
+  /** Of the latter, those whose every row is known: no formula that was declared gives them either. */
+  private readonly strange = { updates: 0, rows: 0, onset: Number.POSITIVE_INFINITY };
   private steps = 0;
   private readonly wrong = new Map<string, Wrong>();
   /** What gave an update before, which is tried first. */
@@ -151,7 +153,14 @@ class ValueLossPass implements Pass {
     const found = known && this.search(known, iteration.clipOf(keyOf(own[0].stat)));
     if (!known || !found) {
       if (rows.varies < valueFormula.value) this.right++;
-      else this.other++;
+      else {
+        this.other++;
+        if (known) {
+          this.strange.updates++;
+          this.strange.rows += told.reduce((sum, { stat }) => sum + stat.rows, 0);
+          this.strange.onset = Math.min(this.strange.onset, iteration.number);
+        }
+      }
       return;
     }
     if (isRight(found)) {
@@ -237,20 +246,18 @@ class ValueLossPass implements Pass {
     own: readonly ReportedStep[],
     reported: ArrayLike<number>,
   ): ValueRows[] | null {
-    const { samples, replays, first } = iteration;
+    const { samples, replays } = iteration;
     const [value, target, weight] = [replays!.column('value'), replays!.column('return'), replays!.column('weight')];
-    const [stored, returns] = [samples?.column('value'), samples?.column('return')];
+    const stored = samples?.column('value');
     if (!value || !target || !stored) return null;
     const [sample, of] = [replays!.column('sample')!, replays!.column('policy')];
-    const lineOf = (rows: Int32Array, x: ArrayLike<number>, y: ArrayLike<number>) => {
-      const line = new Pairs();
-      for (const row of rows)
-        if ((!of || of[row] === policy) && Number.isFinite(x[sample[row]] + y[row])) line.add(x[sample[row]], y[row]);
-      return line.count >= fewestRows && onOneLine(line) === 'right' ? line : null;
+    const straight = (name: 'value' | 'return', rows?: Int32Array) => {
+      const line = lineOf(iteration, policy, name, rows)?.line;
+      return line && onOneLine(line) === 'right' ? line : null;
     };
-    const critic = lineOf(first, stored, value);
+    const critic = straight('value');
     if (!critic) return null;
-    const targets = (returns && lineOf(iteration.pass(0), returns, target)) ?? critic;
+    const targets = straight('return', iteration.pass(0)) ?? critic;
     const found = new Map(
       thinned(own, budgets.formulaSteps).map(({ row, stat }): [number, ValueRows] => [
         keyOf(stat),
@@ -315,6 +322,12 @@ class ValueLossPass implements Pass {
         }),
       );
     const unknown = this.other > this.right + wrong;
+    // Who declares the formula is owed its number.
+    const { updates, rows, onset } = this.strange;
+    if (findings.length === 0 && unknown && updates === this.other && this.run.number('huber_delta') > 0) {
+      const open = { rows, onset, share: this.other / measured.updates, agents: [] };
+      return { status: 'fail', measured, expected, findings, open };
+    }
     if (findings.length === 0 && (measured.updates === 0 || unknown))
       return {
         status: 'not-checked',

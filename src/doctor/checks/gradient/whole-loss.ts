@@ -12,7 +12,7 @@ import { reportedSteps } from '../../evidence/steps/reported-steps.ts';
 import { ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
-import { staysSpread } from './bonus-witness.ts';
+import { staysSpread } from './head/bonus-witness.ts';
 
 export const wholeLoss: Check = {
   id: 'whole-loss',

@@ -320,7 +320,7 @@ class WiringPass implements Pass {
       ];
     const trunk = this.still.of(policy, 'trunk');
     const cut = trunk.still.filter(({ reached, held }) => !reached && held);
-    if (headReached && cut.length > 0 && cut.length === trunk.all)
+    if (headReached && cut.length > 0 && cut.length === trunk.all && !this.still.blind)
       return [
         make(
           'policy-detached',

@@ -6,7 +6,7 @@ import { createEngine } from '../../../net/engine.ts';
 import type { Engine } from '../../../net/types.ts';
 import type { Manifest } from '../../../recording/manifest.ts';
 import { diagnose } from '../../diagnose.ts';
-import { staysSpread } from './bonus-witness.ts';
+import { staysSpread } from './head/bonus-witness.ts';
 
 describe('with columns missing', () => {
   it("gradients that were never cleared show in the critic's last bias", async () => {

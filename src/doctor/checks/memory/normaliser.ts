@@ -103,7 +103,8 @@ class NormaliserPass implements Pass {
       const y = rows.map((i) => given.values[given.offsets[i] + d]);
       const { slope, middle, at, error } = lineThrough(x, y);
       if (Number.isNaN(slope)) continue;
-      if (error > limits.normaliserFit.value * spread[d]) return;
+      // What became one number for all rows was not scaled but replaced.
+      if (error > limits.normaliserFit.value * spread[d] || Math.abs(slope) <= limits.normaliserMoved.value) return;
       this.slopes.push(slope);
       for (let k = 0; k < x.length && this.entries.length < budgets.fitRows; k++)
         this.entries.push([y[k], x[k], at(x[k])]);

@@ -9,6 +9,7 @@ import { Mask } from '../../transforms/replay/mask.ts';
 import { OldLogp } from '../../transforms/replay/old-logp.ts';
 import { Order } from '../../transforms/replay/order.ts';
 import { OtherAction } from '../../transforms/replay/other-action.ts';
+import { OverRows } from '../../transforms/replay/over-rows.ts';
 import { OwnList } from '../../transforms/replay/own-list.ts';
 import { Prefix } from '../../transforms/replay/prefix.ts';
 import type { ReplayTransform } from '../../transforms/replay/replay-rows.ts';
@@ -26,6 +27,8 @@ const unfitted = Number.NaN;
 /** Specific before general: an earlier one wins where two explain the same rows. */
 export const singles: readonly ReplayHypothesis[] = [
   { cause: 'trained-on-other-agent', transform: new OwnAgents() },
+  { cause: 'wrong-axis', transform: new OverRows('softmax') },
+  { cause: 'wrong-axis', transform: new OverRows('gather') },
   { cause: 'stochastic-forward', transform: new SecondPass() },
   { cause: 'mask-not-replayed', transform: new Mask('update') },
   { cause: 'mask-not-replayed', transform: new Mask('none') },

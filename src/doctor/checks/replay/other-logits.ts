@@ -19,6 +19,7 @@ const state = /\.(state_(in|hash|norm)|sequence)$/;
 
 /** Causes that show in lists, masks or old log-probabilities: none of them is left where these agree with what either pass recorded. */
 const ofLists = [
+  'wrong-axis',
   'mask-not-replayed',
   'num-actions-defaulted',
   'subset-not-replayed',

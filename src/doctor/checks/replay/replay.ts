@@ -56,6 +56,8 @@ class ReplayPass implements Pass {
   private readonly drawn = new DrawnBy();
   private againDiffers = 0;
   private againLooked = 0;
+  /** Of the rows that were explained or not: those whose update had the row's own logits, and made something else of them. */
+  private readonly tried = { rows: 0, ownLogits: 0 };
 
   constructor(private readonly run: Run) {
     this.others = new OtherLogits(run);
@@ -166,7 +168,9 @@ class ReplayPass implements Pass {
       ? { ...blank(tried), match: Uint8Array.from(tried, (row) => (foreign(row) ? 2 : 0)) }
       : null;
     this.cover.add(iteration.number, blamed, trials);
+    this.tried.rows += tried.length;
     tried.forEach((row, i) => {
+      if (rows.at(row).inOwnOrder) this.tried.ownLogits++;
       if (trials[unknownNumber]?.match[i] === 2) this.drawn.add(row.fresh - row.used);
       if (trials.some((trial) => trial?.match[i] === 2) || !Number.isFinite(row.fresh - row.used)) return;
       this.others.add(rows.at(row), agent[row.sample]);
@@ -219,8 +223,10 @@ class ReplayPass implements Pass {
     };
   }
 
-  /** Two passes over the same rows with nothing changed in between differ, on more rows than rounding would. */
+  /** Two passes over the same rows with nothing changed in between differ, on more rows than rounding would, and not only in what was made of the same logits. */
   private get noisy(): boolean {
+    const { rows, ownLogits } = this.tried;
+    if (ownLogits > limits.most.value * rows) return false;
     return this.againDiffers >= Math.max(fewestRows, noticedShare * this.againLooked);
   }
 

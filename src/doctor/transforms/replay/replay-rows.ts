@@ -40,6 +40,13 @@ export interface ReplayTransform extends Transform {
   score?(rows: ReplayRows): number;
 }
 
+/** Rows of one minibatch, and the logarithms of their sums place by place, as far as they were asked for. */
+interface Span {
+  from: number;
+  to: number;
+  totals: number[];
+}
+
 export class ReplayRows {
   /** Lists of the samples; of the replays where the samples have no logits. */
   readonly sampled: Scores;
@@ -50,6 +57,7 @@ export class ReplayRows {
   private readonly other = new Distribution();
   private sortedOld: Float64Array | null = null;
   private lists: Map<string, number> | null = null;
+  private span: Span | null = null;
   row!: ReplayRow;
   /** The log-probability of sampling, recomputed; NaN without logits. */
   ownLogp = Number.NaN;
@@ -122,9 +130,13 @@ export class ReplayRows {
   /** What the lists and logits that the update recorded give; NaN where it recorded none. */
   get recordedScore(): number {
     if (!this.replayed.logits || this.row.action < 0) return Number.NaN;
-    const { replay, action } = this.row;
-    const found = this.other.of(this.replayed, replay, this.replayed.temperatureOf(replay), true);
-    return found.logp(Math.min(action, found.count - 1));
+    const found = this.recorded(this.row.replay);
+    return found.logp(Math.min(this.row.action, found.count - 1));
+  }
+
+  /** The distribution of a row of the update, by the logits and the mask that it recorded. */
+  recorded(replay: number): Distribution {
+    return this.other.of(this.replayed, replay, this.replayed.temperatureOf(replay), true);
   }
 
   /** The update's logits are the row's own in their own order, and yet its log-probability is another: it scored another action. */
@@ -143,6 +155,35 @@ export class ReplayRows {
   get olds(): Float64Array {
     this.sortedOld ??= Float64Array.from(this.iteration.samples!.measured('old_logp')!).sort();
     return this.sortedOld;
+  }
+
+  /** The rows of the update that entered one minibatch with the row under the cursor, as they lie in the table. */
+  get minibatch(): Span {
+    const { replay } = this.row;
+    if (this.span && replay >= this.span.from && replay < this.span.to) return this.span;
+    const { replays } = this.iteration;
+    const keys = ['epoch', 'minibatch', 'policy'].map((name) => replays!.column(name));
+    const together = (i: number) => keys.every((key) => !key || key[i] === key[replay]);
+    let [from, to] = [replay, replay + 1];
+    while (from > 0 && together(from - 1)) from--;
+    while (to < replays!.rows && together(to)) to++;
+    this.span = { from, to, totals: [] };
+    return this.span;
+  }
+
+  /** The logarithm of what the logits of one place sum up to over the rows of the minibatch. */
+  totalOver(place: number): number {
+    const { from, to, totals } = this.minibatch;
+    if (totals[place] === undefined) {
+      const scores = this.replayed;
+      const logits: number[] = [];
+      for (let i = from; i < to; i++)
+        if (place < scores.count(i) && scores.isLegal(i, place))
+          logits.push(scores.logit(i, place) / scores.temperatureOf(i));
+      const top = logits.reduce((most, logit) => Math.max(most, logit), Number.NEGATIVE_INFINITY);
+      totals[place] = top + Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit - top), 0));
+    }
+    return totals[place];
   }
 
   /** A sample with the list that the update used; undefined where none has it. */

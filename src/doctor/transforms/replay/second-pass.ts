@@ -14,7 +14,8 @@ export class SecondPass implements ReplayTransform {
 
   match(rows: ReplayRows): Match {
     const { again, fresh, used } = rows.row;
-    if (!Number.isFinite(again) || rows.agrees(again, fresh)) return 0;
+    // Logits that are the row's own to the digit passed through no noise, whatever was made of them.
+    if (!Number.isFinite(again) || rows.agrees(again, fresh) || rows.inOwnOrder) return 0;
     return Math.abs(again - fresh) > limits.secondPass.value * Math.abs(fresh - used) ? 2 : 0;
   }
 

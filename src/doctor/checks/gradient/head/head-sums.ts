@@ -1,11 +1,11 @@
 /** What the rows of some steps make of the head's bias, by the clipped surrogate and by every other formula. A head whose outputs are not those of the rows is left out. */
 
-import { budgets } from '../../budgets.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import type { Run } from '../../evidence/run.ts';
-import { ClipScales } from '../../evidence/steps/clip-scales.ts';
-import { stepKey } from '../../evidence/steps/step-key.ts';
-import { type LossRow, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
+import { budgets } from '../../../budgets.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import type { Run } from '../../../evidence/run.ts';
+import { ClipScales } from '../../../evidence/steps/clip-scales.ts';
+import { stepKey } from '../../../evidence/steps/step-key.ts';
+import { type LossRow, lossForm, lossFormNames } from '../../../transforms/loss/loss-formula.ts';
 import { type Outputs, outputsOf, type Reading, type Witness } from './head-outputs.ts';
 
 /** Pushes that are no formula's own: that of the surrogate, and those of all pairs with gains and with losses. */

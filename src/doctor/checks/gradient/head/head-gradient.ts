@@ -1,17 +1,18 @@
 /** The gradient of the head's bias recomputed from its rows, and of the deviations of continuous actions: the tensors whose gradient the recording determines. It shows which terms of the loss reach the actor, and with which sign. */
 
-import { told } from '../../../language/language.ts';
-import { type Check, confidence, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import type { Run } from '../../evidence/run.ts';
-import { merge, ProofStore } from '../../found.ts';
-import { limits } from '../../limits.ts';
-import { Accumulated } from '../../transforms/loss/accumulated.ts';
-import { EntropyAlone } from '../../transforms/loss/entropy-alone.ts';
-import { type LossFormName, LossFormula, lossForm, lossFormNames } from '../../transforms/loss/loss-formula.ts';
-import { LossIs } from '../../transforms/loss/loss-is.ts';
-import type { Transform } from '../../transforms/transform.ts';
+import { told } from '../../../../language/language.ts';
+import { type Check, confidence, type Pass } from '../../../check.ts';
+import { type Finding, figure, type Outcome } from '../../../diagnosis.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import type { Run } from '../../../evidence/run.ts';
+import { merge, ProofStore } from '../../../found.ts';
+import { limits } from '../../../limits.ts';
+import { Accumulated } from '../../../transforms/loss/accumulated.ts';
+import { EntropyAlone } from '../../../transforms/loss/entropy-alone.ts';
+import { type LossFormName, LossFormula, lossForm, lossFormNames } from '../../../transforms/loss/loss-formula.ts';
+import { LossIs } from '../../../transforms/loss/loss-is.ts';
+import type { Transform } from '../../../transforms/transform.ts';
+import { BonusAlone } from './bonus-alone.ts';
 import { BonusWitness } from './bonus-witness.ts';
 import { type Reading, readings } from './head-outputs.ts';
 import { type HeadStep, HeadSums, type Sums } from './head-sums.ts';
@@ -93,6 +94,7 @@ class HeadPass implements Pass {
   private steps = 0;
   private readonly heads: HeadSums;
   private readonly bonus: BonusWitness;
+  private readonly alone = new BonusAlone();
 
   constructor(
     private readonly run: Run,
@@ -126,6 +128,9 @@ class HeadPass implements Pass {
     const fits = (value: number) => Math.abs(step.norm - value) <= slack * value + noise;
     const whole = length((i) => surrogate[i], c);
     const alone = length(() => 0, c);
+    const unit = length(() => 0, 1);
+    if (Number.isNaN(coefficient) && Math.min(whole, unit) > limits.visibleGradient.value * noise)
+      this.alone.step(step.policy, { iteration: iteration.number, norm: step.norm, whole, unit });
     const candidates: [Kind, number][] = [
       ...(summed ? [] : [['summed', whole * own.weight] as [Kind, number]]),
       ['allPairs', length((i) => (own.gains * up[i] + own.losses * down[i]) / own.weight, c)],
@@ -291,6 +296,10 @@ class HeadPass implements Pass {
           `The gradient of ${name}'s head agrees with the entropy term only when its sign is turned.`,
         );
       findings.push(...this.bonus.finding(policy, [{ check: 'head-gradient', measured, expected }]));
+      // A bonus whose weight is not declared, and nothing beside it.
+      const proof = new ProofStore();
+      const steady = tally.odd > 0 && !counts.has('entropyOnly') ? this.alone.steady(policy, fine, slack, proof) : 0;
+      if (steady > 0) counts.set('entropyOnly', { count: steady, against: 0, onset: 0, proof });
       add(
         'scaled',
         'learning-rate-too-small',

@@ -1,15 +1,15 @@
 /** What one row's log-probability and entropy gain by each output of the head: logits of its candidates, or means and deviations. The one thing to get wrong: outputs count as the head's own only where there are as many as its bias has entries. */
 
-import { digamma, trigamma } from '../../../math/gamma.ts';
-import { entropyOf } from '../../continuous/density.ts';
-import { BetaLaw, ChoicesLaw, familyOf, GaussianLaw, type Law, lawsOf, vector } from '../../continuous/laws.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import type { Numbers } from '../../evidence/rows.ts';
-import type { Run } from '../../evidence/run.ts';
+import { digamma, trigamma } from '../../../../math/gamma.ts';
+import { entropyOf } from '../../../continuous/density.ts';
+import { BetaLaw, ChoicesLaw, familyOf, GaussianLaw, type Law, lawsOf, vector } from '../../../continuous/laws.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import type { Numbers } from '../../../evidence/rows.ts';
+import type { Run } from '../../../evidence/run.ts';
 
-import { limits } from '../../limits.ts';
-import { Distribution, type Scores } from '../../pairing/scoring.ts';
-import { updateScores } from '../../pairing/update-scores.ts';
+import { limits } from '../../../limits.ts';
+import { Distribution, type Scores } from '../../../pairing/scoring.ts';
+import { updateScores } from '../../../pairing/update-scores.ts';
 
 /** Ways to read the outputs, the usual one first. Of a Gaussian: all together, or means or deviations alone, where the others are made of theirs in a way that is not known. Of a beta distribution: by what made its concentrations of them. */
 export const readings = [0, 1, 2] as const;

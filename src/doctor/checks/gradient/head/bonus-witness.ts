@@ -1,13 +1,13 @@
 /** Whether the entropy bonus reaches the actor, and whether it outweighs the credit. The declared coefficient counts only on steps whose gradient shows that it is in use; that it is missing there, only where the loss itself holds it. */
 
-import { told } from '../../../language/language.ts';
-import { spread } from '../../../math/statistics.ts';
-import { confidence } from '../../check.ts';
-import { type Finding, figure } from '../../diagnosis.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import type { Run } from '../../evidence/run.ts';
-import { stepKey } from '../../evidence/steps/step-key.ts';
-import { limits } from '../../limits.ts';
+import { told } from '../../../../language/language.ts';
+import { spread } from '../../../../math/statistics.ts';
+import { confidence } from '../../../check.ts';
+import { type Finding, figure } from '../../../diagnosis.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import type { Run } from '../../../evidence/run.ts';
+import { stepKey } from '../../../evidence/steps/step-key.ts';
+import { limits } from '../../../limits.ts';
 import type { HeadStep } from './head-sums.ts';
 
 interface Seen {
