@@ -1,8 +1,7 @@
 /** The value loss as it was reported against what values, returns and old values give by the formulas that programs use: the one that keeps the quotient of the two constant over the steps of an update is the one in use. */
 import { told } from '../../../language/language.ts';
-import { Pairs } from '../../../math/statistics.ts';
 import { budgets } from '../../budgets.ts';
-import { type Check, confidence, fewestRows, type Pass } from '../../check.ts';
+import { type Check, confidence, type Pass } from '../../check.ts';
 import type { Finding, Outcome } from '../../diagnosis.ts';
 import { lineOf, onOneLine } from '../../evidence/critic-line.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
