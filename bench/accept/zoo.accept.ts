@@ -29,6 +29,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
   // Missed goals end the command with status 1, and are to be shown here as figures.
   const text = output(process.execPath, ['-e', run, program, 'zoo', 'bench', ...args, '--json']);
   const { score } = JSON.parse(text) as { score: Score };
+  for (const { id, result, named } of score.wrong) say(`${result}: ${id}, said: ${named.join(', ') || 'nothing'}`);
   return [
     ...score.goals.map(({ what, measured, least }) => figure(what, 100 * measured, '%', { least: 100 * least })),
     figure('faulty runs', score.runs, '', undefined, `${score.noEffect} more without effect`),

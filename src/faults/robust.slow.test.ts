@@ -13,6 +13,7 @@ import type { WritableStore } from '../recording/source.ts';
 import { RecordingWriter } from '../recording/writer.ts';
 import type { SettingsInput } from '../training/settings.ts';
 import { cleanStages } from '../training/stages.ts';
+import { wrapGame } from './games.ts';
 
 const small: SettingsInput = { ...echo, ppo: { epochs: 2, minibatches: 3, learningRate: 1e-3 } };
 const games: readonly SettingsInput[] = [
@@ -71,6 +72,17 @@ const floats =
 const ids = async (store: WritableStore) => (await diagnose(await Recording.open(store))).causes.map(({ id }) => id);
 
 describe('a healthy recording', () => {
+  it('that declares no normalisation keeps the scale of its rewards, which is a remark', async () => {
+    const settings = { ...small, ppo: { ...small.ppo, advantageNormalisation: 'none', advantageClamp: null } } as const;
+    const paid = (reward: number) => 200 * reward;
+    const recording = await recordRun(engine, settings, {
+      ...cleanStages,
+      game: (game) => wrapGame(cleanStages.game(game), { reward: paid }),
+    });
+    const { verdict, causes, remarks } = await diagnose(recording);
+    expect([verdict, causes, remarks.map(({ id }) => id)]).toEqual(['healthy', [], ['advantages-keep-their-scale']]);
+  });
+
   it('of any game stays without a cause, whichever optional columns are missing', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, fc.nat(), fc.constantFrom(0.1, 0.3, 0.6), async (run, seed, share) => {

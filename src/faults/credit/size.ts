@@ -261,30 +261,10 @@ const unnormalised: readonly Fault[] = [
   ),
 ];
 
-/** What the user declared: no normalisation, with rewards for which that is too much. */
-const declaredNone: Fault = {
-  id: 'advantage-normalisation-off',
-  cause: 'advantage-not-normalised',
-  stage: 'settings',
-  sentence: 'Normalisation is switched off for rewards far from unit scale.',
-  shows: ['replays.advantage'],
-  make(stream) {
-    const scale = rounded(magnitude(stream, 30, 300));
-    return {
-      strength: { scale },
-      settings: { ppo: { advantageNormalisation: 'none', advantageClamp: null } },
-      stages: (clean) => ({
-        game: (game) => wrapGame(clean.game(game), { reward: (reward) => reward * scale }),
-      }),
-    };
-  },
-};
-
 export const sizeFaults: readonly Fault[] = [
   ...signs,
   ...demeaned,
   demeanedByGroup,
   ...degenerate,
   ...unnormalised,
-  declaredNone,
 ];
