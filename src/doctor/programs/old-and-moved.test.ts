@@ -98,7 +98,7 @@ describe('the iteration before', () => {
     expect(found.causes[0].transform?.id).toBe('earlier-iteration');
   });
 
-  const copied = (made: Made, moved: boolean) => {
+  const copied = (made: Made, moved: boolean, empty = false) => {
     const { samples, replays } = made.tables;
     const places = placesOf(made.tables);
     const [fresh, old] = [numbers(replays, 'new_logp'), numbers(samples, 'old_logp')];
@@ -107,8 +107,10 @@ describe('the iteration before', () => {
     for (const [row, then] of earlier(made)) {
       if (row % 4 !== 0) continue;
       again.add(row);
-      for (const name of ['old_logp', 'value', 'reward', 'action'])
+      for (const name of ['old_logp', 'value', 'reward', 'action']) {
+        if (empty) numbers(samples, name)[then] = 0;
         numbers(samples, name)[row] = numbers(samples, name)[then];
+      }
     }
     replays.new_logp = places.map((row, i) => old[row] + ratio[i] + (moved && again.has(row) ? 0.1 : 0));
     for (const name of ['logits', 'mean', 'subset', 'legal', 'num_actions', 'env_reward']) delete samples[name];
@@ -123,6 +125,12 @@ describe('the iteration before', () => {
 
   it('is not told where a policy that stands still decides alike', async () => {
     const found = await changed('healthy/stag-hunt-4', (made) => copied(made, false));
+    expect(found.causes.map(({ id }) => id)).not.toContain('stale-samples');
+  });
+
+  it('is not told of rows that hold nothing but zeros in both, as padding does', async () => {
+    const found = await changed('healthy/stag-hunt-4', (made) => copied(made, true, true));
+    expect(found.verdict).not.toBe('healthy');
     expect(found.causes.map(({ id }) => id)).not.toContain('stale-samples');
   });
 });

@@ -113,9 +113,13 @@ class StalePass implements Pass {
     });
     const [old, then] = [samples!.measured('old_logp')!, before?.measured('old_logp')];
     if (!then || !samples!.column('value') || !replays || first.length === 0) return 0;
+    // Padding is alike wherever it stands: what holds nothing but zeros was copied from nowhere.
     const equal = rowsWhere(
       Math.min(samples!.rows, before!.rows),
-      (row) => old[row] === then[row] && columns.every(([a, b]) => a[row] === b[row]),
+      (row) =>
+        old[row] === then[row] &&
+        columns.every(([a, b]) => a[row] === b[row]) &&
+        (old[row] !== 0 || columns.some(([a]) => a[row] !== 0)),
     );
     if (equal.length < fewestRows) return 0;
     const same = new Set(equal);
