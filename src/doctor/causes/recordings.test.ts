@@ -56,6 +56,7 @@ describe('on a small stored run, the doctor', () => {
       [
         // Remarks carry no transform.
         'metric-form',
+        'smoothed',
         // Needs a runtime for ONNX.
         'snapshot',
         // Two faults at once, which the zoo's runs are not.

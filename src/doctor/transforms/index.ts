@@ -29,6 +29,7 @@ import { LossClip } from './loss/loss-clip.ts';
 import { LossFormula } from './loss/loss-formula.ts';
 import { LossIs } from './loss/loss-is.ts';
 import { MetricForm } from './loss/metric-form.ts';
+import { Smoothed } from './loss/smoothed.ts';
 import { ValueFormula } from './loss/value-formula.ts';
 import { StateOf } from './memory/state-of.ts';
 import { PlannedWith } from './planning/planned-with.ts';
@@ -95,6 +96,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'loss-term': LossTerm,
   mask: Mask,
   'metric-form': MetricForm,
+  smoothed: Smoothed,
   'new-for-old': NewForOld,
   normaliser: Normaliser,
   'old-logp': OldLogp,

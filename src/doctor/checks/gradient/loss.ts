@@ -14,6 +14,7 @@ import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
 import { FormulaWitness } from './formula-witness.ts';
+import { SmoothedLoss } from './smoothed-loss.ts';
 
 export const loss: Check = {
   id: 'loss',
@@ -77,6 +78,7 @@ class LossPass implements Pass {
   /** By policy, whether losses before the first step are given to rounding. */
   private readonly exact = new Map<number, boolean>();
   private readonly witness: FormulaWitness;
+  private readonly smoothed = new Map<number, SmoothedLoss>();
   private within: { of: Iteration; losses: Map<number, number> } | null = null;
   constructor(private readonly run: Run) {
     this.witness = new FormulaWitness(run);
@@ -105,7 +107,7 @@ class LossPass implements Pass {
     const told = judged.filter(({ formula, usual }) => usual || (formula !== 'sum' && formula !== 'unmasked'));
     // A clip that follows a schedule is the declared one only in the beginning.
     const scheduled = reported !== null && reported !== undefined && this.witness.see(iteration, reported, told);
-    for (const { row, stat, formula: found } of judged) {
+    for (const { row, stat, formula: found, slack } of judged) {
       const formula = scheduled && found === 'other' ? 'mean' : found;
       if (!reported || !formula) continue;
       this.steps++;
@@ -123,6 +125,9 @@ class LossPass implements Pass {
       };
       counts.set(formula, own);
       own.count++;
+      const smoothed = this.smoothed.get(stat.policy) ?? new SmoothedLoss();
+      this.smoothed.set(stat.policy, smoothed);
+      smoothed.add({ iteration: iteration.number, reported: reported[row], given: stat.loss, slack });
       if (formula === 'mean' && !scheduled && !close(reported[row], stat.unclippedLoss, stat.noise))
         this.clipped.set(stat.policy, (this.clipped.get(stat.policy) ?? 0) + 1);
       own.rows += stat.rows;
@@ -309,6 +314,22 @@ class LossPass implements Pass {
       });
     }
     const other = counts.get('other') ?? counts.get('unclipped');
+    const running = findings.length === 0 && this.isOdd(policy, counts) ? this.smoothed.get(policy)!.find() : null;
+    if (other && running)
+      return [
+        {
+          cause: 'metric-misreported',
+          reading: 'running mean',
+          confidence: confidence(1, running.steps * limits.perStep.value),
+          agents: this.run.agentsOf(policy),
+          onset: other.onset,
+          rows: other.rows,
+          transform: running.transform,
+          ...running.proof.prove('policy loss', 'as reported', 'mean over the rows', running.transform),
+          summary: `The reported policy loss (${figure(other.measured)}, where the rows of its step give ${figure(other.expected)}) is, on ${running.steps} steps, a ${running.transform.describe()}.`,
+          evidence,
+        },
+      ];
     if (findings.length === 0 && other && this.isOdd(policy, counts) && this.run.declares('clip'))
       findings.push({
         cause: 'metric-misreported',
