@@ -98,3 +98,21 @@ it('nobody is blamed where the columns are as they are meant', async () => {
   expect(coverage.gaps.join()).not.toMatch(/recording call/);
   expect(causes).toEqual([]);
 });
+
+it('the recording call is not blamed for time limits read as ends where next_value is 0 at every end of the game', async () => {
+  const made = await sound();
+  const { samples } = made.tables;
+  const { gamma, lambda } = made.manifest.settings as { gamma: number; lambda: number };
+  const of = (name: string) => numbers(samples, name);
+  samples.next_value = of('next_value').map((next, row) => (of('terminated')[row] === 1 ? 0 : next));
+  for (const rows of streams(samples))
+    for (let at = rows.length - 1; at >= 0; at--) {
+      const [row, after] = [rows[at], rows[at + 1]];
+      const ended = of('terminated')[row] + of('truncated')[row] > 0;
+      const carried = ended || after === undefined ? 0 : gamma * lambda * of('advantage')[after];
+      of('advantage')[row] =
+        of('reward')[row] - of('value')[row] + (ended ? 0 : gamma * of('next_value')[row]) + carried;
+    }
+  const { causes } = await diagnose(await record(made));
+  expect(causes[0].id).toBe('truncation-treated-as-termination');
+});

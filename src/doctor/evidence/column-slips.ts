@@ -49,10 +49,11 @@ const slips: readonly Slip[] = [
       const [terminated, truncated] = [samples.column('terminated'), samples.column('truncated')];
       return terminated && truncated ? { terminated: truncated, truncated: terminated } : null;
     },
-    // No program bootstraps where the game is over and nowhere else; what it did there must be known.
+    // No program bootstraps where the game is over and nowhere else; what it did there must be known, and a value of 0 leaves no trace.
     witnessed: ({ samples }, { terminated, truncated }) => {
       const next = samples!.column('next_value');
-      const known = next ? rowsWhere(samples!.rows, (row) => truncated[row] === 1 && Number.isFinite(next[row])) : [];
+      const traced = (row: number) => Math.abs(next![row]) > limits.credit.value;
+      const known = next ? rowsWhere(samples!.rows, (row) => truncated[row] === 1 && traced(row)) : [];
       return Math.min(known.length, count(terminated)) >= limits.fewestSteps.value;
     },
   },
