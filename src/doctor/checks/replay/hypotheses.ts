@@ -35,6 +35,7 @@ export const singles: readonly ReplayHypothesis[] = [
   { cause: 'mask-not-replayed', transform: new Mask('next') },
   { cause: 'mask-not-replayed', transform: new Mask('previous') },
   { cause: 'mask-not-replayed', transform: new Mask('multiplied') },
+  { cause: 'mask-not-replayed', transform: new Mask('inverted') },
   { cause: 'mask-not-replayed', transform: new Mask('sampling') },
   { cause: 'temperature-mismatch', transform: new Temperature('update', unfitted) },
   { cause: 'temperature-mismatch', transform: new Temperature('sampling', unfitted) },

@@ -9,7 +9,7 @@ const probabilities = (logits: readonly number[], legal: readonly number[]) => {
   return weights.map((weight) => weight / sum);
 };
 
-/** A run of three choices of which one is illegal in turns; `update` gives the probabilities that the update scores by. */
+/** A run of three choices of which one is illegal in most rows; `update` gives the probabilities that the update scores by. */
 async function replayedBy(
   update: (logits: readonly number[], legal: readonly number[], next: readonly number[]) => number[],
   sampledMasked = true,
@@ -21,7 +21,9 @@ async function replayedBy(
   const rows = iteration.map((_, row) => {
     const logits = [0, 1, 2].map(() => 2 * random.uniform());
     const legal = [1, 1, 1];
-    legal[random.below(3)] = 0;
+    // In every fourth row all are legal.
+    const illegal = random.below(4);
+    if (illegal < 3) legal[illegal] = 0;
     const p = probabilities(logits, sampledMasked ? legal : [1, 1, 1]);
     const draw = random.uniform();
     const action = draw < p[0] ? 0 : draw < p[0] + p[1] ? 1 : 2;
@@ -62,6 +64,17 @@ it.each([
         logits.map((logit, i) => logit * legal[i]),
         [1, 1, 1],
       ),
+    true,
+  ],
+  [
+    'inverted',
+    (logits: readonly number[], legal: readonly number[]) =>
+      legal.every((flag) => flag === 1)
+        ? [1 / 3, 1 / 3, 1 / 3]
+        : probabilities(
+            logits,
+            legal.map((flag) => 1 - flag),
+          ),
     true,
   ],
   ['sampling', (logits: readonly number[], legal: readonly number[]) => probabilities(logits, legal), false],

@@ -1,4 +1,4 @@
-/** Another mask than the row's own: that of the update, of the row beside, none at all in one of the two passes, or one that logits were multiplied by. */
+/** Another mask than the row's own: that of the update, of the row beside, the opposite, none at all in one of the two passes, or one that logits were multiplied by. */
 
 import { type Pair, told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
@@ -13,6 +13,7 @@ const texts = {
   next: ['the mask of the next row', '下一行的掩码'],
   previous: ['the mask of the row before', '上一行的掩码'],
   multiplied: ['logits multiplied by the mask, which leaves illegal choices at 0', 'logits 乘以掩码，非法选项停留在 0'],
+  inverted: ['the opposite of the mask: illegal choices in place of legal ones', '相反的掩码：用非法选项代替合法选项'],
   sampling: ['no mask in sampling: illegal actions were drawn too', '采样时没有掩码：非法动作也被抽到'],
 } as const satisfies Record<string, Pair>;
 
@@ -28,13 +29,14 @@ export class Mask implements ReplayTransform {
   fitted(rows: ReplayRows): Mask | null {
     if (this.of === 'sampling') return rows.sampled.logits && rows.sampled.legal && drawsIllegal(rows) ? this : null;
     const beside = this.of === 'next' || this.of === 'previous';
-    return (beside && !rows.iteration.chains) || ((beside || this.of === 'multiplied') && !rows.sampled.legal)
+    return (beside && !rows.iteration.chains) ||
+      ((beside || this.of === 'multiplied' || this.of === 'inverted') && !rows.sampled.legal)
       ? null
       : this;
   }
 
   alter(view: View, rows: ReplayRows): View | null {
-    if (this.of === 'multiplied') return null;
+    if (this.of === 'multiplied' || this.of === 'inverted') return null;
     if (this.of === 'none' || this.of === 'sampling') return { ...view, mask: 'none' };
     if (this.of === 'update') return this.differs(rows) ? { ...view, mask: 'update' } : null;
     const other = this.beside(rows);
@@ -55,6 +57,7 @@ export class Mask implements ReplayTransform {
   score(rows: ReplayRows): number {
     if (!rows.base.logits || rows.row.action < 0) return Number.NaN;
     if (this.of === 'multiplied') return multiplied(rows);
+    if (this.of === 'inverted') return inverted(rows);
     const view = this.alter(rows.view, rows);
     return view ? rows.score(view) : Number.NaN;
   }
@@ -82,6 +85,20 @@ function multiplied({ sampled, row, view }: ReplayRows): number {
     if (i === row.action) own = logit;
   }
   return own - Math.log(sum);
+}
+
+/** Among the illegal choices. Where there is none, all are pushed down alike, and beside so large a number no logit is left. */
+function inverted({ sampled, row, view }: ReplayRows): number {
+  const count = sampled.count(row.sample);
+  const weight = (i: number) => Math.exp(sampled.logit(row.sample, i) / view.temperature);
+  let [sum, illegal] = [0, 0];
+  for (let i = 0; i < count; i++)
+    if (!sampled.isLegal(row.sample, i)) {
+      sum += weight(i);
+      illegal++;
+    }
+  if (illegal === 0) return -Math.log(count);
+  return sampled.isLegal(row.sample, row.action) ? Number.NEGATIVE_INFINITY : Math.log(weight(row.action) / sum);
 }
 
 /** Whether illegal actions were drawn about as often as a distribution without a mask draws them. */
