@@ -74,6 +74,7 @@ describe('on a small stored run, the doctor', () => {
         'other-action',
         'own-list',
         'policy-of-iteration',
+        'positive-part',
         'scored-with',
         'team-mean',
         'value-beside',

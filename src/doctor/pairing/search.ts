@@ -18,6 +18,7 @@ import { GroupMean } from '../transforms/credit/group-mean.ts';
 import { Lag, lags } from '../transforms/credit/lag.ts';
 import { OtherAgent } from '../transforms/credit/other-agent.ts';
 import { nearest, Permutation } from '../transforms/credit/permutation.ts';
+import { PositivePart } from '../transforms/credit/positive-part.ts';
 import { Sign } from '../transforms/credit/sign.ts';
 import { InPlaceOf, inPlaceColumns } from '../transforms/rows/in-place-of.ts';
 import { type Clamp, cellsOf, consensus, type Line } from './consensus.ts';
@@ -31,6 +32,7 @@ interface PairingHypothesis extends Hypothesis {
 const singles: readonly PairingHypothesis[] = [
   // Before the sign: rows that lost theirs are turned where it was negative, and only there.
   { cause: 'advantage-degenerate', transform: new Absolute() },
+  { cause: 'advantage-degenerate', transform: new PositivePart() },
   { cause: 'advantage-sign-flipped', transform: new Sign() },
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'episode') })),
   ...lags.map((lag) => ({ cause: 'advantage-time-shifted', transform: new Lag(lag, 'stream') })),
@@ -151,13 +153,14 @@ export function search(question: Question, cover: Cover<PairingHypothesis>): voi
     levels = epoch.levels,
     alone = false,
     plain: LineOf | null = null,
+    at = epoch,
   ): Trial | null => {
     if (ways.length === 0) return null;
     const trial = emptyTrial(target);
     for (const vector of ways) {
       const x = new Float64Array(epoch.x.length).fill(Number.NaN);
       for (const row of epoch.rows) x[row] = vector[sample[row]];
-      const own = bestLevel(iteration.run, epoch, x, 1, levels);
+      const own = bestLevel(iteration.run, at, x, 1, levels);
       // With most rows right, their line is the normalisation; wrong rows must lie on it too.
       const right = !alone && identity.share >= limits.someRight.value ? identity.cell : null;
       rows.forEach((row, i) => {
@@ -166,8 +169,8 @@ export function search(question: Question, cover: Cover<PairingHypothesis>): voi
           return;
         }
         const sure = own !== null && Math.max(own.share, own.cell.share(row)) >= limits.someMatched.value;
-        place(trial, i, own?.cell.get(row), x[row], epoch.x[row], epoch, sure);
-        place(trial, i, right?.get(row), x[row], epoch.x[row], epoch, true);
+        place(trial, i, own?.cell.get(row), x[row], epoch.x[row], at, sure);
+        place(trial, i, right?.get(row), x[row], epoch.x[row], at, true);
         const line = plain?.get(row);
         if (line) trial.before[i] = line.slope * epoch.x[row] + line.intercept;
       });
@@ -192,6 +195,13 @@ export function search(question: Question, cover: Cover<PairingHypothesis>): voi
   const trial = ({ transform }: PairingHypothesis): Trial | null => {
     if (transform instanceof GroupMean) return byGroup(transform);
     if (transform instanceof Permutation) return drawn(epoch, rows, question);
+    if (transform instanceof PositivePart) {
+      const cut = target.filter((used) => used === 0).length;
+      if (epoch.rows.some((row) => epoch.y[row] < 0) || cut < limits.most.value * target.length) return null;
+      return lay([reference], epoch.levels, true, identity.cell, { ...epoch, clamp: { ...epoch.clamp, low: 0 } });
+    }
+    // One number is what any column gives somewhere.
+    if (transform instanceof InPlaceOf && target.every((used) => used === target[0])) return null;
     const vector = transform.ways ? null : transform.apply(context);
     return lay(transform.ways?.(context) ?? (vector ? [vector] : []), epoch.levels, alone.has(transform.id));
   };

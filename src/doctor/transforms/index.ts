@@ -18,6 +18,7 @@ import { GroupMean } from './credit/group-mean.ts';
 import { Lag } from './credit/lag.ts';
 import { OtherAgent } from './credit/other-agent.ts';
 import { Permutation } from './credit/permutation.ts';
+import { PositivePart } from './credit/positive-part.ts';
 import { RewardLag } from './credit/reward-lag.ts';
 import { Sign } from './credit/sign.ts';
 import { TeamMean } from './credit/team-mean.ts';
@@ -107,6 +108,7 @@ export const transforms: Readonly<Record<string, { readonly prototype: Transform
   'own-agents': OwnAgents,
   'own-list': OwnList,
   permutation: Permutation,
+  'positive-part': PositivePart,
   'policy-of-iteration': PolicyOfIteration,
   prefix: Prefix,
   raw: Raw,
