@@ -114,9 +114,10 @@ export class Distribution {
       : Number.NEGATIVE_INFINITY;
   }
 
-  /** Of every candidate. */
-  logps(): Float64Array {
-    return this.buffer.logProbabilities.slice(0, this.count);
+  /** Whether a mask leaves some candidate out. */
+  get forbids(): boolean {
+    for (let i = 0; i < this.count; i++) if (this.buffer.logProbabilities[i] === Number.NEGATIVE_INFINITY) return true;
+    return false;
   }
 
   probability(candidate: number): number {

@@ -12,6 +12,7 @@ import { limits } from '../../limits.ts';
 import { Distribution } from '../../pairing/scoring.ts';
 import { updateScores } from '../../pairing/update-scores.ts';
 import { Temperature } from '../../transforms/replay/temperature.ts';
+import { type Chances, type Choice, Choices, counted, type Excess, noChances } from './choices.ts';
 
 const check = 'drawn';
 
@@ -24,24 +25,8 @@ export const drawn: Check = {
   start: (run) => new DrawnPass(run),
 };
 
-/** Log-probabilities of a row's choices, and which was taken. */
-interface Choice {
-  iteration: number;
-  logp: Float64Array;
-  /** The same without the mask, where it forbids some. */
-  free: Float64Array | null;
-  action: number;
-}
-
-/** How far choices are from what chance gives: the sum of what they exceed their mean by, its variance, and the greatest part of one row. */
-interface Excess {
-  sum: number;
-  variance: number;
-  greatest: number;
-}
-
 class DrawnPass implements Pass {
-  private readonly policies = new Map<number, { choices: Choice[]; stride: number; seen: number; numbers: number }>();
+  private readonly policies = new Map<number, Choices>();
 
   constructor(private readonly run: Run) {}
 
@@ -54,28 +39,21 @@ class DrawnPass implements Pass {
     if (!lists) return;
     const { scores, rows, sampleOf } = lists;
     const [agent, imagined] = [samples.column('agent')!, samples.column('imagined')];
-    const distribution = new Distribution();
+    const [distribution, bare] = [new Distribution(), new Distribution()];
     const every = Math.max(1, Math.ceil(rows / budgets.drawnRows));
     for (let k = 0; k < rows; k += every) {
       const { row, sample } = sampleOf(k);
       if (iteration.leftOut?.[sample] === 1 || imagined?.[sample] === 1 || scores.count(row) < 2) continue;
       const policy = Math.max(0, this.run.policyOf(agent[sample]));
-      const own = this.policies.get(policy) ?? { choices: [], stride: 1, seen: 0, numbers: 0 };
+      const own = this.policies.get(policy) ?? new Choices();
       this.policies.set(policy, own);
       if (own.seen++ % own.stride !== 0) continue;
       distribution.of(scores, row, scores.temperatureOf(row), true);
       // What was scored otherwise is the replay's to explain.
       if (!(Math.abs(distribution.logp(action[sample]) - old[sample]) <= limits.logp.value)) continue;
-      const logp = distribution.logps();
-      const masked = logp.includes(Number.NEGATIVE_INFINITY);
-      const free = masked ? distribution.of(scores, row, scores.temperatureOf(row), false).logps() : null;
-      own.choices.push({ iteration: iteration.number, logp, free, action: action[sample] });
-      own.numbers += logp.length;
-      if (own.numbers < budgets.drawnNumbers) continue;
-      // Full: every second row goes, and of those to come as many.
-      own.choices = own.choices.filter((_, i) => i % 2 === 0);
-      own.numbers = own.choices.reduce((sum, choice) => sum + choice.logp.length, 0);
-      own.stride *= 2;
+      const free = distribution.forbids ? bare.of(scores, row, scores.temperatureOf(row), false) : null;
+      own.put(iteration.number, action[sample], distribution, free);
+      if (own.numbers >= budgets.drawnNumbers) own.thin();
     }
   }
 
@@ -84,13 +62,15 @@ class DrawnPass implements Pass {
     const expected = { odds: `at most e^${limits.drawnOdds.value} to 1 against chance` };
     const findings: Finding[] = [];
     const open: Open & { agents: number[] } = { rows: 0, share: 1, onset: 0, agents: [] };
-    const judge = (agents: number[], name: string, choices: Choice[]) => {
-      const odds = oddsAgainst(excess(choices, 1));
+    const judge = (agents: number[], name: string, chances: Chances, of: readonly Choices[]) => {
       // Likelihood says nothing of the place: what stands first in a list may be taken too often, likely or not.
-      const placed = Math.max(...places.map((score) => oddsAgainst(excess(choices, 1, score))));
+      const [odds, first, final] = chances.map(oddsAgainst);
+      const placed = Math.max(first, final);
       measured[`${name}.log_odds`] = figure(odds);
       measured[`${name}.place_log_odds`] = figure(placed);
-      if (choices.length < limits.decidingRows.value || Math.max(odds, placed) < limits.drawnOdds.value) return;
+      const rows = of.reduce((sum, { length }) => sum + length, 0);
+      if (rows < limits.decidingRows.value || Math.max(odds, placed) < limits.drawnOdds.value) return;
+      const choices = of.flatMap((own) => own.list());
       const power = odds < limits.drawnOdds.value ? Number.NaN : fitted(choices);
       if (Number.isFinite(power)) measured[`${name}.temperature`] = figure(1 / power);
       // The best and the worst choice alone, and places, are other questions than all of them: only the right distribution answers every one.
@@ -103,22 +83,21 @@ class DrawnPass implements Pass {
       if (Number.isFinite(power) && answers(choices, power)) findings.push(finding(agents, choices, power, evidence));
       else if (fallen) findings.push(unmasked(agents, choices, fallen, evidence));
       else {
-        open.rows += choices.length;
+        open.rows += rows;
         open.agents.push(...agents);
         if (placed >= limits.drawnOdds.value) open.likely = ['old-logp-wrong', 'mask-not-replayed'];
       }
     };
-    for (const [policy, { choices }] of this.policies) {
+    const together = noChances();
+    for (const [policy, choices] of this.policies) {
       measured.rows = Number(measured.rows) + choices.length;
-      judge(this.run.agentsOf(policy), this.run.policies[policy] ?? `policy ${policy}`, choices);
+      const own = noChances();
+      choices.addTo([own, together]);
+      judge(this.run.agentsOf(policy), this.run.policies[policy] ?? `policy ${policy}`, own, [choices]);
     }
     // One program draws for all: what is too rare in each of them may be enough in all.
     if (this.policies.size > 1 && findings.length + open.rows === 0)
-      judge(
-        [],
-        'all',
-        [...this.policies.values()].flatMap(({ choices }) => choices),
-      );
+      judge([], 'all', together, [...this.policies.values()]);
     if (Number(measured.rows) < limits.decidingRows.value)
       return { status: 'not-checked', measured, expected, findings, note: told('too few rows tell', '能说明的行太少') };
     const status = findings.length > 0 ? 'fail' : open.rows > 0 ? 'warn' : 'pass';
@@ -225,8 +204,6 @@ interface Marks {
 /** What a choice counts, by its log-probability and its place beside the marks of its row. */
 type Score = (logp: number, marks: Marks & { place: number }) => number;
 
-/** Log-probability as far down as it is counted: one choice that hardly ever comes up must not decide. */
-const counted = (logp: number) => Math.max(logp, limits.drawnLeast.value);
 const favourite: Score = (logp, { best }) => (logp === best ? 1 : 0);
 const last: Score = (logp, { worst }) => (logp === worst ? 1 : 0);
 const firstPlace: Score = (_, { place, first }) => (place === first ? 1 : 0);
