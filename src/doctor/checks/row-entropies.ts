@@ -58,8 +58,7 @@ export class RowEntropies {
       replays.column('weight'),
     ];
     const [action, agent] = [samples.column('action'), samples.column('agent')!];
-    const [masked, bare] = [new Distribution(), new Distribution()];
-    const [cooled, steady] = [new Distribution(), new Distribution()];
+    const [masked, other] = [new Distribution(), new Distribution()];
     const stride = Math.max(1, Math.floor(replays.rows / budgets.networkRows));
     const same = (a: number, b: number) => Math.abs(a - b) <= limits.sameEntropy.value;
     const found = kinds.map((kind) => ({
@@ -77,14 +76,15 @@ export class RowEntropies {
       // The mask is in force where the score of the action shows it.
       if (!(Math.abs(masked.logp(action[sample[i]]) - fresh[i]) < limits.logp.value)) continue;
       this.scored++;
-      bare.of(scores, i, scores.temperatureOf(i), false);
-      cooled.of(scores, i, scores.temperatureOf(i) * (this.divisor || 1), true);
-      steady.of(scores, i, this.divisor || scores.temperatureOf(i), true);
+      // Without a mask in force, or without a divisor, they are the same.
+      const unmasked = masked.forbids ? other.of(scores, i, scores.temperatureOf(i), false).entropy : masked.entropy;
+      const divided = (by: number) =>
+        Number.isNaN(this.divisor) ? masked.entropy : other.of(scores, i, by, true).entropy;
       const others = {
-        unmasked: bare.entropy,
+        unmasked,
         averaged: masked.entropy / Math.max(1, scores.count(i)),
-        tempered: cooled.entropy,
-        fixed: steady.entropy,
+        tempered: divided(scores.temperatureOf(i) * this.divisor),
+        fixed: divided(this.divisor),
       };
       this.unknown.told++;
       this.line.add(masked.entropy, entropy[i]);
