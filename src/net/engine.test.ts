@@ -53,6 +53,18 @@ describe('threads', () => {
 
 describe('an engine', () => {
   for (const kernel of kernels) {
+    it(`says in which order the rows of a step lie in memory (${kernel})`, async () => {
+      const engine = await engineOf({ kernel, threads: 1 });
+      const policy = engine.policy(shape, RandomStream.of(4));
+      const rows = randomRows(shape, 60, 7, RandomStream.of(1));
+      const order = RandomStream.of(2).shuffle(identity(60));
+      const visited = new Int32Array(40);
+      engine.update([{ policy, rows, order, from: 20, to: 60, settings: defaults, visited }]);
+      expect(Array.from(visited).sort((a, b) => a - b)).toEqual([...Array(40).keys()]);
+      const visit = Array.from(visited, (place) => order[20 + place]);
+      if (kernel !== 'reference') expect(visit).toEqual([...visit].sort((a, b) => a - b));
+    });
+
     it(`continues from a save bit for bit (${kernel})`, async () => {
       const engine = await engineOf({ kernel, threads: 1 });
       const rows = randomRows(shape, 60, 7, RandomStream.of(1));

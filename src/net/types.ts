@@ -172,6 +172,8 @@ export interface UpdateJob {
   settings: UpdateSettings;
   /** Filled with the figures of these rows before the step. */
   out?: RowOutputs;
+  /** Filled with the places 0 .. to - from of `out` in the order in which their rows lie in memory: whoever goes through the rows once more is fastest so. */
+  visited?: Int32Array;
   measureTensors?: boolean;
 }
 

@@ -154,6 +154,7 @@ export function clampAdvantages(
 /** What a learner keeps from one update to the next, so that none allocates. */
 class Workspace {
   order = new Int32Array(0);
+  visited = new Int32Array(0);
   advantage = new Float32Array(0);
   out: Required<RowOutputs> = {
     logp: new Float32Array(0),
@@ -168,6 +169,7 @@ class Workspace {
     let widest = 0;
     for (let i = 0; i < length; i++) widest = Math.max(widest, rows.offsets[i + 1] - rows.offsets[i]);
     if (this.order.length < length) this.order = new Int32Array(length);
+    if (this.visited.length < largest) this.visited = new Int32Array(largest);
     if (this.advantage.length < length) this.advantage = new Float32Array(length);
     this.out = reserveOutputs(this.out, Math.max(largest, afterRows), widest);
   }
@@ -283,6 +285,7 @@ function makeJob(run: Running, plan: UpdatePlan, epoch: number, minibatch: numbe
     end,
     settings: run.settings,
     out: measured ? { logp, entropy, value, logits } : { logp, entropy, value },
+    visited: work.visited,
     measureTensors: measured,
     bound: run.bound,
     iteration: plan.iteration,

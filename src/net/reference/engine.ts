@@ -182,8 +182,9 @@ export class ReferenceEngine implements Engine {
 
   update(jobs: readonly UpdateJob[]): StepReport[] {
     checkJobs(jobs);
-    return jobs.map(({ policy, rows, order, from, to, settings, out, measureTensors }) => {
+    return jobs.map(({ policy, rows, order, from, to, settings, out, visited, measureTensors }) => {
       if (!(policy instanceof ReferencePolicy)) throw new TypeError('An update got a policy of another engine.');
+      for (let i = 0; visited && i < to - from; i++) visited[i] = i;
       return policy.update(rows, order, from, to, settings, out, measureTensors);
     });
   }

@@ -168,6 +168,13 @@ export class KernelPolicy implements Policy {
     }
   }
 
+  /** Fills in the places of the latest `enter`, in the order of the visit. */
+  visited(places: Int32Array, count: number): void {
+    const { visit } = this;
+    if (visit.moved) places.set(visit.places.subarray(0, count));
+    else for (let i = 0; i < count; i++) places[i] = i;
+  }
+
   /** Throws where the kernels met an id that the network does not have, among the rows of the latest `enter`. */
   requireVisited(rows: Rows, count: number): void {
     this.requireIds(rows, { list: this.visit.rows, count });

@@ -39,6 +39,7 @@ export function updatePolicies(kernels: Kernels, jobs: readonly UpdateJob[]): St
     const squares = roleSquares(kernels, policy);
     const report = stepReport(lossSums(kernels, policy, lanes[index]), weights[index], job.settings, squares);
     if (job.out) policy.collect(job.to - job.from, job.out);
+    if (job.visited) policy.visited(job.visited, job.to - job.from);
     if (report.finite) writeAdam(kernels, policy, job, squares);
     return report;
   });

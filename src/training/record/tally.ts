@@ -1,6 +1,7 @@
 /** Adds up the readings of one learner's update. Means are over rows, so a smaller last minibatch does not count more than its rows. */
 import type { LearnerRows, TrainJob, UpdateResult } from '../../algorithms/ppo/update.ts';
 import type { Role, RowOutputs, StepReport } from '../../net/types.ts';
+import { identity } from '../update/learner-rows.ts';
 import { noReadings, type ReadingName, type Readings } from './readings.ts';
 
 /** What was measured around one step; NaN where it was not. */
@@ -114,15 +115,17 @@ export class Tally {
   }
 
   private rows(job: TrainJob): void {
-    const { out, order, from, to } = job;
+    const { out, order, from } = job;
+    const count = job.to - from;
+    const visited = job.visited ?? identity(count);
     const facts = this.factsOf(job.rows);
     // Before the first step every log-ratio is 0, so the correlation leaves that one out.
     const sums = this.steps > 0 ? this.sums : new Float64Array(this.sums.length);
-    for (let i = from; i < to; i += stretch)
-      addRows(sums, this.entropies, facts, order, i, Math.min(to, i + stretch), out, i - from);
+    for (let i = 0; i < count; i += stretch)
+      addRows(sums, this.entropies, facts, order, from, out, visited, i, Math.min(count, i + stretch));
   }
 
-  /** What `rows` reads of a row, side by side, because minibatches visit rows at random: log of the count, whether of this iteration, old_logp, advantage. */
+  /** What `rows` reads of a row, side by side: log of the count, whether of this iteration, old_logp, advantage. */
   private factsOf(rows: LearnerRows): Float32Array {
     if (this.factsFrom !== rows) {
       if (this.facts.length < rows.length * 4) this.facts = new Float32Array(rows.length * 4);
@@ -165,9 +168,10 @@ function addRows(
   facts: Float32Array,
   order: Int32Array,
   from: number,
-  to: number,
   { logp, entropy }: RowOutputs,
-  at: number,
+  visited: Int32Array,
+  start: number,
+  end: number,
 ): void {
   // Each declared by itself: sums that come out of an array make this loop four times as slow.
   let n = 0;
@@ -178,8 +182,9 @@ function addRows(
   let xy = 0;
   let ratio = 0;
   let counted = 0;
-  for (let i = from; i < to; i++, at++) {
-    const row = order[i] * 4;
+  for (let i = start; i < end; i++) {
+    const at = visited[i];
+    const row = order[from + at] * 4;
     const logCount = facts[row];
     if (logCount > 0) {
       ratio += entropy[at] / logCount;
