@@ -1,5 +1,6 @@
 /** The doctor beside a run: what is recorded of some iterations is also kept in memory, and the doctor is asked about it. It reads what the recording holds and nothing else, and changes nothing. */
 import { diagnose } from '../../doctor/diagnose.ts';
+import type { Cause } from '../../doctor/diagnosis.ts';
 import { told } from '../../language/language.ts';
 import type { Manifest } from '../../recording/manifest.ts';
 import { Recording } from '../../recording/recording.ts';
@@ -27,9 +28,10 @@ export class LiveDoctor {
   private whole = 0;
   private keeping = false;
   private latest: Part[] = [];
-  private before: Part[] = [];
-  /** Causes that the last examination named. */
-  private suspected = new Set<string>();
+  /** What was kept of the last three iterations to be examined, the oldest first. */
+  private kept: Part[][] = [];
+  /** Causes that the last examination named; null where it was put off. */
+  private suspected: ReadonlySet<string> | null = new Set();
 
   constructor(
     private readonly manifest: Manifest,
@@ -56,24 +58,24 @@ export class LiveDoctor {
     if (kept) this.whole++;
   }
 
-  /** After the iteration is recorded. A cause is told when two examinations in a row name it. */
+  /**
+   * After the iteration is recorded. A cause is told when two examinations in a row name it. So one that follows an examination without findings
+   * is put off: the next one can do without it, unless it finds something itself.
+   */
   async examine(): Promise<void> {
     if (!this.keeping) return;
     this.keeping = false;
-    const parts = [...this.before, ...this.latest];
-    this.before = this.latest;
+    this.kept = [...this.kept.slice(-2), this.latest];
     this.latest = [];
-    const store = memoryStore('the run');
-    const writer = await RecordingWriter.create(store, this.manifest);
-    for (const { table, columns } of parts) await writer.append(table, columns);
-    await writer.close();
-    const { causes } = await diagnose(await Recording.open(store));
-    // A few iterations prove what numbers contradict each other; whether a setting suits the task, only a whole run can show.
-    const sure = causes.filter(
-      ({ confidence, residual_after }) => confidence >= sureEnough && residual_after !== undefined,
-    );
+    if (this.suspected?.size === 0) {
+      this.suspected = null;
+      return;
+    }
+    const sure = await this.ask(this.kept.slice(-2));
+    const before =
+      this.suspected ?? new Set(sure.length > 0 ? (await this.ask(this.kept.slice(-3, -1))).map(({ id }) => id) : []);
     for (const { id, summary, remedy } of sure)
-      if (this.suspected.has(id))
+      if (before.has(id))
         this.guard.nameCause(
           id,
           told(
@@ -82,6 +84,17 @@ export class LiveDoctor {
           ),
         );
     this.suspected = new Set(sure.map(({ id }) => id));
+  }
+
+  /** Of what the doctor says about these iterations, that which a guard may repeat. */
+  private async ask(iterations: readonly Part[][]): Promise<Cause[]> {
+    const store = memoryStore('the run');
+    const writer = await RecordingWriter.create(store, this.manifest);
+    for (const { table, columns } of iterations.flat()) await writer.append(table, columns);
+    await writer.close();
+    const { causes } = await diagnose(await Recording.open(store));
+    // A few iterations prove what numbers contradict each other; whether a setting suits the task, only a whole run can show.
+    return causes.filter(({ confidence, residual_after }) => confidence >= sureEnough && residual_after !== undefined);
   }
 }
 
