@@ -3,7 +3,7 @@ import type { RandomStream } from './random.ts';
 
 /** Mean of the middle half: a quarter of the values, rounded down, is left out at each end. NaN where there is none. */
 export function interquartileMean(values: ArrayLike<number>): number {
-  const sorted = Float64Array.from(values).sort();
+  const sorted = new Float64Array(values).sort();
   const cut = Math.floor(sorted.length / 4);
   let sum = 0;
   for (let i = cut; i < sorted.length - cut; i++) sum += sorted[i];

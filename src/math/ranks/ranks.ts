@@ -18,14 +18,19 @@ export function midRanks(
   return into;
 }
 
-/** Every order of 0 to size - 1. */
-export function permutations(size: number): number[][] {
+const orders = new Map<number, readonly (readonly number[])[]>();
+
+/** Every order of 0 to size - 1, listed once for all who ask. */
+export function permutations(size: number): readonly (readonly number[])[] {
+  const known = orders.get(size);
+  if (known) return known;
   const all: number[][] = [];
   const extend = (head: number[]) => {
     if (head.length === size) all.push(head);
     for (let next = 0; next < size; next++) if (!head.includes(next)) extend([...head, next]);
   };
   extend([]);
+  orders.set(size, all);
   return all;
 }
 

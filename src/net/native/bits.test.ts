@@ -88,13 +88,16 @@ function settingsOf(valueLoss: 'mse' | 'huber', valueClip: number | null, weight
   };
 }
 
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array | Float64Array) =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('hex');
+
 /** Everything that an engine gives for one case, as bytes in text: a -0 differs from a 0. */
 function figures(engine: Engine, shape: PolicyShape, rows: Rows, settings: UpdateSettings): string[] {
   const n = rows.length;
   const policy = engine.policy(shape, RandomStream.of(5));
   const said: string[] = [];
   const say = (name: string, values: Float32Array | Int32Array | Float64Array) =>
-    said.push(`${name} ${Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString('hex')}`);
+    said.push(`${name} ${bytesOf(values)}`);
   const out = () => ({
     action: new Int32Array(n),
     logp: new Float32Array(n),
@@ -129,7 +132,7 @@ function figures(engine: Engine, shape: PolicyShape, rows: Rows, settings: Updat
   return said;
 }
 
-function networkFigures(engine: Engine, rows: number, inputs: number, hidden: number[], zeros: number): Float32Array[] {
+function networkFigures(engine: Engine, rows: number, inputs: number, hidden: number[], zeros: number): string[] {
   const mlp = engine.mlp({ inputs, hidden, outputs: 6, activation: 'relu', outputGain: 1 }, RandomStream.of(3));
   const adam = engine.adam([{ mlp, group: { learningRate: 0.01, weightDecay: 0.1 } }], {
     beta1: 0.9,
@@ -158,7 +161,8 @@ function networkFigures(engine: Engine, rows: number, inputs: number, hidden: nu
   const shares = new Float32Array(rows * 6);
   const legal = Int32Array.from({ length: rows }, (_, row) => (row % 60) - 1);
   engine.forward([{ mlp, x, rows, out: y, choices: { legal, shares, stride: 6 } }]);
-  return [y, gradIn, Float32Array.from(figures), shares, ...mlp.save().values, ...mlp.save().secondMoments];
+  const { values, secondMoments } = mlp.save();
+  return [y, gradIn, Float32Array.from(figures), shares, ...values, ...secondMoments].map(bytesOf);
 }
 
 describe.skipIf(!possible)('the native engine', () => {
