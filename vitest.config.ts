@@ -48,6 +48,8 @@ export default defineConfig({
     // One more than there are processors: tests that wait for a page, a queue or a program leave theirs to another.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
+    // Transformed modules are kept until they change: the next run loads them in half the time.
+    experimental: { fsModuleCache: true, fsModuleCachePath: 'build/modules' },
     projects: [
       {
         test: {

@@ -116,7 +116,7 @@ export async function accept(say: (line: string) => void, size: 'full' | 'reduce
 async function measured(say: (line: string) => void, full: boolean): Promise<Figure[]> {
   const small: Partial<Plan> = full
     ? {}
-    : { steps: 12_000, seeds: 4, auditSteps: 12_000, dealtEpisodes: 20_000, learntEpisodes: 100 };
+    : { steps: 12_000, seeds: 4, auditSteps: 12_000, episodes: 150_000, dealtEpisodes: 20_000, learntEpisodes: 100 };
   // What is finished is kept, so the first seed of each fault comes early and is not repeated.
   // A cause that is proved by rows or by play needs no long training behind it.
   const short = full ? { steps: 60_000 } : small;
