@@ -35,13 +35,20 @@ export async function plain(recording: Recording): Promise<{ tables: TestTables;
     tables[table] = {};
     for (const [column, data] of (await recording.read(table)).columns) {
       if (data.kind === 'text') continue;
-      const values = Array.from(data.values, Number);
-      tables[table][column] = data.offsets
-        ? Array.from({ length: data.rows }, (_, row) => values.slice(data.offsets![row], data.offsets![row + 1]))
-        : values;
+      const { values, offsets } = data;
+      tables[table][column] = offsets
+        ? Array.from({ length: data.rows }, (_, row) => listOf(values, offsets[row], offsets[row + 1]))
+        : listOf(values, 0, values.length);
     }
   }
   return { tables, manifest: structuredClone(recording.manifest) };
+}
+
+/** By hand: stored recordings become lists hundreds of times, and `Array.from` with a callback takes many times as long. */
+function listOf(values: ArrayLike<number | bigint>, from: number, to: number): number[] {
+  const list = new Array<number>(to - from);
+  for (let i = from; i < to; i++) list[i - from] = Number(values[i]);
+  return list;
 }
 
 /** The columns of a table as plain numbers, where they are. */
@@ -65,13 +72,11 @@ export async function record(
     options.chunkRows ? { chunkRows: options.chunkRows } : {},
   );
   for (const [table, content] of Object.entries(tables)) {
-    const data: Record<string, ColumnData> = {};
     const rows = content.iteration?.length ?? 0;
     if (rows === 0) continue;
-    for (const [name, column] of Object.entries(content)) {
-      if (options.without?.includes(`${table}.${name}`) || column.length !== rows) continue;
-      data[name] = toColumn(table, name, column);
-    }
+    const kept = Object.entries(content).filter(
+      ([name, column]) => !options.without?.includes(`${table}.${name}`) && column.length === rows,
+    );
     // Rows are handed over in parts, so that a chunk may end in the middle of an iteration.
     const part = options.chunkRows ?? rows;
     for (let from = 0; from < rows; from += part) {
@@ -79,9 +84,7 @@ export async function record(
       await writer.append(
         table,
         Object.fromEntries(
-          Object.entries(content)
-            .filter(([name]) => data[name])
-            .map(([name, column]) => [name, toColumn(table, name, column.slice(from, to) as TestColumn)]),
+          kept.map(([name, column]) => [name, toColumn(table, name, column.slice(from, to) as TestColumn)]),
         ),
       );
     }
@@ -92,13 +95,12 @@ export async function record(
 
 function toColumn(table: string, name: string, column: TestColumn): ColumnData {
   const kind = columnSpec(table, name)?.kind;
-  const make = (values: number[]) =>
-    kind === 'bool' ? Uint8Array.from(values) : kind === 'int' ? Int32Array.from(values) : Float32Array.from(values);
-  if (!Array.isArray(column[0])) return make(column as number[]);
+  const Typed = kind === 'bool' ? Uint8Array : kind === 'int' ? Int32Array : Float32Array;
+  if (!Array.isArray(column[0])) return new Typed(column as number[]);
   const rows = column as number[][];
   const offsets = new Int32Array(rows.length + 1);
-  rows.forEach((row, i) => {
-    offsets[i + 1] = offsets[i] + row.length;
-  });
-  return { values: make(rows.flat()), offsets };
+  for (let i = 0; i < rows.length; i++) offsets[i + 1] = offsets[i] + rows[i].length;
+  const values = new Typed(offsets[rows.length]);
+  for (let i = 0; i < rows.length; i++) values.set(rows[i], offsets[i]);
+  return { values, offsets };
 }
