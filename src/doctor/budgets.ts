@@ -75,6 +75,8 @@ export const budgets = {
   /** Ranges that a value may be clipped to, and widths of Huber's loss, that are tried beside the declared ones. */
   valueClips: [0.2, 0.1, 0.3, 0.4, 0.5, 1, 10],
   huberWidths: [1, 10],
+  /** Clips of values, half an octave apart around the declared one, between which another is looked for. */
+  clipLadder: 24,
   /** Snapshots of a policy before the present one that are run. */
   snapshots: 3,
   /** Figures, and sentences, of a finding that are told. */

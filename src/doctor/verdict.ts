@@ -83,6 +83,9 @@ export function isRemark(run: Run, examined: readonly Examined[], finding: Findi
   // A loss that no formula gives may be the loss itself; only a gradient that agrees with the rows shows that it was just told wrongly.
   if (finding.reading === 'policy_loss')
     return examined.some(({ report }) => report.id === 'head-gradient' && report.status === 'pass');
+  // Likewise a value loss, by the critic's.
+  if (finding.reading === 'value_loss')
+    return examined.some(({ report }) => report.id === 'critic-gradient' && report.status === 'pass');
   // A length that is clipped by, and a KL that is stopped by.
   const obeyed = finding.reading === 'max_grad_norm' || (finding.reading === 'approx_kl' && klDrives(run));
   return causeById(finding.cause)?.group === 'E' && !obeyed;

@@ -20,6 +20,18 @@ export const gradient = {
     'times its rounding that a gradient must have for its absence to be seen',
     'Below it nothing is left to be missed.',
   ),
+  clipFixed: limit(
+    'tolerance',
+    0.1,
+    'relative width of the clips that give the losses of an update, up to which it fixes its clip',
+    'A dozen clipped rows of a minibatch leave a few hundredths of the clip to rounding.',
+  ),
+  clipElsewhere: limit(
+    'definition',
+    0.25,
+    'relative distance of a clip from the declared one, from which it is another',
+    'A schedule that has only begun is nearer; a slip of the pen is farther.',
+  ),
   widestClip: limit('definition', 4, 'widest clip range that is looked for', 'Ratios beyond five are clipped by none.'),
 
   tooFar: limit('definition', 0.3, 'k3 of an update that overshoots', 'A ten-fold of the usual band of 0.01 to 0.03.'),

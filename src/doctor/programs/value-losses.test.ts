@@ -9,7 +9,13 @@ const clip = 0.002;
 const square = (error: number) => error * error;
 
 /** A healthy recording whose critic works in other units than the rewards, with a value loss by some formula. */
-async function withLoss(form: ValueFormName, around: 'critic' | 'rewards', factor = 1, penalty = square) {
+async function withLoss(
+  form: ValueFormName,
+  around: 'critic' | 'rewards',
+  factor: number | 'rows' = 1,
+  penalty = square,
+  settings: object = { value_clip: clip },
+) {
   const made = await stored('healthy/echo-2');
   const { samples, replays, steps } = made.tables;
   const of = (table: typeof samples, name: string) => numbers(table, name);
@@ -35,16 +41,17 @@ async function withLoss(form: ValueFormName, around: 'critic' | 'rewards', facto
   });
   steps.value_loss = of(steps, 'epoch').map((_, row) => {
     const { sum, rows } = sums.get(key(steps, row))!;
-    return (factor * sum) / rows;
+    return factor === 'rows' ? sum : (factor * sum) / rows;
   });
   delete steps.loss;
-  Object.assign(made.manifest.settings as object, { value_clip: clip });
+  Object.assign(made.manifest.settings as object, settings);
   return diagnose(await record(made), { only: ['value-loss'] });
 }
 
 describe('the value loss', () => {
   it.each(['plain', 'larger', 'clipped'] as const)('is right as %s', async (form) => {
-    const { checks, causes } = await withLoss(form, 'critic', 0.5);
+    const settings = form === 'plain' ? {} : { value_clip: clip };
+    const { checks, causes } = await withLoss(form, 'critic', 0.5, square, settings);
     expect(checks[0]).toMatchObject({ id: 'value-loss', status: 'pass', measured: { other: 0, wrong: 0 } });
     expect(causes).toEqual([]);
   });
@@ -67,8 +74,31 @@ describe('the value loss', () => {
   });
 
   it('that no formula gives is not covered, and accuses nobody', async () => {
-    const { checks, causes } = await withLoss('smaller', 'critic', 0.37);
+    const { checks, causes } = await withLoss('smaller', 'critic', 0.37, square, {});
     expect(checks[0].status).toBe('not-checked');
     expect(causes).toEqual([]);
+  });
+
+  it('without the clip that is declared, or with another, is read off the rows', async () => {
+    const plain = await withLoss('plain', 'critic', 0.5);
+    expect(plain.causes.map(({ id }) => id)).toEqual(['loss-formula-differs']);
+    expect(plain.causes[0].transform).toMatchObject({ id: 'value-formula', form: 'plain' });
+    const wider = await withLoss('larger', 'critic', 1, square, { value_clip: 4.4 * clip });
+    expect(wider.causes.map(({ id }) => id)).toEqual(['loss-formula-differs']);
+    expect(wider.causes[0].transform).toMatchObject({ form: 'larger', clip });
+  });
+
+  it('that nothing gives though its clip is declared is unexplained', async () => {
+    const { verdict, causes, unexplained } = await withLoss('smaller', 'critic', 0.37);
+    expect([verdict, causes.length]).toEqual(['unexplained', 0]);
+    expect(unexplained[0]).toMatchObject({ check: 'value-loss' });
+    expect(unexplained[0].candidates).toContain('loss-formula-differs');
+  });
+
+  it('that is a sum beside a policy loss that is a mean is named, and where sums are declared it is not', async () => {
+    const summed = await withLoss('plain', 'critic', 'rows', square, {});
+    expect(summed.causes.map(({ id }) => id)).toEqual(['loss-summed']);
+    const declared = await withLoss('plain', 'critic', 'rows', square, { loss_reduction: 'sum' });
+    expect(declared.causes).toEqual([]);
   });
 });

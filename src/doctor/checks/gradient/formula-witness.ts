@@ -20,11 +20,12 @@ import {
   given,
   givesAll,
   isOfPairs,
-  type LossStep,
   lossRows,
   meanOf,
   type WeighedRow,
 } from '../../transforms/loss/loss-rows.ts';
+import { addsUp } from './adds-up.ts';
+import { type ClipStep, intervalOf, OtherClip, surrogate } from './other-clip.ts';
 
 interface Count {
   fits: number;
@@ -56,19 +57,20 @@ const count = (): Count => ({
   expected: 0,
 });
 
-interface Step extends LossStep {
+interface Step extends ClipStep {
   /** Whether the step says its clip. */
   clipTold: boolean;
-  expected: number;
-  usual: boolean;
 }
 
 export class FormulaWitness {
   private readonly policies = new Map<number, Told>();
+  private readonly other: OtherClip;
   /** The upper clip, where it is farther from 1 than the declared one. */
   high: number | null = null;
 
-  constructor(private readonly run: Run) {}
+  constructor(private readonly run: Run) {
+    this.other = new OtherClip(run);
+  }
 
   /** Looks at an iteration's steps: those that the usual formula gives, and those that it does not. Returns whether another clip than the declared one gives the latter. */
   see(
@@ -76,9 +78,10 @@ export class FormulaWitness {
     reported: ArrayLike<number>,
     steps: readonly (ReportedStep & { usual: boolean; slack: number })[],
   ): boolean {
+    this.other.moved(iteration, reported, steps);
     const odd = steps.filter(({ usual }) => !usual);
     const even = steps.filter(({ usual }) => usual);
-    if (odd.length === 0 && this.policies.size === 0) return false;
+    if (odd.length === 0 && this.policies.size === 0 && !this.other.begun) return false;
     let scheduled = odd.length > 0;
     const chosen = [odd, even].flatMap((list) => thinned(list, budgets.formulaSteps));
     const rows = lossRows(iteration, new Set(chosen.map(({ stat }) => keyOf(stat))));
@@ -98,6 +101,7 @@ export class FormulaWitness {
             usual,
             clip: iteration.clipOf(key),
             clipTold: iteration.tellsClip(key),
+            used: addsUp(this.run, iteration, row, stat),
           };
         })
         .filter(({ rows }) => rows.length > 0);
@@ -105,6 +109,7 @@ export class FormulaWitness {
       // A clip that follows a schedule gives other figures than the declared one, the same clip in all steps of an update; a formula that needs no other clip than the declared one is heard first.
       const declared = this.run.declares('clip') && forms.some((form) => givesAll(form, own));
       const said = own.every(({ clipTold }) => clipTold);
+      if (!said && !iteration.clips.has(policy)) this.other.see(iteration.number, policy, own);
       if (tell.length > 0 && !declared && !said && (clipOf(tell, surrogate) !== null || this.clipsHigher(tell)))
         continue;
       if (tell.length > 0) scheduled = false;
@@ -177,8 +182,9 @@ export class FormulaWitness {
   }
 
   /** The formula that gives the steps which the usual one does not, and speaks against none of the others. */
-  findings(evidence: Finding['evidence']): Finding[] {
-    const findings: Finding[] = [];
+  findings(evidence: Finding['evidence'], kept: ReadonlyMap<number, number>): Finding[] {
+    const findings = this.other.findings(evidence, kept);
+    if (findings.length > 0) return findings;
     // One program computes all policies' losses: what is too rare in one of them may be enough in all.
     const everyone = [...this.policies.values()];
     const inAll = (form: Form) => everyone.reduce((sum, { forms }) => sum + (forms.get(form)?.fits ?? 0), 0);
@@ -242,27 +248,9 @@ function tallied(steps: readonly Step[], value: (step: Step) => number | undefin
   }
 }
 
-const surrogate = ({ ratio, advantage: a }: WeighedRow, clip: number) =>
-  Math.min(ratio * a, Math.min(Math.max(ratio, 1 - clip), 1 + clip) * a);
-
 /** The one clip, whichever it is, with which a formula gives nearly all of these steps; null where none does. A wider clip changes a loss in one direction only, so each step has an interval of clips that give it. */
 function clipOf(steps: readonly Step[], term: (row: WeighedRow, clip: number) => number): number | null {
-  const intervals = steps.map(({ told, slack, rows }) => {
-    const loss = (clip: number) => -meanOf(rows, (row) => term(row, clip));
-    const [narrow, wide] = [loss(0), loss(limits.widestClip.value)];
-    const falls = narrow >= wide ? 1 : -1;
-    const where = (wanted: number) => {
-      let [low, high] = [0, limits.widestClip.value];
-      for (let i = 0; i < budgets.clipHalvings; i++) {
-        const middle = (low + high) / 2;
-        if (falls * (loss(middle) - wanted) > 0) low = middle;
-        else high = middle;
-      }
-      return low;
-    };
-    const reachable = falls * (narrow - told) >= -slack && falls * (told - wide) >= -slack;
-    return reachable ? { from: where(told + falls * slack), to: where(told - falls * slack) } : null;
-  });
+  const intervals = steps.map((step) => intervalOf(step, term));
   for (const one of intervals) {
     if (one === null) continue;
     const found = [one.from, (one.from + one.to) / 2, one.to].find(

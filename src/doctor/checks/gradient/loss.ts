@@ -128,7 +128,8 @@ class LossPass implements Pass {
       const smoothed = this.smoothed.get(stat.policy) ?? new SmoothedLoss();
       this.smoothed.set(stat.policy, smoothed);
       smoothed.add({ iteration: iteration.number, reported: reported[row], given: stat.loss, slack });
-      if (formula === 'mean' && !scheduled && !close(reported[row], stat.unclippedLoss, stat.noise))
+      const declared = !scheduled && !iteration.clips.has(stat.policy);
+      if (formula === 'mean' && declared && !close(reported[row], stat.unclippedLoss, stat.noise))
         this.clipped.set(stat.policy, (this.clipped.get(stat.policy) ?? 0) + 1);
       own.rows += stat.rows;
       own.onset = Math.min(own.onset, iteration.number);
@@ -231,7 +232,7 @@ class LossPass implements Pass {
       for (const [formula, { count }] of counts) measured[`policy ${policy}: ${formula}`] = count;
       findings.push(...this.policy(policy, counts, this.when.get(policy)!, evidence));
     }
-    const formulas = this.witness.findings(evidence);
+    const formulas = this.witness.findings(evidence, this.clipped);
     if (formulas.length > 0) {
       findings.splice(0, findings.length, ...findings.filter(({ cause }) => cause !== 'metric-misreported'));
       findings.push(...formulas);

@@ -14,34 +14,29 @@ import type { StepStat } from '../../evidence/steps/step-stats.ts';
 import { merge, ProofStore } from '../../found.ts';
 import { limits } from '../../limits.ts';
 import { LossIs } from '../../transforms/loss/loss-is.ts';
-import {
-  type Penalty,
-  type ValueFormName,
-  ValueFormula,
-  valueForm,
-  valueForms,
-} from '../../transforms/loss/value-formula.ts';
+import { ValueFormula, valueForm } from '../../transforms/loss/value-formula.ts';
 import {
   type Fit,
   fitOf,
   given,
   isRight,
-  units,
   type ValueReading,
   type ValueRows,
 } from '../../transforms/loss/value-rows.ts';
 import type { Transform } from '../../transforms/transform.ts';
+import { isSummed, ValueSearch } from './value-search.ts';
 
 export const valueLoss: Check = {
   id: 'value-loss',
   group: 'gradient',
   question: ['Is the value loss what its rows give?', '价值损失与其数据行算出的一致吗？'],
   needs: [['steps.value_loss'], ['replays.value'], ['replays.return']],
-  causes: ['broadcast-mismatch', 'loss-formula-differs', 'value-scale-mismatch'],
+  causes: ['broadcast-mismatch', 'loss-formula-differs', 'value-scale-mismatch', 'loss-summed'],
   start: (run) => new ValueLossPass(run),
 };
 
 const pairsOfValues = new LossIs('all-pairs', 'value');
+const sumOfValues = new LossIs('sum', 'value');
 const { valueFormula, formulaApart, valueRounding, formulaExact } = limits;
 
 interface Wrong {
@@ -75,17 +70,10 @@ class ValueLossPass implements Pass {
   private readonly strange = { updates: 0, rows: 0, onset: Number.POSITIVE_INFINITY };
   private steps = 0;
   private readonly wrong = new Map<string, Wrong>();
-  /** What gave an update before, which is tried first. */
-  private kept: ValueReading[] = [];
-  private readonly penalties: Penalty[];
+  private readonly searching: ValueSearch;
 
   constructor(private readonly run: Run) {
-    const huber =
-      (delta: number): Penalty =>
-      (error) =>
-        Math.abs(error) <= delta ? (error * error) / 2 : delta * (Math.abs(error) - delta / 2);
-    const widths = [run.number('huber_delta'), ...budgets.huberWidths].filter((delta) => delta > 0);
-    this.penalties = [(error) => error * error, ...[...new Set(widths)].map(huber), Math.abs];
+    this.searching = new ValueSearch(run);
   }
 
   iteration(iteration: Iteration): void {
@@ -144,14 +132,15 @@ class ValueLossPass implements Pass {
   ): void {
     const rows = this.besidePairs(policy, told);
     if (!rows) return;
-    if (rows.varies <= exact) {
-      this.right++;
+    // Who declares a clip of the values is owed its number, even where the error alone gives it.
+    if (rows.varies <= exact && !this.searching.clips) {
+      this.take(iteration, policy, told, rows.mean);
       return;
     }
     const known = this.rowsOf(iteration, policy, own, reported);
-    const found = known && this.search(known, iteration.clipOf(keyOf(own[0].stat)));
+    const found = known && this.searching.find(known, iteration.clipOf(keyOf(own[0].stat)));
     if (!known || !found) {
-      if (rows.varies < valueFormula.value) this.right++;
+      if (rows.varies < valueFormula.value) this.take(iteration, policy, told, rows.mean);
       else {
         this.other++;
         if (known) {
@@ -162,11 +151,13 @@ class ValueLossPass implements Pass {
       }
       return;
     }
-    if (isRight(found)) {
-      this.right++;
+    const clipped = isRight(found) && this.searching.isOther(known, found);
+    if (isRight(found) && !clipped) {
+      const mean = fitOf(known.map((step) => step.told / given({ ...found, summed: false }, step))).mean;
+      this.take(iteration, policy, told, mean);
       return;
     }
-    const formed = valueForm(found.form).right === true;
+    const formed = !clipped && valueForm(found.form).right === true;
     const transform = new ValueFormula(
       found.form,
       found.old === 'rewards' ? 'units-of-rewards' : 'own-units',
@@ -174,8 +165,20 @@ class ValueLossPass implements Pass {
     );
     const wrong = this.note(formed ? 'value-scale-mismatch' : 'loss-formula-differs', transform, policy, told);
     const usual = valueForm(found.form).free ? 'plain' : 'larger';
-    const meant: ValueReading = { ...found, form: formed ? found.form : usual, old: 'targets' };
+    const meant: ValueReading = clipped
+      ? { ...found, form: 'larger', clip: this.run.number('value_clip') }
+      : { ...found, form: formed ? found.form : usual, old: 'targets' };
     for (const step of known) wrong.proof.step(step.told, given(meant, step), given(found, step));
+  }
+
+  /** An update that a right formula gives: right, unless it is a sum beside a policy loss that is a mean. */
+  private take(iteration: Iteration, policy: number, told: readonly ToldStep[], quotient: number): void {
+    if (!isSummed(this.run, iteration, told, quotient)) {
+      this.right++;
+      return;
+    }
+    const wrong = this.note('loss-summed', sumOfValues, policy, told);
+    for (const step of told) wrong.proof.step(step.told, step.told / step.stat.weight, step.told);
   }
 
   private note(cause: string, transform: Transform, policy: number, own: readonly ToldStep[]): Wrong {
@@ -197,45 +200,6 @@ class ValueLossPass implements Pass {
     wrong.onset = Math.min(wrong.onset, own[0].iteration);
     wrong.policies.add(policy);
     return wrong;
-  }
-
-  /** The formula that gives every step to rounding, a right one if there is one; null where none does. */
-  private search(steps: readonly ValueRows[], inUse: number): ValueReading | null {
-    const fits = (formula: ValueReading) => {
-      const quotients: number[] = [];
-      for (const step of steps) {
-        quotients.push(step.told / given(formula, step));
-        // Most formulas are out at the second step.
-        if (!(fitOf(quotients).varies < valueFormula.value)) return false;
-      }
-      const { mean, varies } = fitOf(quotients);
-      if (isRight(formula)) return true;
-      // What accuses must be exact, and its factor one that programs multiply by.
-      const weight = this.run.number('value_coefficient');
-      const factors = [1, 1 / 2, 2].flatMap((factor) => [factor, factor * weight]);
-      return (
-        varies <= valueRounding.value * valueFormula.value &&
-        factors.some((factor) => Math.abs(mean / factor - 1) <= valueFormula.value)
-      );
-    };
-    const again = this.kept.filter(fits);
-    const found = again.some(isRight) ? again : [...again, ...this.formulas(inUse).filter(fits)];
-    this.kept = [...new Set([...found, ...this.kept])].slice(0, budgets.toldFigures);
-    return found.find(isRight) ?? found[0] ?? null;
-  }
-
-  private formulas(inUse: number): ValueReading[] {
-    const clips = new Set([this.run.number('value_clip'), inUse, ...budgets.valueClips].filter((clip) => clip > 0));
-    const names = Object.keys(valueForms) as ValueFormName[];
-    return names.flatMap((form) =>
-      (valueForm(form).free ? [0] : [...clips]).flatMap((clip) =>
-        units.flatMap((old) =>
-          this.penalties.flatMap((penalty) =>
-            [false, true].flatMap((all) => [false, true].map((summed) => ({ form, clip, old, penalty, all, summed }))),
-          ),
-        ),
-      ),
-    );
   }
 
   /** The rows of some steps with their old values; null where the critic's units when it acted are not known. */
@@ -306,10 +270,11 @@ class ValueLossPass implements Pass {
           onset,
           rows,
           transform,
+          ...(transform === sumOfValues ? { reading: 'value_loss' } : {}),
           ...proof.prove(
             'value loss',
             'as reported',
-            transform === pairsOfValues ? 'mean over the rows' : 'as it is meant',
+            transform === pairsOfValues || transform === sumOfValues ? 'mean over the rows' : 'as it is meant',
             transform,
           ),
           told: true,
@@ -323,7 +288,12 @@ class ValueLossPass implements Pass {
     const unknown = this.other > this.right + wrong;
     // Who declares the formula is owed its number.
     const { updates, rows, onset } = this.strange;
-    if (findings.length === 0 && unknown && updates === this.other && this.run.number('huber_delta') > 0) {
+    if (
+      findings.length === 0 &&
+      unknown &&
+      updates === this.other &&
+      (this.searching.clips || this.run.number('huber_delta') > 0)
+    ) {
       const open = { rows, onset, share: this.other / measured.updates, agents: [] };
       return { status: 'fail', measured, expected, findings, open };
     }

@@ -36,14 +36,21 @@ interface Update {
 }
 
 interface Found extends Update {
+  /** Whether the coefficient is the declared one times the rows of each step: entropies added up, not averaged. */
+  added: boolean;
   coefficient: number;
   /** How far off the coefficient can be by the rounding of the losses: where returns are large, the whole loss hides it. */
   noise: number;
   /** What the value loss is multiplied by. */
   weight: number;
-  /** Where a sign is turned: the steps that show it. */
+  /** The steps that show a sign that is turned, or coefficients that were not declared. */
   parts: Step[];
 }
+
+type Fit = Pick<Found, 'coefficient' | 'noise' | 'weight'>;
+
+/** Whether two coefficients are the same, but for what rounding of the losses hides. */
+const near = (a: number, b: number, noise: number) => Math.abs(a - b) <= limits.partsExact.value * Math.abs(b) + noise;
 
 /** The losses of a step as they were told. */
 interface Step {
@@ -113,11 +120,31 @@ class WholeLossPass implements Pass {
   }
 
   private judge(policy: number, steps: Step[]): void {
-    const fit = this.coefficient(steps);
+    const alone = this.coefficient(steps);
+    const added = alone && this.isDeclared(alone) ? null : this.addedUp(steps);
+    const fit = added ?? alone;
     if (fit) {
-      const parts = fit.coefficient < 0 || fit.weight < 0 ? steps : [];
-      this.found.push({ iteration: steps[0].iteration, policy, steps: steps.length, ...fit, parts });
+      const parts = added || fit.coefficient < 0 || fit.weight < 0 || this.isSwapped(fit) ? steps : [];
+      const [{ iteration }, count] = [steps[0], steps.length];
+      this.found.push({ iteration, policy, steps: count, added: added !== null, ...fit, parts });
     } else if (this.run.text('loss_reduction') !== 'sum') this.asSum(policy, steps);
+  }
+
+  private isDeclared({ coefficient, noise }: Fit): boolean {
+    return near(coefficient, this.run.number('entropy_coefficient'), noise);
+  }
+
+  /** Entropies that are added up, and not averaged, leave the declared coefficient times the rows of each step. */
+  private addedUp(steps: readonly Step[]): Fit | null {
+    if (this.run.text('loss_reduction') === 'sum' || !(this.run.number('entropy_coefficient') > 0)) return null;
+    if (!steps.every(({ rows }) => rows >= limits.fewestSteps.value)) return null;
+    const fit = this.coefficient(steps.map((one) => ({ ...one, bonus: one.bonus * one.rows })));
+    return fit && this.isDeclared(fit) && fit.noise < Math.abs(fit.coefficient) ? fit : null;
+  }
+
+  private isSwapped({ weight, coefficient, noise }: Fit): boolean {
+    const [value, entropy] = [this.run.number('value_coefficient'), this.run.number('entropy_coefficient')];
+    return weight === entropy && !near(value, entropy, noise) && near(coefficient, value, noise);
   }
 
   /** Whether the whole loss is its parts, which are means, times the rows of each step. */
@@ -134,12 +161,13 @@ class WholeLossPass implements Pass {
   }
 
   /** What the value loss and the entropy are multiplied by, where the parts explain the whole exactly. */
-  private coefficient(steps: readonly Step[]): Pick<Found, 'coefficient' | 'noise' | 'weight'> | null {
+  private coefficient(steps: readonly Step[]): Fit | null {
     const declared = this.run.number('value_coefficient');
     const bonus = this.run.number('entropy_coefficient');
     const entropy = spread(steps.map((step) => step.bonus));
     const vary = Math.min(1, entropy.std / Math.abs(entropy.mean));
-    const usual = [declared, ...budgets.valueWeights];
+    // Two coefficients that were declared may have taken each other's place.
+    const usual = [declared, ...budgets.valueWeights, ...(Number.isFinite(declared) && bonus > 0 ? [bonus] : [])];
     // A value loss is never below 0, so that a weight below 0 makes the critic worse.
     const turned = steps.every(({ value }) => value >= 0) ? usual.map((weight) => -weight) : [];
     for (const weight of [...usual, ...turned]) {
@@ -204,6 +232,43 @@ class WholeLossPass implements Pass {
     ];
   }
 
+  /** Updates whose coefficients are the declared ones, each at the other's place; or whose entropies are added up. */
+  private asDeclared(evidence: Finding['evidence']): Finding[] {
+    const [value, entropy] = [this.run.number('value_coefficient'), this.run.number('entropy_coefficient')];
+    const tell = (own: readonly Found[], cause: string, transform: LossIs, summary: string): Finding[] => {
+      if (own.length === 0 || own.length < limits.formulaExact.value * this.found.length) return [];
+      const proof = new ProofStore();
+      for (const { coefficient, weight, added, parts } of own)
+        for (const one of parts) {
+          const rest = one.policy - (added ? one.rows : 1) * coefficient * one.bonus;
+          proof.step(one.whole, one.policy + value * one.value - entropy * one.bonus, rest + weight * one.value);
+        }
+      const shown = proof.prove('whole loss', 'as reported', 'with the declared coefficients', transform);
+      return [{ cause, ...this.across(own), transform, ...shown, told: true, summary, evidence }];
+    };
+    const many = this.found.length;
+    return [
+      ...tell(
+        this.found.filter((one) => !one.added && this.isSwapped(one)),
+        'loss-formula-differs',
+        new LossIs('swapped', 'whole'),
+        told(
+          `The whole loss is policy + ${figure(entropy)} x value - ${figure(value)} x entropy in ${many} updates: the declared value_coefficient (${figure(value)}) and entropy_coefficient (${figure(entropy)}) are swapped.`,
+          `在 ${many} 次更新中，总损失是策略损失 + ${figure(entropy)} x 价值损失 - ${figure(value)} x 熵：声明的 value_coefficient（${figure(value)}）与 entropy_coefficient（${figure(entropy)}）互换了。`,
+        ),
+      ),
+      ...tell(
+        this.found.filter(({ added }) => added),
+        'loss-summed',
+        new LossIs('sum', 'entropy'),
+        told(
+          `The entropy bonus in the whole loss is the declared ${figure(entropy)} times the sum of the entropies of each minibatch, while the other losses are means: it weighs as many times more as there are rows.`,
+          `总损失中的熵奖励是声明的 ${figure(entropy)} 乘以每个小批次熵之和，而其他损失是均值：其权重被放大了行数倍。`,
+        ),
+      ),
+    ];
+  }
+
   finish(): Outcome {
     const coefficients = this.found.map(({ coefficient }) => coefficient);
     const declared = this.run.number('entropy_coefficient');
@@ -238,7 +303,7 @@ class WholeLossPass implements Pass {
       ({ coefficient, noise }) => coefficient < -Math.max(limits.leastBonus.value, noise),
     );
     const evidence = [{ check: 'whole-loss', measured, expected }];
-    findings.push(...this.turned(evidence));
+    findings.push(...this.turned(evidence), ...this.asDeclared(evidence));
     const transform = new LossIs('negated', 'entropy');
     const proof = new ProofStore();
     for (const { coefficient, weight, parts } of flipped)
@@ -255,9 +320,10 @@ class WholeLossPass implements Pass {
         summary: `The whole loss is policy + value plus ${figure(-flipped[0].coefficient)} x entropy: entropy is minimised.`,
         evidence,
       });
-    const heavy = this.found.filter(
-      ({ coefficient, noise, iteration }) => coefficient - noise >= dominating * (this.credit.get(iteration) ?? 1),
-    );
+    const heavy = this.found.filter((one) => {
+      const least = dominating * (this.credit.get(one.iteration) ?? 1);
+      return !one.added && !this.isSwapped(one) && one.coefficient - one.noise >= least;
+    });
     const held = heavy.filter(({ policy }) => {
       const shares = this.entropyShare.get(policy);
       return !shares || staysSpread(shares);

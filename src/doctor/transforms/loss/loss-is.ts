@@ -3,7 +3,7 @@
 import { told } from '../../../language/language.ts';
 import type { Transform } from '../transform.ts';
 
-export type LossForm = 'sum' | 'all-pairs' | 'log-pairs' | 'negated' | 'unmasked' | 'beside';
+export type LossForm = 'sum' | 'all-pairs' | 'log-pairs' | 'negated' | 'unmasked' | 'beside' | 'swapped';
 export type LossTerm = 'policy' | 'value' | 'entropy' | 'whole';
 
 export class LossIs implements Transform {
@@ -16,6 +16,7 @@ export class LossIs implements Transform {
 
   describe(): string {
     if (this.form === 'sum') return told('sum over the minibatch', '小批次上的和');
+    if (this.form === 'swapped') return told('the coefficients of value and entropy swapped', '价值与熵的系数互换');
     if (this.form === 'unmasked')
       return told('mean over all rows, those without weight too', '所有行上的均值，包括没有权重的行');
     if (this.form === 'beside')

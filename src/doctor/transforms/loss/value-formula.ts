@@ -5,6 +5,12 @@ import type { Transform } from '../transform.ts';
 /** What an error costs. */
 export type Penalty = (error: number) => number;
 
+/** Half a square up to a width, and straight beyond. */
+export const huber =
+  (delta: number): Penalty =>
+  (error) =>
+    Math.abs(error) <= delta ? (error * error) / 2 : delta * (Math.abs(error) - delta / 2);
+
 interface Form {
   en: string;
   zh: string;
