@@ -1,4 +1,4 @@
-"""Small recordings of faults that the trainer of this project cannot have: gradients that are never cleared, a memory that is not replayed, and a softmax over the rows.
+"""Small recordings of faults that the trainer of this project cannot have: gradients that are never cleared, a memory that is not replayed, a softmax over the rows, minibatches that are all the first one, and gradients clipped after the step.
 
     /usr/bin/python3 scripts/recordings.py FOLDER
 
@@ -63,13 +63,16 @@ class Actor(nn.Module):
         return self.head(state), state
 
 
-def run(out, seed, memory=False, clear=True, replay=True, flip=False, axis=-1):
+def run(out, seed, memory=False, clear=True, replay=True, flip=False, axis=-1, first=False, late=False):
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
     actor, critic = Actor(memory), nn.Linear(4, 1)
     optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=1e-2)
     settings = {"clip": CLIP, "epochs": 2, "minibatches": 1 if memory else 4, "entropy_coefficient": 0.01, "value_coefficient": 0.5}
     settings["advantage_normalisation"] = "batch"
+    parameters = [*actor.parameters(), *critic.parameters()]
+    if late:
+        settings["max_grad_norm"] = 0.1
     recorder = Recorder(out, gamma=GAMMA, lam=LAMBDA, agents=["one"], seed=seed, overwrite=True, first=10**6, settings=settings)
     recorder.watch(actor=actor, critic=critic, optimizer=optimizer, head="head")
     obs = random.normal(size=(ENVS, 4)).astype(np.float32)
@@ -146,7 +149,10 @@ def run(out, seed, memory=False, clear=True, replay=True, flip=False, axis=-1):
 
         for epoch in range(2):
             order = torch.arange(STEPS * ENVS) if memory else torch.from_numpy(random.permutation(STEPS * ENVS))
-            for part in order.chunk(settings["minibatches"]):
+            parts = order.chunk(settings["minibatches"])
+            for part in parts:
+                if first:
+                    part = torch.arange(len(part))
                 logits = scores(part)
                 choice = torch.distributions.Categorical(logits=logits)
                 new = logits.log_softmax(axis).gather(1, flat["action"][part][:, None])[:, 0]
@@ -172,8 +178,11 @@ def run(out, seed, memory=False, clear=True, replay=True, flip=False, axis=-1):
                     coef=new.grad,
                     again=lambda part=part: scores(part).log_softmax(axis).gather(1, flat["action"][part][:, None])[:, 0],
                 )
-                recorder.step(loss=loss, policy_loss=policy_loss, value_loss=value_loss, entropy=entropy.mean())
+                norm = {"grad_norm": nn.utils.clip_grad_norm_(parameters, float("inf"))} if late else {}
+                recorder.step(loss=loss, policy_loss=policy_loss, value_loss=value_loss, entropy=entropy.mean(), **norm)
                 optimizer.step()
+                if late:
+                    nn.utils.clip_grad_norm_(parameters, settings["max_grad_norm"])
     recorder.close()
 
 
@@ -247,6 +256,8 @@ if __name__ == "__main__":
     run(folder / "healthy" / "pytorch-with-memory", 4, memory=True)
     run(folder / "advantage-sign-flipped" / "pytorch-minus-forgotten", 5, flip=True)
     run(folder / "wrong-axis" / "pytorch-softmax-over-rows", 12, axis=0)
+    run(folder / "rows-never-drawn" / "pytorch-first-minibatch", 13, first=True)
+    run(folder / "gradient-not-clipped" / "pytorch-after-the-step", 14, late=True)
     critics(folder / "healthy" / "pytorch-critics", 6)
     critics(folder / "target-network-unused" / "pytorch-bootstrap-from-the-online-network", 7, online=True)
     critics(folder / "broadcast-mismatch" / "pytorch-column-against-row", 8, column=True)

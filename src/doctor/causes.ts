@@ -30,12 +30,14 @@ import { phantomSteps } from './causes/credit/phantom-steps/cause.ts';
 import { returnCrossesEpisodes } from './causes/credit/return-crosses-episodes/cause.ts';
 import { returnInconsistent } from './causes/credit/return-inconsistent/cause.ts';
 import { rewardTimeShifted } from './causes/credit/reward-time-shifted/cause.ts';
+import { rowsNeverDrawn } from './causes/credit/rows-never-drawn/cause.ts';
 import { trainedOnOtherAgent } from './causes/credit/trained-on-other-agent/cause.ts';
 import { truncationTreatedAsTermination } from './causes/credit/truncation-treated-as-termination/cause.ts';
 import { valueScaleMismatch } from './causes/credit/value-scale-mismatch/cause.ts';
 import { broadcastMismatch } from './causes/gradient/broadcast-mismatch/cause.ts';
 import { entropyBonusDominates } from './causes/gradient/entropy-bonus-dominates/cause.ts';
 import { entropySignFlipped } from './causes/gradient/entropy-sign-flipped/cause.ts';
+import { gradientNotClipped } from './causes/gradient/gradient-not-clipped/cause.ts';
 import { gradientsAccumulate } from './causes/gradient/gradients-accumulate/cause.ts';
 import { headUnbound } from './causes/gradient/head-unbound/cause.ts';
 import { klGuardTooTight } from './causes/gradient/kl-guard-too-tight/cause.ts';
@@ -112,6 +114,8 @@ import { weightsNotSynced } from './causes/tokens/weights-not-synced/cause.ts';
 export type { CauseEntry } from './causes/cause.ts';
 
 export const causes: readonly CauseEntry[] = [
+  gradientNotClipped,
+  rowsNeverDrawn,
   wrongAxis,
   squashCorrectionWrong,
   clippedActionStored,

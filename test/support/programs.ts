@@ -13,6 +13,13 @@ export async function changed(name: string, change: (made: Made) => void): Promi
   return diagnose(await record(made));
 }
 
+/** A sound program in PyTorch with one agent, whose batches have all as many rows: the stored one that clips too late declares no limit here. */
+export const changedTorch = (change: (made: Made) => void): Promise<Diagnosis> =>
+  changed('gradient-not-clipped/pytorch-after-the-step', (made) => {
+    delete made.manifest.settings!.max_grad_norm;
+    change(made);
+  });
+
 export const first = ({ verdict, causes }: Diagnosis) => [verdict, causes[0]?.id];
 export const status = ({ checks }: Diagnosis, id: string) => checks.find((check) => check.id === id)?.status;
 

@@ -28,6 +28,7 @@ import { metrics } from './metrics.ts';
 import { planningChecks } from './planning/index.ts';
 import { drawn } from './replay/drawn.ts';
 import { inputs } from './replay/inputs.ts';
+import { neverDrawn } from './replay/never-drawn.ts';
 import { oldLogpRecomputed } from './replay/old-logp-recomputed.ts';
 import { ownership } from './replay/ownership.ts';
 import { policyReplay } from './replay/policy-replay.ts';
@@ -47,6 +48,7 @@ export const checks: readonly Check[] = [
   stale,
   oldLogpRecomputed,
   ownership,
+  neverDrawn,
   phantomRows,
   rewards,
   credit,

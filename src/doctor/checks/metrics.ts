@@ -27,7 +27,7 @@ export const metrics: Check = {
     ['steps.approx_kl', 'steps.clip_fraction', 'steps.entropy', 'steps.grad_norm', 'replays.entropy'],
     ['replays.new_logp'],
   ],
-  causes: ['kl-estimator-cancels', 'entropy-of-another-distribution', 'metric-misreported'],
+  causes: ['kl-estimator-cancels', 'entropy-of-another-distribution', 'metric-misreported', 'gradient-not-clipped'],
   start: (run) => new MetricsPass(run),
 };
 

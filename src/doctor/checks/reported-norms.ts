@@ -14,7 +14,13 @@ interface Tally {
   onset: number;
   reported: number;
   measured: number;
+  /** Steps whose gradients are beyond the limit and as long as reported before clipping, and steps that were clipped. */
+  longer: { steps: number; onset: number; measured: number };
+  clipped: number;
 }
+
+/** Lengths of a step's gradients: of all parameters, of the actor's and the critic's, and the longest of one tensor. */
+type Lengths = Record<'all' | 'actor' | 'critic' | 'longest', number>;
 
 export class ReportedNorms {
   private readonly policies = new Map<number, Tally>();
@@ -27,14 +33,15 @@ export class ReportedNorms {
     if (!steps || !tensors || !reported || !gradient || probed) return;
     const [epoch, minibatch, tensor] = ['epoch', 'minibatch', 'tensor'].map((name) => tensors.column(name)!);
     // Programs measure all parameters, or the actor's and the critic's apart.
-    const lengths = new Map<number, { all: number; actor: number; critic: number }>();
+    const lengths = new Map<number, Lengths>();
     for (let i = 0; i < tensors.rows; i++) {
       const info = this.run.tensors[tensor[i]];
       if (!info || !Number.isFinite(gradient[i])) continue;
       const key = stepKey(epoch[i], minibatch[i], info.policy);
-      const own = lengths.get(key) ?? { all: 0, actor: 0, critic: 0 };
+      const own = lengths.get(key) ?? { all: 0, actor: 0, critic: 0, longest: 0 };
       lengths.set(key, own);
       own.all = Math.hypot(own.all, gradient[i]);
+      own.longest = Math.max(own.longest, gradient[i]);
       const part = info.role === 'critic' ? 'critic' : 'actor';
       own[part] = Math.hypot(own[part], gradient[i]);
     }
@@ -51,9 +58,12 @@ export class ReportedNorms {
         onset: number,
         reported: 0,
         measured: 0,
+        longer: { steps: 0, onset: Number.POSITIVE_INFINITY, measured: 0 },
+        clipped: 0,
       };
       this.policies.set(policy, tally);
       tally.steps++;
+      this.against(limit, own, reported[row], number, tally);
       const least = Math.min(...[own.all, own.actor, own.critic].filter((length) => length > 0));
       if (!(reported[row] < limits.most.value * least)) continue;
       tally.below++;
@@ -64,7 +74,54 @@ export class ReportedNorms {
     }
   }
 
+  /** Whether a step's gradients, reported to be longer than the declared limit, were clipped. */
+  private against(limit: number, own: Lengths, reported: number, iteration: number, tally: Tally): void {
+    const { value: slack } = limits.formulaSame;
+    if (!(reported > (1 + slack) * limit)) return;
+    const { longer } = tally;
+    const part = Math.max(own.actor, own.critic);
+    if (own.all < (1 - slack) * reported) tally.clipped++;
+    // Networks, or tensors, that are clipped by themselves may be longer together.
+    else if (
+      own.all <= (1 + slack) * reported &&
+      part > (own.longest > limit ? 1 + slack : limits.clipApart.value) * limit
+    ) {
+      longer.steps++;
+      longer.onset = Math.min(longer.onset, iteration);
+      longer.measured = own.all;
+    }
+  }
+
+  /** Gradients that the optimiser got longer than the declared limit, by the very length that the program measured. */
+  private unclipped(): Finding[] {
+    return [...this.policies].flatMap(([policy, { longer, clipped, steps }]): Finding[] => {
+      const all = longer.steps + clipped;
+      if (longer.steps < limits.fewestSteps.value || longer.steps < limits.nearlyAll.value * all) return [];
+      const limit = figure(this.run.number('max_grad_norm'));
+      const beyond = longer.steps;
+      return [
+        {
+          cause: 'gradient-not-clipped',
+          confidence: confidence(beyond / all, beyond * limits.perStep.value),
+          agents: this.run.agentsOf(policy),
+          onset: longer.onset,
+          rows: beyond,
+          told: true,
+          summary: told(
+            `On ${beyond} of ${steps} steps the optimiser got gradients beyond the declared max_grad_norm of ${limit}, up to their reported length (such as ${figure(longer.measured)}): they are not clipped before the step.`,
+            `${steps} 步中有 ${beyond} 步，优化器得到的梯度超过声明的 max_grad_norm ${limit}，与报告的长度相同（例如 ${figure(longer.measured)}）：更新之前没有裁剪。`,
+          ),
+          evidence: [{ check: 'metrics', measured: { steps, beyond, clipped }, expected: { beyond: 0 } }],
+        },
+      ];
+    });
+  }
+
   findings(): Finding[] {
+    return [...this.unclipped(), ...this.misread()];
+  }
+
+  private misread(): Finding[] {
     return [...this.policies].flatMap(([policy, { steps, below, beyond, onset, reported, measured }]): Finding[] => {
       if (below < limits.fewestSteps.value || below < limits.nearlyAll.value * steps) return [];
       const unclipped = beyond >= limits.fewestSteps.value;

@@ -2,6 +2,24 @@
 import { type Limit, limit } from './limit.ts';
 
 export const replay = {
+  leftShare: limit(
+    'definition',
+    0.25,
+    'share of the rows that no minibatch draws, from which the batch is not used',
+    'The last step of a rollout, or a few reset steps, are often left out and are less.',
+  ),
+  evenlyDrawn: limit(
+    'test',
+    0.9,
+    'share of the drawn rows that are drawn equally often',
+    'Passes over the same rows use all of them alike, but for a remainder; drawing at random uses less than half of them equally often once they come twice on average.',
+  ),
+  chosenErrors: limit(
+    'test',
+    5,
+    'standard errors by which the means of drawn and other rows differ where they were chosen by what they hold',
+    'A dozen comparisons of rows that were chosen blindly go beyond it once in a hundred thousand updates; rows chosen by it, as those of agents who have left, differ by far more.',
+  ),
   unknownRatio: limit(
     'definition',
     0.25,

@@ -1,6 +1,6 @@
 /** Programs whose loss, rate, optimiser or head is not what it says: each beside its sound twin. */
 import { describe, expect, it } from 'vitest';
-import { changed, first, type Made, unheard } from '../../../test/support/programs.ts';
+import { changed, changedTorch, first, type Made, unheard } from '../../../test/support/programs.ts';
 import { lists, numbers } from '../../../test/support/tables.ts';
 
 /** Policy losses made of their rows anew. */
@@ -58,6 +58,84 @@ describe('a policy loss', () => {
       tellClip(made, 0.01);
     });
     expect(first(sound)).toEqual(['healthy', undefined]);
+  });
+});
+
+describe('a clip that is declared', () => {
+  /** Clips by iteration; ratios above and below 1 may have their own. */
+  const lossOf = (clipOf: (iteration: number) => [low: number, high: number]) => (made: Made) => {
+    const { steps, replays } = made.tables;
+    replays.weight = numbers(replays, 'sample').map(() => 1);
+    delete replays.coef;
+    made.manifest.settings = { ...made.manifest.settings, clip: 0.01 };
+    const iteration = numbers(replays, 'iteration');
+    let row = 0;
+    relossed(made, (ratio, a) => {
+      const [low, high] = clipOf(iteration[row++]);
+      return Math.min(ratio * a, Math.min(Math.max(ratio, 1 - low), 1 + high) * a);
+    });
+    const [policy, value, entropy] = ['policy_loss', 'value_loss', 'entropy'].map((name) => numbers(steps, name));
+    const { value_coefficient: v, entropy_coefficient: e } = made.manifest.settings as Record<string, number>;
+    steps.loss = policy.map((loss, i) => loss + v * value[i] - e * entropy[i]);
+  };
+
+  it('and is not in the loss, or another one is, is told by the losses of the whole run', async () => {
+    const free = await changedTorch(lossOf(() => [100, 100]));
+    expect(first(free)).toEqual(['faulty', 'loss-formula-differs']);
+    expect(free.causes[0].transform).toMatchObject({ form: 'unclipped' });
+    const wider = await changedTorch(lossOf(() => [0.02, 0.02]));
+    expect(first(wider)).toEqual(['faulty', 'loss-formula-differs']);
+    expect(wider.causes[0].summary).toMatch(/clip of 0\.(019|02)/);
+  });
+
+  it('may follow a schedule, change once, or be wider above', async () => {
+    const customs: ((iteration: number) => [number, number])[] = [
+      (iteration) => [0.01 * 0.8 ** iteration, 0.01 * 0.8 ** iteration],
+      (iteration) => (iteration < 1 ? [0.01, 0.01] : [0.005, 0.005]),
+      () => [0.01, 0.02],
+    ];
+    for (const custom of customs) expect((await changedTorch(lossOf(custom))).causes).toEqual([]);
+  });
+});
+
+describe('a whole loss', () => {
+  const wholeOf =
+    (whole: (parts: { policy: number; value: number; entropy: number; rows: number }) => number, settings = {}) =>
+    (made: Made) => {
+      const { steps, replays, tensors } = made.tables;
+      made.manifest.settings = {
+        ...{ ...made.manifest.settings, value_coefficient: 0.5, entropy_coefficient: 0.01 },
+        ...settings,
+      };
+      const rows = numbers(replays, 'sample').length / numbers(steps, 'epoch').length;
+      const [policy, value, entropy] = ['policy_loss', 'value_loss', 'entropy'].map((name) => numbers(steps, name));
+      steps.loss = policy.map((_, i) => whole({ policy: policy[i], value: value[i], entropy: entropy[i], rows }));
+      delete tensors.grad_norm;
+      delete replays.coef;
+    };
+
+  it('whose declared coefficients are swapped, or whose entropies are added up, is read off its parts', async () => {
+    const swapped = await changedTorch(wholeOf(({ policy, value, entropy }) => policy + 0.01 * value - 0.5 * entropy));
+    expect(first(swapped)).toEqual(['faulty', 'loss-formula-differs']);
+    expect(swapped.causes[0].summary).toContain('are swapped');
+    const added = await changedTorch(
+      wholeOf(({ policy, value, entropy, rows }) => policy + 0.5 * value - 0.01 * rows * entropy),
+    );
+    expect(first(added)).toEqual(['faulty', 'loss-summed']);
+    expect(added.causes[0].transform).toMatchObject({ id: 'loss-is', form: 'sum', of: 'entropy' });
+  });
+
+  it('with declared coefficients, with a scheduled one, or with another term beside them is not accused', async () => {
+    let step = 0;
+    const customs = [
+      wholeOf(({ policy, value, entropy }) => policy + 0.5 * value - 0.01 * entropy),
+      wholeOf(({ policy, value, entropy }) => policy + value - 0.01 * entropy),
+      wholeOf(({ policy, value, entropy }) => policy + 0.5 * value - 0.02 * 0.99 ** step++ * entropy, {
+        entropy_coefficient: undefined,
+      }),
+      wholeOf(({ policy, value, entropy }) => policy + 0.5 * value - 0.01 * entropy + 0.3 + Math.sin(step++)),
+    ];
+    for (const custom of customs) expect((await changedTorch(custom)).causes).toEqual([]);
   });
 });
 
