@@ -42,6 +42,32 @@ describe('rewards', () => {
     expect(lent.causes[0].summary).toContain('player_2 has those of player_1');
   });
 
+  it('of one agent that are cut off below 0 are told, and a cut of all agents is not', async () => {
+    const cut = (whose: (agent: number) => boolean) => (made: Made) => {
+      const { samples } = made.tables;
+      const agent = numbers(samples, 'agent');
+      samples.env_reward = agent.map((_, row) => Math.sin(13 * row) + 0.3);
+      samples.reward = numbers(samples, 'env_reward').map((paid, row) =>
+        whose(agent[row]) ? Math.max(0, paid) : paid,
+      );
+      credited(made);
+    };
+    const found = await changed(
+      'healthy/stag-hunt-4',
+      cut((agent) => agent === 2),
+    );
+    expect(first(found)).toEqual(['faulty', 'reward-bookkeeping']);
+    expect(found.causes[0].summary).toContain('player_3 at 0');
+    expect(
+      (
+        await changed(
+          'healthy/stag-hunt-4',
+          cut(() => true),
+        )
+      ).causes,
+    ).toEqual([]);
+  });
+
   it('of one agent that come a step late are no factor of 0 on them', async () => {
     const found = await changed('healthy/stag-hunt-4', (made) => {
       const { samples } = made.tables;

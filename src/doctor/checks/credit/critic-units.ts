@@ -6,7 +6,10 @@ import { type Finding, figure } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { reportedSteps } from '../../evidence/steps/reported-steps.ts';
+import { keyOf } from '../../evidence/steps/step-key.ts';
+import { replayedRows } from '../../evidence/steps/step-stats.ts';
 import { limits } from '../../limits.ts';
+import { huber } from '../../transforms/loss/value-formula.ts';
 
 /** How the update's numbers follow those of the samples, in one iteration. */
 export interface Line {
@@ -47,6 +50,18 @@ function unitSlip(values: readonly Line[], targets: readonly Line[], confirmed: 
     : null;
 }
 
+/** Huber's losses of a step, one for each width that programs use. */
+function hubers(iteration: Iteration, step: number): number[] {
+  const { replays, run } = iteration;
+  const [value, target] = [replays!.column('value')!, replays!.column('return')!];
+  const rows = [...replayedRows(iteration)].filter(({ key }) => key === step);
+  const all = rows.reduce((sum, { weight }) => sum + weight, 0);
+  return [run.number('huber_delta'), ...budgets.huberWidths].map((width) => {
+    const cost = huber(width);
+    return rows.reduce((sum, { row, weight }) => sum + weight * cost(value[row] - target[row]), 0) / all;
+  });
+}
+
 const slipText = (slip: UnitSlip): string =>
   slip === 'twice'
     ? told(
@@ -59,15 +74,16 @@ const slipText = (slip: UnitSlip): string =>
       );
 
 export class CriticUnits {
-  /** Steps whose reported value loss is the mean square of what was recorded, or half of it, and others. */
+  /** First steps, before which no value has moved out of a clip, whose reported value loss is what was recorded gives, and others. */
   private readonly losses = { told: 0, other: 0 };
 
   see(iteration: Iteration): void {
     const reported = iteration.steps?.column('value_loss');
     for (const { row, stat } of reported ? reportedSteps(iteration) : []) {
-      const quotient = reported![row] / stat.valueLoss;
-      if (!Number.isFinite(quotient)) continue;
-      const right = [1, 1 / 2].some((factor) => Math.abs(quotient / factor - 1) <= limits.valueFormula.value);
+      if (!stat.before || !Number.isFinite(reported![row] / stat.valueLoss)) continue;
+      const same = (given: number) => Math.abs(reported![row] / given - 1) <= limits.valueFormula.value;
+      const right =
+        [1, 1 / 2].some((factor) => same(factor * stat.valueLoss)) || hubers(iteration, keyOf(stat)).some(same);
       this.losses[right ? 'told' : 'other']++;
     }
   }

@@ -38,6 +38,32 @@ export function ownFactors({ samples }: Iteration, reward: Numbers, paid: Number
   return Math.max(...all) - Math.min(...all) > limits.formulaSame.value * Math.max(...all) ? factors : null;
 }
 
+/** The bound at which the rewards of some agents are cut off while others keep theirs beyond it, by agent; null where that is not what was done. A cut of all agents is a custom. */
+export function cutForSome(
+  { samples }: Iteration,
+  reward: Numbers,
+  paid: Numbers,
+  wrong: Int32Array,
+): Map<number, number> | null {
+  const agent = samples!.column('agent')!;
+  const bounds = new Map<number, number>();
+  for (const row of wrong) {
+    const bound = bounds.get(agent[row]) ?? reward[row];
+    bounds.set(agent[row], bound);
+    if (reward[row] !== bound) return null;
+  }
+  const beyond = new Map<number, number>();
+  for (let row = 0; row < samples!.rows; row++) {
+    const own = bounds.get(agent[row]);
+    if (own !== undefined && reward[row] < own) return null;
+    if (own === undefined)
+      for (const [cut, bound] of bounds) if (reward[row] < bound) beyond.set(cut, (beyond.get(cut) ?? 0) + 1);
+  }
+  const cut = (row: number) => paid[row] < reward[row];
+  // Below the bound, where rewards of the others are kept.
+  return wrong.every(cut) && [...bounds.keys()].every((own) => (beyond.get(own) ?? 0) >= fewestRows) ? bounds : null;
+}
+
 /** Rows that no time limit cuts off and whose reward holds the discounted value of what follows, which credit adds once more. */
 export function bootstrapped({ samples, run }: Iteration, reward: Numbers, paid: Numbers, wrong: Int32Array): number[] {
   const next = samples!.column('next_value');

@@ -14,7 +14,7 @@ import { limits } from '../../limits.ts';
 import { Cover, trialOf } from '../../pairing/cover.ts';
 import { EpisodeSums } from './episode-sums.ts';
 import { formOfMoved, otherAgents, otherEnvironments } from './reward-places.ts';
-import { bootstrapped, delayed, moves, ownFactors, rescaled } from './reward-scales.ts';
+import { bootstrapped, cutForSome, delayed, moves, ownFactors, rescaled } from './reward-scales.ts';
 
 export const rewards: Check = {
   id: 'rewards',
@@ -36,6 +36,7 @@ class RewardsPass implements Pass {
   /** Rewards that stand with another agent than was paid, that some agents have a factor of their own on, and that hold a bootstrap where no time limit is. */
   private readonly filed = noted();
   private readonly scaled = { ...noted(), factors: new Map<number, number>() };
+  private readonly cut = { ...noted(), bounds: new Map<number, number>() };
   private readonly early = noted();
   /** Rewards that stand with another environment than paid them. */
   private readonly crossed = noted();
@@ -72,6 +73,12 @@ class RewardsPass implements Pass {
     if (factors) {
       this.scaled.factors = factors;
       this.note(iteration, this.scaled, wrong, reward, paid);
+      return;
+    }
+    const bounds = wrong.length >= fewestRows ? cutForSome(iteration, reward, paid, wrong) : null;
+    if (bounds) {
+      for (const [agent, bound] of bounds) this.cut.bounds.set(agent, bound);
+      this.note(iteration, this.cut, wrong, reward, paid);
       return;
     }
     const early = bootstrapped(iteration, reward, paid, wrong);
@@ -171,6 +178,7 @@ class RewardsPass implements Pass {
     for (const [into, tell] of [
       [this.filed, () => this.misfiled()],
       [this.scaled, () => this.apart()],
+      [this.cut, () => this.cutOff()],
       [this.early, () => this.bootstraps()],
       [this.crossed, () => this.otherEnvironments()],
       [this.lent, () => this.otherAgents()],
@@ -227,6 +235,16 @@ class RewardsPass implements Pass {
       'reward-bookkeeping',
       `Stored rewards are what the environment paid times a factor that is not the same for all agents: ${each.join(', ')}.`,
       `已存奖励是环境实付乘以一个因子，而各智能体的因子不同：${each.join('，')}。`,
+    ];
+  }
+
+  private cutOff(): [string, string, string] {
+    const { rows, bounds } = this.cut;
+    const each = [...bounds].sort(([a], [b]) => a - b).map(([own, bound]) => [this.run.agentName(own), figure(bound)]);
+    return [
+      'reward-bookkeeping',
+      `${rows} rewards of some agents are cut off from below (${each.map(([own, bound]) => `${own} at ${bound}`).join(', ')}), while the others keep what they were paid.`,
+      `部分智能体的 ${rows} 个奖励被从下方截断（${each.map(([own, bound]) => `${own} 在 ${bound}`).join('，')}），而其他智能体保留了所得。`,
     ];
   }
 

@@ -32,8 +32,12 @@ export const criticGradient: Check = {
   start: (run) => new CriticPass(run),
 };
 
-/** What a row's error pulls with: by its square, or no harder than 1. */
-const pulls = [(error: number) => error, (error: number) => Math.max(-1, Math.min(1, error))] as const;
+type Pull = (error: number) => number;
+const square: Pull = (error) => error;
+const noHarder =
+  (width: number): Pull =>
+  (error) =>
+    Math.max(-width, Math.min(width, error));
 /** Slope of a loss by its error: of a square, and of half a square or Huber's. */
 const slopes = [1, 2];
 const slack = limits.lossRelative.value;
@@ -71,8 +75,12 @@ class CriticPass implements Pass {
   /** Tensors that are a critic's last bias, and their steps. */
   private readonly steps = new Map<number, Step[]>();
   private latest = -1;
+  /** What a row's error pulls with: by its square, or no harder than the width of Huber's loss. */
+  private readonly pulls: readonly Pull[];
 
   constructor(private readonly run: Run) {
+    const widths = [run.number('huber_delta'), ...budgets.huberWidths].filter((width) => width > 0);
+    this.pulls = [square, ...[...new Set(widths)].map(noHarder)];
     run.tensors.forEach(({ role, size, name }, tensor) => {
       if (role === 'critic' && /bias/i.test(name) && size === 1) this.steps.set(tensor, []);
     });
@@ -178,7 +186,7 @@ class CriticPass implements Pass {
       measured[`${name}.own`] = own.fits.own;
       measured[`${name}.added_up`] = wrong.kind === 'added' ? fits : 0;
       if (!known) {
-        const gathered = gatheredParts(this.run, this.steps, policy, pulls, this.factors());
+        const gathered = gatheredParts(this.run, this.steps, policy, this.pulls, this.factors());
         steady ||= gathered !== null;
         findings.push(...(gathered?.findings([{ check: 'critic-gradient', measured, expected }]) ?? []));
         if (gathered) continue;
@@ -261,7 +269,7 @@ class CriticPass implements Pass {
         ),
       ];
     const summed = this.run.text('loss_reduction') === 'sum';
-    return pulls.flatMap((pull) =>
+    return this.pulls.flatMap((pull) =>
       (summed ? [1] : [1, 2]).flatMap((parts) => {
         const own = steps.map(({ rows }) =>
           averaged(rows.error.map(pull), rows.weight, summed, parts === 1 ? 0 : rows.middle),
