@@ -43,7 +43,7 @@ const critical = [
 
 /** Blocks without ties whose L is as wanted. */
 function blocksWith(size: number, count: number, wanted: number): number[][] {
-  const byScore = new Map<number, number[]>();
+  const byScore = new Map<number, readonly number[]>();
   for (const order of permutations(size))
     byScore.set(
       order.reduce((sum, rank, i) => sum + (i + 1) * (rank + 1), 0),
@@ -55,7 +55,7 @@ function blocksWith(size: number, count: number, wanted: number): number[][] {
     if (total > left * scores[0] || total < left * scores[scores.length - 1]) return null;
     for (const score of scores) {
       const rest = fill(left - 1, total - score);
-      if (rest) return [byScore.get(score)!, ...rest];
+      if (rest) return [[...byScore.get(score)!], ...rest];
     }
     return null;
   };
