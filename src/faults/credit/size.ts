@@ -261,10 +261,4 @@ const unnormalised: readonly Fault[] = [
   ),
 ];
 
-export const sizeFaults: readonly Fault[] = [
-  ...signs,
-  ...demeaned,
-  demeanedByGroup,
-  ...degenerate,
-  ...unnormalised,
-];
+export const sizeFaults: readonly Fault[] = [...signs, ...demeaned, demeanedByGroup, ...degenerate, ...unnormalised];
