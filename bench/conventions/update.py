@@ -27,6 +27,8 @@ def settings(program):
         **({"max_grad_norm": NORM} if c["gradients"] == "norm" else {}),
         **({"target_kl": TARGET} if c["target"] == "stop" else {}),
         "advantage_normalisation": c["normalisation"],
+        **({"value_clip": CLIP} if c["value loss"].startswith("clipped") and c["clip"] == "constant" else {}),
+        **({"huber_delta": 1.0} if c["value loss"] == "huber" else {}),
         **({"advantage_estimator": "n-step", "n_steps": N} if c["credit"] == "n-step" else {}),
     }
 
