@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lists, numbers, openStored, record, stored } from '../../test/support/tables.ts';
+import type { Manifest } from '../recording/manifest.ts';
+import { checks } from './checks/index.ts';
 import { diagnose } from './diagnose.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import { type Diagnosis, leaving, type Outcome } from './diagnosis.ts';
+import { Run } from './evidence/run.ts';
+import { unexplained, verdictOf } from './verdict.ts';
 
 const [healthy, late] = ['healthy/echo-2', 'advantage-time-shifted/advantage-late'];
 const ids = (diagnosis: Diagnosis) => diagnosis.causes.map(({ id }) => id);
@@ -18,6 +22,21 @@ async function afterSpoiling(name: string, spoil: (made: Made) => void, without:
 }
 
 describe('a verdict', () => {
+  it('is never healthy over a check that warns, which has to say what it leaves open', () => {
+    const told = { measured: {}, expected: {}, findings: [] };
+    // @ts-expect-error: a warning without what it leaves open is no outcome.
+    const silent: Outcome = { ...told, status: 'warn' };
+    expect(silent.open).toBeUndefined();
+    fc.assert(
+      fc.property(fc.constantFrom(...checks), fc.integer({ min: 1, max: 9 }), (check, rows) => {
+        const outcome: Outcome = { ...told, status: 'warn', open: leaving(rows, 100) };
+        const report = { id: check.id, status: outcome.status, needs: [], measured: {}, expected: {} };
+        const open = unexplained(new Run({ format: 'trueline/1' } as Manifest), [{ check, report, outcome }], [], []);
+        expect(verdictOf(0, open, { rows: { replay: 99, credit: 99, gradient: 99 }, gaps: [] })).toBe('unexplained');
+      }),
+    );
+  });
+
   it('is healthy only where replay, credit and gradient were looked at, and says on how many rows', async () => {
     const { verdict, coverage } = await diagnose(await openStored(healthy));
     expect(verdict).toBe('healthy');

@@ -141,8 +141,18 @@ export interface Open {
   excluded?: readonly string[];
 }
 
-export interface Outcome {
-  status: Status;
+/** A check that warns has to say what it leaves open, so that no warning can stand under a healthy verdict. */
+export type Outcome = Judged & ({ status: Exclude<Status, 'warn'>; open?: Open } | { status: 'warn'; open: Open });
+
+/** What is left open by rows of which nothing more is known. */
+export const leaving = (rows: number, looked: number): Open => ({
+  rows,
+  share: looked > 0 ? Math.min(1, rows / looked) : 1,
+  onset: 0,
+  agents: [],
+});
+
+interface Judged {
   measured: Figures;
   expected: Figures;
   findings: Finding[];
@@ -150,7 +160,6 @@ export interface Outcome {
   remarks?: Remark[];
   /** What people worry about in such runs, and the rows excuse. */
   cleared?: Cleared[];
-  open?: Open;
   /** What was measured of rows that a check of the same group cannot explain: the causes that it speaks for, nearest first, and columns that would decide between them. */
   points?: { causes: readonly string[]; columns: readonly string[] };
   note?: string;

@@ -4,9 +4,9 @@ import { figureName } from '../language/words.ts';
 import type { CauseEntry } from './causes/cause.ts';
 import { accountsFor } from './causes/cause.ts';
 import { causeById } from './causes.ts';
-import { type Check, fewestRows } from './check.ts';
+import type { Check } from './check.ts';
 import type { Area, CheckReport, Coverage, Finding, Open, Outcome, Remark, Unexplained, Verdict } from './diagnosis.ts';
-import { figure, percent } from './diagnosis.ts';
+import { figure, leaving, percent } from './diagnosis.ts';
 import type { Run } from './evidence/run.ts';
 import type { Ranked } from './explain.ts';
 import { limits } from './limits.ts';
@@ -125,8 +125,10 @@ export function unexplained(
     if (!outcome || (report.status !== 'warn' && report.status !== 'fail')) return [];
     const doubted = outcome.findings.filter((finding) => unsure.some(({ cause }) => cause === finding.cause));
     const own = outcome.findings.length > doubted.length;
+    // Of what was only remarked on nothing is open.
+    if (report.status === 'warn' && outcome.findings.length > 0 && doubted.length === 0) return [];
     const open = outcome.open ?? (own ? null : openRows(outcome, doubted));
-    if (!open || (open.rows < fewestRows && report.status === 'warn')) return [];
+    if (!open) return [];
     if (!own && roots.some((root) => couldExplain(root, check))) return [];
     const points = outcome.points ?? examined.find((other) => beside(run, other, check))?.outcome?.points;
     return [describe(run, { check, report }, causesOf(run, check, examined), open, doubted, points)];
@@ -150,17 +152,11 @@ function causesOf(run: Run, check: Check, examined: readonly Examined[]): readon
   return [...new Set(all)].filter((id) => !causeById(id)?.choices);
 }
 
-/** Where a check does not tell what it leaves open, its figures do. */
-function openRows({ measured }: Outcome, doubted: readonly Finding[]): Open {
-  const [first] = doubted;
+/** Where a check that fails does not tell what it leaves open, its figures do. */
+function openRows({ measured }: Outcome, [first]: readonly Finding[]): Open {
   const rows = Number(measured.disagreeing ?? first?.rows ?? 0);
   const looked = Number(measured.rows ?? measured.steps ?? 0);
-  return {
-    rows,
-    share: looked > 0 ? Math.min(1, rows / looked) : 1,
-    onset: first?.onset ?? 0,
-    agents: first?.agents ?? [],
-  };
+  return { ...leaving(rows, looked), ...(first ? { onset: first.onset, agents: first.agents } : {}) };
 }
 
 function couldExplain(root: CauseEntry, check: Check): boolean {

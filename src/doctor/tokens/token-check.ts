@@ -2,7 +2,7 @@
 import type { Pair } from '../../language/language.ts';
 import type { Check, Group } from '../check.ts';
 import { confidence } from '../check.ts';
-import type { Figures, Finding, Outcome, Remark } from '../diagnosis.ts';
+import { type Figures, type Finding, leaving, type Outcome, type Remark } from '../diagnosis.ts';
 import { limits } from '../limits.ts';
 import { type Proof, residual } from '../proof.ts';
 import type { Transform } from '../transforms/transform.ts';
@@ -44,10 +44,13 @@ function outcome({ rows, measured = {}, expected = {}, findings = [], remarks = 
   if (rows === 0) return { ...shared, status: 'not-checked', note: note ?? 'no row tells' };
   const left = open && open.rows > 0 ? { ...open, share: Math.min(1, open.rows / rows), agents: [] } : null;
   const certain = findings.some((finding) => finding.confidence >= limits.sure.value);
+  if (certain || left) return { ...shared, status: 'fail', ...(left ? { open: left } : {}) };
+  const [doubted] = findings;
+  if (!doubted) return { ...shared, status: 'pass' };
   return {
     ...shared,
-    status: certain || left ? 'fail' : findings.length > 0 ? 'warn' : 'pass',
-    ...(left ? { open: left } : {}),
+    status: 'warn',
+    open: { ...leaving(doubted.rows, rows), onset: doubted.onset, agents: doubted.agents },
   };
 }
 

@@ -6,7 +6,7 @@ import { budgets } from '../../budgets.ts';
 import { type Check, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
 import { type CreditRule, creditGrain, creditSlack, findCreditRule } from '../../credit-rule.ts';
-import { type Finding, figure, type Outcome, percent, type Remark } from '../../diagnosis.ts';
+import { type Finding, figure, leaving, type Outcome, percent, type Remark } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Folded } from '../../evidence/rewards/folded-rewards.ts';
 import { gather } from '../../evidence/rows.ts';
@@ -265,7 +265,9 @@ class CreditPass implements Pass {
       };
     if (this.noticed < fewestRows)
       return {
-        status: this.disagreeing >= fewestRows ? 'warn' : 'pass',
+        ...(this.disagreeing >= fewestRows
+          ? { status: 'warn', open: leaving(this.disagreeing, this.looked) }
+          : { status: 'pass' }),
         measured,
         expected,
         findings: [],
@@ -295,13 +297,15 @@ class CreditPass implements Pass {
           told('some advantages are reproduced by no transform that is known', '有些优势不是任何已知变换能还原的'))
         : undefined;
     const left = this.cover.left(rest, this.disagreeing, this.looked);
+    const likely = left ? { ...left, ...this.beginnings.likely } : undefined;
     return {
-      status: findings.length > 0 ? 'fail' : 'warn',
+      ...(findings.length > 0
+        ? { status: 'fail', ...(likely ? { open: likely } : {}) }
+        : { status: 'warn', open: likely ?? leaving(this.disagreeing, this.looked) }),
       measured,
       expected,
       findings,
       ...this.remarks(),
-      ...(left ? { open: { ...left, ...this.beginnings.likely } } : {}),
       ...(note ? { note } : {}),
     };
   }

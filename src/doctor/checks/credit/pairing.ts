@@ -6,7 +6,7 @@ import { budgets } from '../../budgets.ts';
 import { type Check, confidence, creditTolerance, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
 import { type CreditRule, findCreditRule } from '../../credit-rule.ts';
-import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
+import { type Finding, figure, leaving, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { withAgent, withMinibatch } from '../../evidence/keys.ts';
 import { gather } from '../../evidence/rows.ts';
@@ -269,7 +269,9 @@ class PairingPass implements Pass {
     const findings: Finding[] = this.constant().map((finding) => ({ ...finding, evidence }));
     if (this.noticed < fewestRows)
       return {
-        status: findings.length > 0 ? 'fail' : this.disagreeing >= fewestRows ? 'warn' : 'pass',
+        ...(findings.length === 0 && this.disagreeing >= fewestRows
+          ? { status: 'warn', open: leaving(this.disagreeing, this.looked) }
+          : { status: findings.length > 0 ? 'fail' : 'pass' }),
         measured,
         expected,
         findings,
@@ -302,12 +304,13 @@ class PairingPass implements Pass {
         : undefined;
     const left = this.cover.left(rest, this.disagreeing, this.looked);
     return {
-      status: findings.length > 0 ? 'fail' : 'warn',
+      ...(findings.length > 0
+        ? { status: 'fail', ...(left ? { open: left } : {}) }
+        : { status: 'warn', open: left ?? leaving(this.disagreeing, this.looked) }),
       measured,
       expected,
       findings,
       ...this.remarks(),
-      ...(left ? { open: left } : {}),
       ...(note ? { note } : {}),
     };
   }

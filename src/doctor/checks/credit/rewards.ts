@@ -4,7 +4,7 @@ import { told } from '../../../language/language.ts';
 import { Pairs } from '../../../math/statistics.ts';
 import { type Check, confidence, fewestRows, noticedShare, type Pass } from '../../check.ts';
 import { conventionRemark } from '../../conventions.ts';
-import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
+import { type Finding, figure, leaving, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { cutOf, possibleCuts, sameReward } from '../../evidence/rewards/reward-cuts.ts';
 import { gather, type Numbers } from '../../evidence/rows.ts';
@@ -187,7 +187,13 @@ class RewardsPass implements Pass {
         return { status: 'fail', measured, expected, findings: [this.bookkeeping(into, evidence, tell())] };
     const [best] = this.cover.explain().found;
     if (wrong < fewestRows || !best || best.share < limits.clearly.value)
-      return { status: wrong >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [], ...this.remarks() };
+      return {
+        ...(wrong >= fewestRows ? { status: 'warn', open: leaving(wrong, looked) } : { status: 'pass' }),
+        measured,
+        expected,
+        findings: [],
+        ...this.remarks(),
+      };
     const wording = {
       quantity: 'reward',
       target: 'stored reward',

@@ -234,19 +234,19 @@ class CriticPass implements Pass {
       };
     const proved = findings.some(({ confidence }) => confidence > limits.candidate.value);
     return {
-      status: proved ? 'fail' : findings.length > 0 ? 'warn' : 'pass',
       measured,
       expected,
       findings: merge(findings),
       ...(findings.length > 0 && !proved
         ? {
+            status: 'warn',
             open: { rows: doubted, share: 1, onset: 0, agents: findings.flatMap(({ agents }) => agents) },
             note: told(
               'pass grad_norm, the length before clipping, to be sure',
               '请传入 grad_norm（裁剪前的长度）以确定',
             ),
           }
-        : {}),
+        : { status: proved ? 'fail' : 'pass' }),
     };
   }
 

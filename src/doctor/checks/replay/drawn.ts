@@ -100,8 +100,9 @@ class DrawnPass implements Pass {
       judge([], 'all', together, [...this.policies.values()]);
     if (Number(measured.rows) < limits.decidingRows.value)
       return { status: 'not-checked', measured, expected, findings, note: told('too few rows tell', '能说明的行太少') };
-    const status = findings.length > 0 ? 'fail' : open.rows > 0 ? 'warn' : 'pass';
-    return { status, measured, expected, findings: merge(findings), ...(open.rows > 0 ? { open } : {}) };
+    const shared = { measured, expected, findings: merge(findings) };
+    if (open.rows > 0) return { ...shared, status: findings.length > 0 ? 'fail' : 'warn', open };
+    return { ...shared, status: findings.length > 0 ? 'fail' : 'pass' };
   }
 }
 

@@ -2,7 +2,7 @@
 import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, fewestRows, noticedShare, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
+import { type Finding, figure, leaving, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import { gather } from '../../evidence/rows.ts';
 import { ProofStore } from '../../found.ts';
@@ -121,7 +121,7 @@ class PolicyReplayPass implements Pass {
         ? 'the snapshots give neither the stored log-probabilities nor those of the update; do they belong to the iterations they are named after?'
         : note;
     return {
-      status: this.unexplained > 0 ? 'warn' : 'pass',
+      ...(this.unexplained > 0 ? { status: 'warn', open: leaving(this.unexplained, this.looked) } : { status: 'pass' }),
       measured,
       expected,
       findings: [],

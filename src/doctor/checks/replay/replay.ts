@@ -2,7 +2,7 @@
 import { told } from '../../../language/language.ts';
 import { budgets } from '../../budgets.ts';
 import { absurdLogp, type Check, confidence, fewestRows, logpTolerance, noticedShare, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome, percent } from '../../diagnosis.ts';
+import { type Finding, figure, leaving, type Outcome, percent } from '../../diagnosis.ts';
 import type { Iteration } from '../../evidence/iteration.ts';
 import type { Run } from '../../evidence/run.ts';
 import { foundBy } from '../../found.ts';
@@ -202,7 +202,14 @@ class ReplayPass implements Pass {
         note: told('no replay precedes the first step', '第一步之前没有重放'),
       };
     if (this.noticed < fewestRows && this.againDiffers < fewestRows)
-      return { status: this.kept >= fewestRows ? 'warn' : 'pass', measured, expected, findings: [] };
+      return {
+        ...(this.kept >= fewestRows
+          ? { status: 'warn', open: leaving(this.disagreeing, this.looked) }
+          : { status: 'pass' }),
+        measured,
+        expected,
+        findings: [],
+      };
     const { findings, rest } = this.explained(share, measured, expected);
     const open = this.cover.left(rest, this.disagreeing, this.looked);
     const { excluded, halved } = this.others;
