@@ -6,7 +6,7 @@ export const advantageGroupDemeaned: CauseEntry = {
   group: 'B',
   place: 170,
   family: 'pairing',
-  decidedBy: ['samples.group', 'samples.action'],
+  decidedBy: ['samples.action'],
   meaning: 'A mean was subtracted per group of rows, which cancels the signal.',
   toldApart:
     'Used minus recomputed is constant, or a line, within each action, type, environment or step of the rollout; per agent or per minibatch is healthy.',
