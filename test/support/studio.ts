@@ -226,17 +226,22 @@ interface Violation {
   nodes: { html: string }[];
 }
 
-/** What axe finds that keeps people from using the page; contrast, its slowest rule, is what `tooFaint` looks at more closely. */
+interface Axe {
+  run(options: object): Promise<{ violations: Violation[] }>;
+}
+
+/** What axe finds that keeps people from using the page; contrast, its slowest rule, is what `tooFaint` looks at more closely. It is loaded once into a page, and only what is wrong is worked out and handed over. */
 export async function serious(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }).axe.run({
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run({
       rules: { 'color-contrast': { enabled: false } },
-    }),
-  );
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
+      resultTypes: ['violations'],
+    });
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
+  });
 }
 
 export interface Faint {

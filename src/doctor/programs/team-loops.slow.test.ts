@@ -190,32 +190,6 @@ describe('a team of agents', () => {
     expect(ids(loose.remarks)).toContain('metric-misreported');
   });
 
-  it.each([
-    ['value-scale-mismatch', 'value-beside'],
-    ['advantage-group-demeaned', 'team-mean'],
-    ['credit-formula-differs', 'team-mean'],
-  ])('whose credit is another number of its own rows is told which: %s', async (cause, id) => {
-    const found = await changed((made) => {
-      const { samples, replays } = made.tables;
-      const [advantage, value, episode, t] = ['advantage', 'value', 'episode', 't'].map((name) =>
-        numbers(samples, name),
-      );
-      const teams = new Map<string, number[]>();
-      const team = (row: number) => `${episode[row]} ${t[row]}`;
-      advantage.forEach((own, row) => void teams.set(team(row), [...(teams.get(team(row)) ?? []), own]));
-      const mean = (row: number) => spread(teams.get(team(row))!).mean;
-      samples.advantage = advantage.map((own, row) => {
-        if (id === 'value-beside') return own + 0.6 * value[row] + 0.1;
-        return cause === 'credit-formula-differs' ? mean(row) : own - mean(row);
-      });
-      for (const name of ['advantage', 'return']) delete replays[name];
-      delete samples.return;
-      unheard(made);
-    });
-    expect(first(found)).toEqual(['faulty', cause]);
-    expect(found.causes[0].transform).toMatchObject({ id });
-  });
-
   it('whose old log-probabilities are those of other rows is not told of an earlier policy', async () => {
     const found = await changed((made) => {
       const { samples, replays } = made.tables;
@@ -254,28 +228,6 @@ describe('a team of agents', () => {
       else expect(ids(found.causes)).toEqual(['value-scale-mismatch']);
     },
   );
-
-  it('whose update scores the actions of other rows is told so, not of candidate lists', async () => {
-    const found = await changed((made) => {
-      const { samples, replays } = made.tables;
-      const action = numbers(samples, 'action');
-      const [logits, legal] = [lists(replays, 'logits'), lists(replays, 'legal')];
-      replays.new_logp = placesOf(made.tables).map((row, i) => {
-        const allowed = logits[i].map((logit, k) => (legal[i][k] === 1 ? Math.exp(logit) : 0));
-        // The next one that is allowed.
-        let other = action[row];
-        do other = (other + 1) % allowed.length;
-        while (allowed[other] === 0);
-        return Math.log(allowed[other] / allowed.reduce((sum, part) => sum + part, 0));
-      });
-      delete replays.again_logp;
-      const kept = replays.logits;
-      unheard(made);
-      replays.logits = kept;
-    }, 'healthy/echo-2');
-    expect(first(found)).toEqual(['faulty', 'inputs-differ']);
-    expect(found.causes[0].transform).toMatchObject({ id: 'other-action' });
-  });
 
   it('whose entropy forgets the mask that its log-probabilities have is told so', async () => {
     const found = await changed((made) => {

@@ -42,7 +42,7 @@ const critical = [
 ];
 
 /** Blocks without ties whose L is as wanted. */
-function blocksWith(size: number, count: number, wanted: number): number[][] {
+function blocksWith(size: number, count: number, wanted: number): (readonly number[])[] {
   const byScore = new Map<number, readonly number[]>();
   for (const order of permutations(size))
     byScore.set(
@@ -50,12 +50,12 @@ function blocksWith(size: number, count: number, wanted: number): number[][] {
       order,
     );
   const scores = [...byScore.keys()].sort((a, b) => b - a);
-  const fill = (left: number, total: number): number[][] | null => {
+  const fill = (left: number, total: number): (readonly number[])[] | null => {
     if (left === 0) return total === 0 ? [] : null;
     if (total > left * scores[0] || total < left * scores[scores.length - 1]) return null;
     for (const score of scores) {
       const rest = fill(left - 1, total - score);
-      if (rest) return [[...byScore.get(score)!], ...rest];
+      if (rest) return [byScore.get(score)!, ...rest];
     }
     return null;
   };
