@@ -12,20 +12,16 @@ export function snapshot(game: Game, world: number, permutation?: readonly numbe
     const place = world * seats + was;
     let at = seat * perSeat;
     const count = game.numActions[place];
-    for (const value of [
-      game.acting[place],
-      count,
-      game.reward[place],
-      game.terminated[place],
-      game.truncated[place],
-    ]) {
-      shown[at++] = value;
-    }
-    let seen = game.obs.subarray(place * observation, (place + 1) * observation);
-    if (permutation && game.relabelObservation) seen = game.relabelObservation(seen, was, permutation);
+    shown[at++] = game.acting[place];
+    shown[at++] = count;
+    shown[at++] = game.reward[place];
+    shown[at++] = game.terminated[place];
+    shown[at++] = game.truncated[place];
     // What a place sees after its end is nobody's business, but at its end it is.
-    const ended = game.terminated[place] === 1 || game.truncated[place] === 1;
-    if (game.acting[place] === 1 || ended) shown.set(seen, at);
+    if (game.acting[place] === 1 || game.terminated[place] === 1 || game.truncated[place] === 1) {
+      const seen = game.obs.subarray(place * observation, (place + 1) * observation);
+      shown.set(permutation && game.relabelObservation ? game.relabelObservation(seen, was, permutation) : seen, at);
+    }
     at += observation;
     for (let i = 0; i < count; i++) {
       shown[at + i] = game.subset[place * candidates + i];
@@ -37,8 +33,8 @@ export function snapshot(game: Game, world: number, permutation?: readonly numbe
   }
   shown[seats * perSeat] = game.over[world];
   // How a joint state permutes is the game's own affair, so it is compared only where seats stay.
-  const joint = game.state.subarray(world * state, (world + 1) * state);
-  shown.set(permutation ? new Float64Array(state).fill(Number.NaN) : joint, seats * perSeat + 1);
+  if (permutation) shown.fill(Number.NaN, seats * perSeat + 1);
+  else shown.set(game.state.subarray(world * state, (world + 1) * state), seats * perSeat + 1);
   return shown;
 }
 
