@@ -111,7 +111,7 @@ describe.skipIf(!findChromium())('charts', () => {
     expect(asked.filter((url) => url.includes('/api/examined/'))).toEqual([]);
     const charts = await page.locator('.plot').count();
     expect(charts).toBe(readings.length);
-    expect(await page.locator('.u-over').count()).toBeLessThan(charts);
+    await expect.poll(() => page.locator('.u-over').count()).toBeLessThan(charts);
     await page.locator('.plot').last().scrollIntoViewIfNeeded();
     await page.locator('.plot').last().locator('.u-over').waitFor();
     await page.evaluate(() => scrollTo(0, 0));
@@ -148,7 +148,7 @@ describe.skipIf(!findChromium())('charts', () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.click('summary:has-text("Columns")');
     const seed = page.locator('[data-testid=run-table] th', { hasText: 'seed' });
-    expect(await seed.count()).toBe(0);
+    await expect.poll(() => seed.count()).toBe(0);
     await page.check('label.tick:has-text("seed") input');
     await expect.poll(() => seed.count()).toBe(1);
     expect(page.url()).toContain('columns=');
@@ -160,7 +160,7 @@ describe.skipIf(!findChromium())('charts', () => {
     await page.click('button.primary');
     await graph().waitFor();
     await page.evaluate(() => scrollTo(0, 0));
-    expect((await graph().boundingBox())!.y).toBeLessThan(844);
+    await expect.poll(async () => (await graph().boundingBox())!.y).toBeLessThan(844);
     await page.click('button:text-is("Stop")');
     await page.setViewportSize({ width: 1280, height: 900 });
   });

@@ -28,9 +28,9 @@ describe.skipIf(!findChromium())('crossplay in the studio', () => {
       [...document.querySelectorAll<HTMLElement>('td.number')].map((cell) => cell.style.getPropertyValue('--share')),
     );
     expect([shares[12], shares[3]]).toEqual(['45%', '0%']);
-    expect(await page.locator('h1').textContent()).toBe('stag-hunt: who earns what beside whom');
-    expect(await page.locator('main select').inputValue()).toBe('met');
-    expect(await serious(page)).toEqual([]);
+    await expect.poll(() => page.locator('h1').textContent()).toBe('stag-hunt: who earns what beside whom');
+    await expect.poll(() => page.locator('main select').inputValue()).toBe('met');
+    await expect.poll(() => serious(page)).toEqual([]);
   });
 
   it('can be read in light and dark and at three widths, in English and Chinese', async () => {
@@ -43,7 +43,7 @@ describe.skipIf(!findChromium())('crossplay in the studio', () => {
       await looking(look, async () => {
         await open('#/crossplay');
         await page.waitForSelector('td.number');
-        expect(await tooFaint(page), `${look}`).toEqual([]);
+        await expect.poll(() => tooFaint(page), { message: `${look}` }).toEqual([]);
       });
   });
 

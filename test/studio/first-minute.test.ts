@@ -28,18 +28,18 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await page.waitForSelector('[data-testid=headline].healthy');
     expect(page.url()).toMatch(/runs=late%7Chealthy/);
     const headline = page.locator('[data-testid=headline].faulty');
-    expect(await headline.locator('h1').innerText()).toBe(cause.meaning);
+    await expect.poll(() => headline.locator('h1').innerText()).toBe(cause.meaning);
     const row = page.locator('[data-testid=run-list] li', { hasText: 'late' }).first();
-    expect(await row.locator('[data-verdict=faulty]').count()).toBe(1);
-    expect(await row.locator('[data-testid=spark]').count()).toBe(1);
+    await expect.poll(() => row.locator('[data-verdict=faulty]').count()).toBe(1);
+    await expect.poll(() => row.locator('[data-testid=spark]').count()).toBe(1);
     for (const fact of ['Return', 'Time'])
-      expect(await row.locator(`.facts [title*="${fact}"]`).textContent(), fact).toMatch(/\d/);
+      await expect.poll(() => row.locator(`.facts [title*="${fact}"]`).textContent(), { message: fact }).toMatch(/\d/);
     // The whole diagnosis says nothing twice, and what failed comes first.
     await headline.locator('a').click();
     await page.waitForSelector('.checks .mark');
     const text = await textOf('main');
     expect(text.split(cause.meaning)).toHaveLength(2);
-    expect(await page.locator('.checks .mark').first().getAttribute('class')).toContain('fail');
+    await expect.poll(() => page.locator('.checks .mark').first().getAttribute('class')).toContain('fail');
     // A second studio knows the verdict at once: it was kept.
     const second = await serveStudio(runs, { interval: 60_000 });
     const listed = (await (await fetch(`${second.address}api/runs`)).json()) as {
@@ -52,7 +52,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
   it('says what is missing where a link is dead, beside what is there', async () => {
     await open('#/runs?runs=healthy|gone');
     await page.waitForSelector('[role=alert]');
-    expect(await textOf('[role=alert]')).toContain('no run called gone');
+    await expect.poll(() => textOf('[role=alert]')).toContain('no run called gone');
     await page.waitForSelector('.u-over');
   });
 
@@ -107,7 +107,9 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     const first = await height();
     await graph().hover({ position: { x: 180, y: 90 } });
     expect(await height()).toBe(first);
-    expect(await page.locator('[data-testid=tip]').first().locator('tr').first().locator('td').count()).toBe(2);
+    await expect
+      .poll(() => page.locator('[data-testid=tip]').first().locator('tr').first().locator('td').count())
+      .toBe(2);
     // The other charts show the same place.
     expect(
       await page
@@ -142,8 +144,9 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     ).toBeGreaterThan(1);
     await page.check('label:has-text("log axis") input');
     await page.waitForFunction(() => location.hash.includes('log=1'));
-    for (const name of ['Learning', 'Readings', 'Gradients', 'Counters']) expect(await textOf('h2')).toContain(name);
-    expect(await page.locator('.sentence').count()).toBeGreaterThan(3);
+    for (const name of ['Learning', 'Readings', 'Gradients', 'Counters'])
+      await expect.poll(() => textOf('h2')).toContain(name);
+    await expect.poll(() => page.locator('.sentence').count()).toBeGreaterThan(3);
     // Runs are told apart by colour.
     const dots = await page
       .locator('[data-testid=run-list] i')
@@ -157,7 +160,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await expect.poll(() => rows.count()).toBe(3);
     await page.fill('.aside input[type=search]', 'gamma=0.99 verdict=faulty');
     await expect.poll(() => rows.count()).toBe(1);
-    expect(await rows.first().innerText()).toContain('advantage-late');
+    await expect.poll(() => rows.first().innerText()).toContain('advantage-late');
     await page.fill('.aside input[type=search]', '');
     await page.click('[data-testid=run-table] th button:text-matches("Return")');
     await page.waitForFunction(() => location.hash.includes('sort=return'));
@@ -172,7 +175,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     const groups = page.locator('label:has-text("Group by") select');
     await groups.selectOption('verdict');
     await page.waitForSelector('tr.group:has-text("verdict=faulty")');
-    expect(await page.locator('tr.group').count()).toBeGreaterThan(1);
+    await expect.poll(() => page.locator('tr.group').count()).toBeGreaterThan(1);
     await groups.selectOption('');
     await page.check('input[aria-label="Select long"]');
     await page.click('button:text-is("To the bin")');
@@ -181,7 +184,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await page.click('button:text-is("Put back")');
     await expect.poll(() => rows.count()).toBe(3);
     await page.check('input[aria-label="Select all"]');
-    expect(await textOf('main')).toContain('3 selected');
+    await expect.poll(() => textOf('main')).toContain('3 selected');
     await page.click('button:text-is("Diagnose selected")');
     await page.click('button:text-is("Show charts")');
     await page.waitForFunction(() => decodeURIComponent(location.hash).split('|').length === 3);
@@ -213,7 +216,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     // A log's headline is what decides, in words, with its curve.
     const headline = page.locator('[data-testid=headline] h1');
     await headline.waitFor();
-    expect(await headline.textContent()).toMatch(/approx_kl is 0/);
+    await expect.poll(() => headline.textContent()).toMatch(/approx_kl is 0/);
     await page.waitForSelector('.pictures .chart svg');
     await drop({});
     await page.waitForSelector('[role=alert]:has-text("holds no file that can be read")');
@@ -233,9 +236,9 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
         const fold = page.locator(`${list} ${line}:has-text("${whole}"):has-text("2 runs") button`);
         await fold.waitFor();
         const inside = page.locator(`${list} ${line}`).filter({ hasText: `${whole}/a` });
-        expect(await inside.count()).toBe(0);
+        await expect.poll(() => inside.count()).toBe(0);
         await fold.click();
-        expect(await inside.count()).toBe(1);
+        await expect.poll(() => inside.count()).toBe(1);
       }
     }
     rmSync(join(runs, 'fair'), { recursive: true });
@@ -245,8 +248,8 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     const { groups } = compareRuns(await readRuns([join(runs, 'late'), join(runs, 'healthy')]));
     await page.waitForSelector('[data-testid=summary]');
     for (const { games, improvement } of groups) {
-      expect(await textOf('[data-testid=summary]')).toContain(number(games[0].interquartileMean.estimate));
-      if (improvement) expect(await textOf('[data-testid=summary]')).toContain(number(improvement.estimate));
+      await expect.poll(() => textOf('[data-testid=summary]')).toContain(number(games[0].interquartileMean.estimate));
+      if (improvement) await expect.poll(() => textOf('[data-testid=summary]')).toContain(number(improvement.estimate));
     }
     // Twelve can still be read: what is too wide scrolls in its own box.
     for (let i = 0; i < 10; i++)
@@ -255,7 +258,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     await open(`#/compare?runs=${twelve.join('|')}`);
     await page.waitForSelector('.u-over');
     await expect.poll(() => page.locator('section.scroll').first().locator('th').count()).toBe(13);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280);
     rmSync(join(runs, 'gamma'), { recursive: true });
   });
 
@@ -268,7 +271,7 @@ describe.skipIf(!findChromium())('the first minute with the studio', () => {
     expect(await page.locator('[data-testid=gone]').count()).toBe(1);
     held.server = await serveStudio(runs, { interval: 100, port });
     await page.waitForSelector('[data-testid=gone]', { state: 'detached' });
-    expect(await page.locator('.u-over').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('.u-over').count()).toBeGreaterThan(0);
   });
 
   it('never broke its content security policy, nor threw', () => {

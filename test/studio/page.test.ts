@@ -50,13 +50,13 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     writeFileSync(join(folder, 'broken.zip'), 'no zip at all');
     await page.setInputFiles('[data-testid=files]', join(folder, 'broken.zip'));
     await page.waitForSelector('[role=alert]');
-    expect(await textOf('[role=alert]')).toMatch(/broken\.zip/);
+    await expect.poll(() => textOf('[role=alert]')).toMatch(/broken\.zip/);
   });
 
   it('shows runs as they are written, readings in their bands, and keeps the filter in the address', async () => {
     await open('#/runs?runs=hunt-1');
     await page.waitForSelector('.u-over');
-    expect(await textOf('main')).toContain('player_1');
+    await expect.poll(() => textOf('main')).toContain('player_1');
     cpSync(join(runs, 'hunt-2'), join(runs, 'arriving'), { recursive: true });
     await page.waitForSelector('text=arriving');
     await page.fill('.aside input[type=search]', 'arriv');
@@ -149,7 +149,7 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     // One slider moves both, and the episode in front is the one whose thoughts are shown.
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(() => document.querySelectorAll('canvas[data-step="1"]').length === 2);
-    expect(await page.locator('figure button[aria-pressed=true]').textContent()).toBe(`Episode ${second}`);
+    await expect.poll(() => page.locator('figure button[aria-pressed=true]').textContent()).toBe(`Episode ${second}`);
     await page.click(`button[aria-label="Take episode ${first} away"]`);
     await page.waitForFunction(() => document.querySelectorAll('canvas').length === 1);
   });
@@ -205,7 +205,7 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     });
     await page.click('button.primary');
     await page.waitForSelector('.verdict.faulty', { timeout: 120_000 });
-    expect(await textOf('main')).toContain(findFault('subset-sorted').cause);
+    await expect.poll(() => textOf('main')).toContain(findFault('subset-sorted').cause);
     // The trainer's own reports are drawn before any file is there for the doctor.
     const said = () => page.evaluate(() => (globalThis as unknown as { said: [string, number, boolean][] }).said);
     expect((await said()).find(([verdict]) => verdict !== '')?.[2]).toBe(true);
@@ -250,7 +250,7 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
     await page.waitForSelector('text=拖入一次训练');
     await open('#/runs?runs=late&whole=1');
     await page.waitForSelector('.checks');
-    expect(await english(page)).toEqual([]);
+    await expect.poll(() => english(page)).toEqual([]);
     await open('#/drop');
     await page.waitForSelector('text=拖入一次训练');
     await page.click('header button[aria-label]');
@@ -264,7 +264,7 @@ describe.skipIf(!findChromium())('the studio in a browser', () => {
   it('shows hostile names as text', async () => {
     await open(`#/runs?runs=${encodeURIComponent(hostile)}`);
     await page.waitForSelector('.u-over');
-    expect(await textOf('main')).toContain(hostile);
+    await expect.poll(() => textOf('main')).toContain(hostile);
     await page.waitForSelector('.verdict', { timeout: 60_000 });
     expect(await page.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
     expect(await page.locator('img[src=x]').count()).toBe(0);

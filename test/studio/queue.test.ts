@@ -69,16 +69,16 @@ describe.skipIf(!program || !findChromium())('a queue in the studio', () => {
       return count('active') >= 1 && count('active') + count('waiting') === 2;
     });
     const machines = page.locator('section:has(h2:text-is("Machines")) tbody tr');
-    expect(await machines.count()).toBe(1);
-    expect(await machines.first().locator('td').nth(1).textContent()).toBe('1');
+    await expect.poll(() => machines.count()).toBe(1);
+    await expect.poll(() => machines.first().locator('td').nth(1).textContent()).toBe('1');
     worker.kill('SIGKILL');
     stop.abort();
     await sweep;
     await redis.stop();
     await page.waitForSelector('[role=alert]');
-    expect(await page.locator('[role=alert]').textContent()).toMatch(
-      /Redis at redis:\/\/127\.0\.0\.1:\d+ cannot be used/,
-    );
+    await expect
+      .poll(() => page.locator('[role=alert]').textContent())
+      .toMatch(/Redis at redis:\/\/127\.0\.0\.1:\d+ cannot be used/);
     await page.close();
     await server.close();
   });

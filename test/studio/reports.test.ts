@@ -53,8 +53,8 @@ describe.skipIf(!findChromium())('pages that commands write', () => {
     ] as const) {
       await page.emulateMedia({ colorScheme: scheme });
       await page.setViewportSize({ width, height: 844 });
-      expect(await tooFaint(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      await expect.poll(() => tooFaint(page)).toEqual([]);
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     }
   });
 
@@ -76,7 +76,7 @@ describe.skipIf(!findChromium())('pages that commands write', () => {
     }));
     const html = await comparisonPage(compareRuns(runs, { repeats: 20 }), 'trueline compare runs');
     await page.setContent(html);
-    expect(await page.locator('figure').count()).toBe(2);
+    await expect.poll(() => page.locator('figure').count()).toBe(2);
     const overlaps = await page.locator('figure svg').evaluateAll((drawings) =>
       drawings.flatMap((drawing) => {
         const boxes = [...drawing.querySelectorAll('text')]

@@ -18,9 +18,9 @@ describe.skipIf(!findChromium())("a language model's run in the studio", () => {
     await page.setInputFiles('[data-testid=folder]', join(runs, 'tokens'));
     const own = page.locator('[data-testid=responses]');
     await own.locator('.tokens').first().waitFor({ timeout: 60_000 });
-    expect(await own.locator('h3').count()).toBe(3);
+    await expect.poll(() => own.locator('h3').count()).toBe(3);
     // Without a tokenizer tokens are ids.
-    expect(await own.locator('.tokens').first().innerText()).toMatch(/^[\d\s]+$/);
+    await expect.poll(() => own.locator('.tokens').first().innerText()).toMatch(/^[\d\s]+$/);
   });
 
   it('shows numbers where one points, and gives the legend back', async () => {
@@ -28,7 +28,7 @@ describe.skipIf(!findChromium())("a language model's run in the studio", () => {
     const legend = own.locator('.legend').first();
     const before = await legend.innerText();
     await own.locator('.tokens').first().locator('span').first().hover();
-    expect(await legend.innerText()).toMatch(/^token \d+ at \d+, sampler -.*, trainer -.*, apart .*, coef /);
+    await expect.poll(() => legend.innerText()).toMatch(/^token \d+ at \d+, sampler -.*, trainer -.*, apart .*, coef /);
     await own.locator('h2').hover();
     expect(await legend.innerText()).toBe(before);
   });
@@ -36,10 +36,10 @@ describe.skipIf(!findChromium())("a language model's run in the studio", () => {
   it('shows text once a tokenizer is chosen, and says in a sentence what is no tokenizer', async () => {
     const own = page.locator('[data-testid=responses]');
     await page.setInputFiles('[data-testid=tokenizer]', join(root, 'README.md'));
-    expect(await own.locator('[role=alert]').innerText()).toContain('README.md is no JSON');
+    await expect.poll(() => own.locator('[role=alert]').innerText()).toContain('README.md is no JSON');
     await page.setInputFiles('[data-testid=tokenizer]', join(root, 'examples/pytorch/language/vocabulary.json'));
     await expect.poll(() => own.locator('.tokens i').count()).toBe(0);
-    expect(await own.locator('.tokens').first().innerText()).toContain('$');
+    await expect.poll(() => own.locator('.tokens').first().innerText()).toContain('$');
     expect(complaints).toEqual([]);
   });
 });

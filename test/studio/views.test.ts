@@ -48,8 +48,8 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
   it('draws the evidence before and after the transform, and tells the point under the pointer', async () => {
     await drop('late');
     const proof = page.locator('article figure').first();
-    expect(await proof.locator('.chart').count()).toBe(2);
-    expect(await textOf('article')).toMatch(/PyTorch[\s\S]*Trueline/);
+    await expect.poll(() => proof.locator('.chart').count()).toBe(2);
+    await expect.poll(() => textOf('article')).toMatch(/PyTorch[\s\S]*Trueline/);
     // A reading of an axis tells every line at that place.
     const lines = page.locator('figure:has(.legend) .chart').first();
     await lines.scrollIntoViewIfNeeded();
@@ -129,9 +129,9 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
   it('shows in a replay of HOP+ the subgoal of each agent and what it expects of the others', async () => {
     await open('#/replay?run=hop');
     await page.waitForSelector('[data-testid=subgoal]');
-    expect(await page.locator('[data-testid=subgoal]').count()).toBeGreaterThan(1);
-    expect(await page.locator('[data-testid=subgoal] i').count()).toBeGreaterThan(8);
-    expect(await textOf('main')).toContain('What it expected of the others');
+    await expect.poll(() => page.locator('[data-testid=subgoal]').count()).toBeGreaterThan(1);
+    await expect.poll(() => page.locator('[data-testid=subgoal] i').count()).toBeGreaterThan(8);
+    await expect.poll(() => textOf('main')).toContain('What it expected of the others');
   });
 
   it('trains on the server, shows the run as it grows, and stops it', async () => {
@@ -156,7 +156,7 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
     writeInvestigation(own, 1, 'running');
     await open('#/symmetry?of=written');
     await page.waitForSelector('li:has-text("Is the game fair?") .running');
-    expect(await textOf('main')).toContain('2 of 6 runs, 1:15 left');
+    await expect.poll(() => textOf('main')).toContain('2 of 6 runs, 1:15 left');
     await page.waitForSelector('#stage-phenomenon .chart svg');
     writeInvestigation(own, 2, 'running');
     await page.waitForSelector('#stage-random-play .chart svg');
@@ -189,7 +189,7 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
     await page.click('button:text-is("Investigate")');
     await page.waitForSelector('option:text-matches("^unfair")', { state: 'attached' });
     await page.waitForSelector('.verdict.faulty');
-    expect(await textOf('.verdict .kind code')).toBe('environment-seat-bias');
+    await expect.poll(() => textOf('.verdict .kind code')).toBe('environment-seat-bias');
     await page.waitForSelector('#stage-random-play .chart svg');
   });
 
@@ -218,11 +218,11 @@ describe.skipIf(!findChromium())('the views of the studio', () => {
         ] as const) {
           await turn(look);
           await page.waitForSelector(ready);
-          expect(await tooFaint(page), `${look}`).toEqual([]);
-          expect(await serious(page), `${look}`).toEqual([]);
+          await expect.poll(() => tooFaint(page), { message: `${look}` }).toEqual([]);
+          await expect.poll(() => serious(page), { message: `${look}` }).toEqual([]);
           if (look[2] === 'zh') await expect.poll(() => english(page), { message: `${look}` }).toEqual([]);
           if (view.startsWith('runs?runs=quick') && look[0] === 390)
-            expect((await graph().boundingBox())!.y).toBeLessThan(844);
+            await expect.poll(async () => (await graph().boundingBox())!.y).toBeLessThan(844);
           await expect
             .poll(() => page.evaluate(() => document.documentElement.scrollWidth), { message: `${look}` })
             .toBeLessThanOrEqual(look[0]);

@@ -126,7 +126,7 @@ export function studioPage(make?: (runs: string) => Promise<void>) {
       await page.evaluate((kept) => Object.assign(localStorage, kept), { theme, language });
       try {
         await test();
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       } finally {
         await page.evaluate(() => localStorage.clear());
         await page.setViewportSize({ width: 1280, height: 900 });
