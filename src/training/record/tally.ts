@@ -38,6 +38,8 @@ export class Tally {
   private readonly entropies = new Float64Array(2);
   private readonly fixed: Partial<Readings> = {};
   private facts = new Float32Array(0);
+  /** The facts of a minibatch's rows, in its order. */
+  private near = new Float32Array(0);
   private factsFrom: LearnerRows | null = null;
 
   /** `recomputed` holds this iteration's advantages by sample, computed from rewards, values and ends alone. */
@@ -121,8 +123,11 @@ export class Tally {
     const facts = this.factsOf(job.rows);
     // Before the first step every log-ratio is 0, so the correlation leaves that one out.
     const sums = this.steps > 0 ? this.sums : new Float64Array(this.sums.length);
+    if (this.near.length < count * 4) this.near = new Float32Array(count * 4);
     for (let i = 0; i < count; i += stretch)
-      addRows(sums, this.entropies, facts, order, from, out, visited, i, Math.min(count, i + stretch));
+      bringFacts(this.near, facts, order, from, visited, i, Math.min(count, i + stretch));
+    for (let i = 0; i < count; i += stretch)
+      addRows(sums, this.entropies, this.near, out, i, Math.min(count, i + stretch));
   }
 
   /** What `rows` reads of a row, side by side: log of the count, whether of this iteration, old_logp, advantage. */
@@ -158,6 +163,26 @@ function writeFacts(
   }
 }
 
+/** Fetches the facts of rows order[from ..], read as they lie in memory: in the order of a minibatch, every row would be waited for. */
+function bringFacts(
+  near: Float32Array,
+  facts: Float32Array,
+  order: Int32Array,
+  from: number,
+  visited: Int32Array,
+  start: number,
+  end: number,
+): void {
+  for (let i = start; i < end; i++) {
+    const to = visited[i] * 4;
+    const row = order[from + visited[i]] * 4;
+    near[to] = facts[row];
+    near[to + 1] = facts[row + 1];
+    near[to + 2] = facts[row + 2];
+    near[to + 3] = facts[row + 3];
+  }
+}
+
 /**
  * Adds to `sums` what the correlation of log-ratio and advantage is made of, and to `entropies` the entropies in parts of the largest
  * possible, and how many there are; a row with one choice has none.
@@ -166,10 +191,7 @@ function addRows(
   sums: Float64Array,
   entropies: Float64Array,
   facts: Float32Array,
-  order: Int32Array,
-  from: number,
   { logp, entropy }: RowOutputs,
-  visited: Int32Array,
   start: number,
   end: number,
 ): void {
@@ -182,9 +204,8 @@ function addRows(
   let xy = 0;
   let ratio = 0;
   let counted = 0;
-  for (let i = start; i < end; i++) {
-    const at = visited[i];
-    const row = order[from + at] * 4;
+  for (let at = start; at < end; at++) {
+    const row = at * 4;
     const logCount = facts[row];
     if (logCount > 0) {
       ratio += entropy[at] / logCount;
