@@ -1,18 +1,18 @@
 /** The whole loss as a sum of its parts: it shows the coefficients in use, and the sign of the entropy bonus. */
 
-import { told } from '../../../language/language.ts';
-import { spread } from '../../../math/statistics.ts';
-import { budgets } from '../../budgets.ts';
-import { absurdLogp, type Check, confidence, type Pass } from '../../check.ts';
-import { type Finding, figure, type Outcome } from '../../diagnosis.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import { listOf } from '../../evidence/keys.ts';
-import type { Run } from '../../evidence/run.ts';
-import { reportedSteps } from '../../evidence/steps/reported-steps.ts';
-import { ProofStore } from '../../found.ts';
-import { limits } from '../../limits.ts';
-import { LossIs } from '../../transforms/loss/loss-is.ts';
-import { staysSpread } from './head/bonus-witness.ts';
+import { told } from '../../../../language/language.ts';
+import { spread } from '../../../../math/statistics.ts';
+import { budgets } from '../../../budgets.ts';
+import { absurdLogp, type Check, confidence, type Pass } from '../../../check.ts';
+import { type Finding, figure, type Outcome } from '../../../diagnosis.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import { listOf } from '../../../evidence/keys.ts';
+import type { Run } from '../../../evidence/run.ts';
+import { reportedSteps } from '../../../evidence/steps/reported-steps.ts';
+import { ProofStore } from '../../../found.ts';
+import { limits } from '../../../limits.ts';
+import { LossIs } from '../../../transforms/loss/loss-is.ts';
+import { staysSpread } from '../head/bonus-witness.ts';
 
 export const wholeLoss: Check = {
   id: 'whole-loss',

@@ -1,18 +1,18 @@
 /** One clip of the ratio that is not the declared one and gives the policy losses of the whole run. A clip that follows a schedule moves from update to update, and one that is wider above alone is a custom: neither is taken for it. */
-import { told } from '../../../language/language.ts';
-import { budgets } from '../../budgets.ts';
-import { confidence } from '../../check.ts';
-import { type Finding, figure } from '../../diagnosis.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import { thinned } from '../../evidence/rows.ts';
-import type { Run } from '../../evidence/run.ts';
-import type { ReportedStep } from '../../evidence/steps/reported-steps.ts';
-import { keyOf } from '../../evidence/steps/step-key.ts';
-import { ProofStore } from '../../found.ts';
-import { limits } from '../../limits.ts';
-import { LossClip } from '../../transforms/loss/loss-clip.ts';
-import { LossFormula } from '../../transforms/loss/loss-formula.ts';
-import { type LossStep, lossRows, meanOf, type WeighedRow } from '../../transforms/loss/loss-rows.ts';
+import { told } from '../../../../language/language.ts';
+import { budgets } from '../../../budgets.ts';
+import { confidence } from '../../../check.ts';
+import { type Finding, figure } from '../../../diagnosis.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import { thinned } from '../../../evidence/rows.ts';
+import type { Run } from '../../../evidence/run.ts';
+import type { ReportedStep } from '../../../evidence/steps/reported-steps.ts';
+import { keyOf } from '../../../evidence/steps/step-key.ts';
+import { ProofStore } from '../../../found.ts';
+import { limits } from '../../../limits.ts';
+import { LossClip } from '../../../transforms/loss/loss-clip.ts';
+import { LossFormula } from '../../../transforms/loss/loss-formula.ts';
+import { type LossStep, lossRows, meanOf, type WeighedRow } from '../../../transforms/loss/loss-rows.ts';
 import { addsUp } from './adds-up.ts';
 
 export interface ClipStep extends LossStep {

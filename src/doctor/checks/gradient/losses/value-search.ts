@@ -1,14 +1,27 @@
 /** Which formula gives the value losses of an update: those that programs use, and a clip of the values that is not the declared one. */
-import { budgets } from '../../budgets.ts';
-import { figure } from '../../diagnosis.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import type { Run } from '../../evidence/run.ts';
-import { reportedSteps } from '../../evidence/steps/reported-steps.ts';
-import { keyOf } from '../../evidence/steps/step-key.ts';
-import type { StepStat } from '../../evidence/steps/step-stats.ts';
-import { limits } from '../../limits.ts';
-import { huber, type Penalty, type ValueFormName, valueForm, valueForms } from '../../transforms/loss/value-formula.ts';
-import { fitOf, given, isRight, units, type ValueReading, type ValueRows } from '../../transforms/loss/value-rows.ts';
+import { budgets } from '../../../budgets.ts';
+import { figure } from '../../../diagnosis.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import type { Run } from '../../../evidence/run.ts';
+import { reportedSteps } from '../../../evidence/steps/reported-steps.ts';
+import { keyOf } from '../../../evidence/steps/step-key.ts';
+import type { StepStat } from '../../../evidence/steps/step-stats.ts';
+import { limits } from '../../../limits.ts';
+import {
+  huber,
+  type Penalty,
+  type ValueFormName,
+  valueForm,
+  valueForms,
+} from '../../../transforms/loss/value-formula.ts';
+import {
+  fitOf,
+  given,
+  isRight,
+  units,
+  type ValueReading,
+  type ValueRows,
+} from '../../../transforms/loss/value-rows.ts';
 
 const { valueFormula, valueRounding, formulaApart } = limits;
 const exact = valueRounding.value * valueFormula.value;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { changed, first, type Made } from '../../../../test/support/programs.ts';
-import { numbers } from '../../../../test/support/tables.ts';
+import { changed, first, type Made } from '../../../../../test/support/programs.ts';
+import { numbers } from '../../../../../test/support/tables.ts';
 
 /** Policy losses that are told as running means of their policy, with what `also` adds to each. */
 const smoothed = (keep: number, also: (step: number) => number) => (made: Made) => {

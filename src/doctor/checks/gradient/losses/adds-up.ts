@@ -1,9 +1,9 @@
 /** Whether a step's whole loss is what its parts give with the declared coefficients: then nothing else entered the gradient, and what was told of each part is what was used. */
-import { budgets } from '../../budgets.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import type { Run } from '../../evidence/run.ts';
-import type { StepStat } from '../../evidence/steps/step-stats.ts';
-import { limits } from '../../limits.ts';
+import { budgets } from '../../../budgets.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import type { Run } from '../../../evidence/run.ts';
+import type { StepStat } from '../../../evidence/steps/step-stats.ts';
+import { limits } from '../../../limits.ts';
 
 /** `row` is the step's place in the table of steps. */
 export function addsUp(run: Run, { steps }: Iteration, row: number, stat: StepStat): boolean {

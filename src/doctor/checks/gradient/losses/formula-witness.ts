@@ -1,19 +1,19 @@
 /** Which formula the reported policy losses follow, where it is not the mean of the clipped surrogate. A step tells only where the formulas differ; before the first ratios leave the clip most do not. */
 
-import { told } from '../../../language/language.ts';
-import { budgets } from '../../budgets.ts';
-import { confidence } from '../../check.ts';
-import { type Finding, figure } from '../../diagnosis.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import { thinned } from '../../evidence/rows.ts';
-import type { Run } from '../../evidence/run.ts';
-import type { ReportedStep } from '../../evidence/steps/reported-steps.ts';
-import { keyOf } from '../../evidence/steps/step-key.ts';
-import { ProofStore } from '../../found.ts';
-import { limits } from '../../limits.ts';
-import { LossClip } from '../../transforms/loss/loss-clip.ts';
-import { LossFormula, lossForm } from '../../transforms/loss/loss-formula.ts';
-import { LossIs } from '../../transforms/loss/loss-is.ts';
+import { told } from '../../../../language/language.ts';
+import { budgets } from '../../../budgets.ts';
+import { confidence } from '../../../check.ts';
+import { type Finding, figure } from '../../../diagnosis.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import { thinned } from '../../../evidence/rows.ts';
+import type { Run } from '../../../evidence/run.ts';
+import type { ReportedStep } from '../../../evidence/steps/reported-steps.ts';
+import { keyOf } from '../../../evidence/steps/step-key.ts';
+import { ProofStore } from '../../../found.ts';
+import { limits } from '../../../limits.ts';
+import { LossClip } from '../../../transforms/loss/loss-clip.ts';
+import { LossFormula, lossForm } from '../../../transforms/loss/loss-formula.ts';
+import { LossIs } from '../../../transforms/loss/loss-is.ts';
 import {
   type Form,
   forms,
@@ -23,7 +23,7 @@ import {
   lossRows,
   meanOf,
   type WeighedRow,
-} from '../../transforms/loss/loss-rows.ts';
+} from '../../../transforms/loss/loss-rows.ts';
 import { addsUp } from './adds-up.ts';
 import { type ClipStep, intervalOf, OtherClip, surrogate } from './other-clip.ts';
 

@@ -1,9 +1,9 @@
 /** Losses that a program prints as a running mean: each is k times the one before plus 1 - k times that of its own step, with one k for the whole run. Steps of different iterations are never joined: what lies between them may not have been recorded. */
 
-import { figure } from '../../diagnosis.ts';
-import { ProofStore } from '../../found.ts';
-import { limits } from '../../limits.ts';
-import { Smoothed } from '../../transforms/loss/smoothed.ts';
+import { figure } from '../../../diagnosis.ts';
+import { ProofStore } from '../../../found.ts';
+import { limits } from '../../../limits.ts';
+import { Smoothed } from '../../../transforms/loss/smoothed.ts';
 
 interface Step {
   iteration: number;

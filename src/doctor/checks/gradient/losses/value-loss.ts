@@ -1,20 +1,20 @@
 /** The value loss as it was reported against what values, returns and old values give by the formulas that programs use: the one that keeps the quotient of the two constant over the steps of an update is the one in use. */
-import { told } from '../../../language/language.ts';
-import { budgets } from '../../budgets.ts';
-import { type Check, confidence, type Pass } from '../../check.ts';
-import type { Finding, Outcome } from '../../diagnosis.ts';
-import { lineOf, onOneLine } from '../../evidence/critic-line.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import { listOf } from '../../evidence/keys.ts';
-import { thinned } from '../../evidence/rows.ts';
-import type { Run } from '../../evidence/run.ts';
-import { type ReportedStep, reportedSteps, unmasked } from '../../evidence/steps/reported-steps.ts';
-import { keyOf, stepKey } from '../../evidence/steps/step-key.ts';
-import type { StepStat } from '../../evidence/steps/step-stats.ts';
-import { merge, ProofStore } from '../../found.ts';
-import { limits } from '../../limits.ts';
-import { LossIs } from '../../transforms/loss/loss-is.ts';
-import { ValueFormula, valueForm } from '../../transforms/loss/value-formula.ts';
+import { told } from '../../../../language/language.ts';
+import { budgets } from '../../../budgets.ts';
+import { type Check, confidence, type Pass } from '../../../check.ts';
+import type { Finding, Outcome } from '../../../diagnosis.ts';
+import { lineOf, onOneLine } from '../../../evidence/critic-line.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import { listOf } from '../../../evidence/keys.ts';
+import { thinned } from '../../../evidence/rows.ts';
+import type { Run } from '../../../evidence/run.ts';
+import { type ReportedStep, reportedSteps, unmasked } from '../../../evidence/steps/reported-steps.ts';
+import { keyOf, stepKey } from '../../../evidence/steps/step-key.ts';
+import type { StepStat } from '../../../evidence/steps/step-stats.ts';
+import { merge, ProofStore } from '../../../found.ts';
+import { limits } from '../../../limits.ts';
+import { LossIs } from '../../../transforms/loss/loss-is.ts';
+import { ValueFormula, valueForm } from '../../../transforms/loss/value-formula.ts';
 import {
   type Fit,
   fitOf,
@@ -22,8 +22,8 @@ import {
   isRight,
   type ValueReading,
   type ValueRows,
-} from '../../transforms/loss/value-rows.ts';
-import type { Transform } from '../../transforms/transform.ts';
+} from '../../../transforms/loss/value-rows.ts';
+import type { Transform } from '../../../transforms/transform.ts';
 import { isSummed, ValueSearch } from './value-search.ts';
 
 export const valueLoss: Check = {

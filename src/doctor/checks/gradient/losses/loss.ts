@@ -1,18 +1,18 @@
 /** Losses recomputed from their rows against the reported ones: summed, negated, or made of all pairs, each leaves its own number. */
-import { told } from '../../../language/language.ts';
-import { type Check, confidence, type Pass } from '../../check.ts';
-import { conventionRemark } from '../../conventions.ts';
-import { type Finding, figure, type Outcome, type Remark } from '../../diagnosis.ts';
-import type { Iteration } from '../../evidence/iteration.ts';
-import { listOf } from '../../evidence/keys.ts';
-import type { Run } from '../../evidence/run.ts';
-import { reportedSteps, unmasked } from '../../evidence/steps/reported-steps.ts';
-import { declaredParts, pairsWithin } from '../../evidence/steps/slices.ts';
-import { keyOf } from '../../evidence/steps/step-key.ts';
-import type { StepStat } from '../../evidence/steps/step-stats.ts';
-import { merge, ProofStore } from '../../found.ts';
-import { limits } from '../../limits.ts';
-import { LossIs } from '../../transforms/loss/loss-is.ts';
+import { told } from '../../../../language/language.ts';
+import { type Check, confidence, type Pass } from '../../../check.ts';
+import { conventionRemark } from '../../../conventions.ts';
+import { type Finding, figure, type Outcome, type Remark } from '../../../diagnosis.ts';
+import type { Iteration } from '../../../evidence/iteration.ts';
+import { listOf } from '../../../evidence/keys.ts';
+import type { Run } from '../../../evidence/run.ts';
+import { reportedSteps, unmasked } from '../../../evidence/steps/reported-steps.ts';
+import { declaredParts, pairsWithin } from '../../../evidence/steps/slices.ts';
+import { keyOf } from '../../../evidence/steps/step-key.ts';
+import type { StepStat } from '../../../evidence/steps/step-stats.ts';
+import { merge, ProofStore } from '../../../found.ts';
+import { limits } from '../../../limits.ts';
+import { LossIs } from '../../../transforms/loss/loss-is.ts';
 import { FormulaWitness } from './formula-witness.ts';
 import { SmoothedLoss } from './smoothed-loss.ts';
 
