@@ -75,8 +75,10 @@ export const budgets = {
   /** Ranges that a value may be clipped to, and widths of Huber's loss, that are tried beside the declared ones. */
   valueClips: [0.2, 0.1, 0.3, 0.4, 0.5, 1, 10],
   huberWidths: [1, 10],
-  /** Clips of values, half an octave apart around the declared one, between which another is looked for. */
-  clipLadder: 24,
+  /** Multiples of the declared clip of values, between which another clip is looked for. */
+  clipLadder: [
+    0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.75, 1, 1.4, 2, 3, 4, 6, 8, 12, 16, 25, 50, 100,
+  ],
   /** Snapshots of a policy before the present one that are run. */
   snapshots: 3,
   /** Figures, and sentences, of a finding that are told. */

@@ -108,17 +108,14 @@ export class ValueSearch {
     );
   }
 
-  /** One clip that is neither declared nor usual and gives all steps: it is looked for where the first one's loss lies between two of a ladder. */
+  /** One clip that is neither declared nor usual and gives all steps: it is looked for where the last one's loss lies between those of two clips. */
   private otherClip(steps: readonly ValueRows[]): ValueReading | null {
     // Before the first step nothing is clipped: the last one tells most.
-    const first = steps[steps.length - 1];
-    const ladder = Array.from(
-      { length: budgets.clipLadder },
-      (_, i) => this.clip * 2 ** (i / 2 - budgets.clipLadder / 4),
-    );
+    const last = steps[steps.length - 1];
+    const ladder = budgets.clipLadder.map((factor) => factor * this.clip);
     for (const reading of this.clipped().filter(({ summed }) => !summed))
       for (const factor of this.factors) {
-        const off = (clip: number) => given({ ...reading, clip }, first) - first.told / factor;
+        const off = (clip: number) => given({ ...reading, clip }, last) - last.told / factor;
         for (let i = 1; i < ladder.length; i++) {
           let [low, high] = [ladder[i - 1], ladder[i]];
           const below = off(low) < 0;
