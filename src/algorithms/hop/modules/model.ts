@@ -53,12 +53,12 @@ export class Model {
     this.optimizer = engine.adam([{ mlp: this.mlp, group: this.group }], modelAdam);
   }
 
-  /** Makes room for so many rows, the first of them with inputs of 0: all, unless who fills them writes every input. */
-  begin(rows: number, cleared = rows): Float32Array {
+  /** Makes room for so many rows, with inputs of 0. */
+  begin(rows: number): Float32Array {
     const { inputs, outputs } = this.shape;
     this.reserve(rows * outputs);
     if (this.x.length < rows * inputs) this.x = this.column(rows * inputs, this.x);
-    else clear(this.x, cleared * inputs);
+    else clear(this.x, rows * inputs);
     return this.x;
   }
 

@@ -128,7 +128,7 @@ export class Subgoals {
     const { batch, size, planes, encoder, decoder, posterior } = this;
     const { observation, stateWidth } = planes;
     this.reserve(batch);
-    const x = encoder.begin(batch, 0);
+    const x = encoder.begin(batch);
     const h = posterior.begin(batch);
     this.targets.fill(0, 0, batch * observation);
     for (let i = 0; i < batch; i++) {
@@ -211,7 +211,7 @@ export class Subgoals {
   /** Decodes `code`, and fills the loss's gradient by it. */
   private rebuild(count: number): number {
     const { decoder } = this;
-    decoder.begin(count, 0).set(this.code.subarray(0, count * this.size));
+    decoder.begin(count).set(this.code.subarray(0, count * this.size));
     return decoder.mlp.learn(decoder.x, count, { kind: 'bernoulli', targets: this.targets }, this.byCode);
   }
 

@@ -67,7 +67,7 @@ export class WorldMember {
     const { players, stateWidth, nowhere } = planes;
     const x = player.begin(count * players);
     const outputs = playerOutputs;
-    const amounts = pay.begin(count * players, 0);
+    const amounts = pay.begin(count * players);
     const { inputs } = pay.shape;
     this.reserve(count * players * outputs, count * players);
     this.targets.fill(0, 0, count * players * outputs);
@@ -102,7 +102,7 @@ export class WorldMember {
     const { cells, firstCell, stateWidth, kinds } = planes;
     const outputs = kinds + 1;
     // At most every cell holds a thing; one empty cell of each step stands for all of them.
-    const x = thing.begin(count * cells, 0);
+    const x = thing.begin(count * cells);
     this.reserve(count * cells * outputs, 0);
     this.targets.fill(0, 0, count * cells * outputs);
     let used = 0;
@@ -143,7 +143,7 @@ export class WorldMember {
   }
 
   private learnEnd(columns: StepColumns, rows: Int32Array, count: number): number {
-    this.end.begin(count, 0);
+    this.end.begin(count);
     this.reserve(count, 0);
     for (let i = 0; i < count; i++) {
       this.endInputs(columns.next, rows[i] * this.planes.stateWidth, i);
@@ -169,7 +169,7 @@ export class WorldMember {
           : -1;
     if (used > 0) player.forward(used);
     let paid = 0;
-    const amounts = pay.begin(used, 0);
+    const amounts = pay.begin(used);
     for (let row = 0; row < used; row++)
       if (player.y[row * playerOutputs + isPaid] > 0) copyRow(x, row, amounts, paid++, pay.shape.inputs);
     if (paid > 0) pay.forward(paid);
@@ -190,7 +190,7 @@ export class WorldMember {
       }
     }
     used = 1;
-    const t = thing.begin(1 + count * cells, 1);
+    const t = thing.begin(1 + count * cells);
     // Row 0 is an empty cell, which stands for all of them.
     for (let i = 0; i < count; i++) {
       for (let cell = 0; cell < cells; cell++) {
@@ -224,7 +224,7 @@ export class WorldMember {
     const { players, stateWidth, actions, nowhere } = planes;
     const { rowOf } = this;
     const x = mask.begin(count * players);
-    end.begin(count, 0);
+    end.begin(count);
     let used = 0;
     for (let i = 0; i < count; i++) {
       this.endInputs(states, i * stateWidth, i);
@@ -296,9 +296,8 @@ export class WorldMember {
   ): void {
     const { players, kinds, actions, firstCell } = this.planes;
     const here = states[at + firstCell + cell];
-    const to = row * (kinds + 1 + actions);
-    for (let k = 0; k < kinds + 1 + actions; k++) x[to + k] = 0;
     if (here === 0) return;
+    const to = row * (kinds + 1 + actions);
     x[to + here - 1] = 1;
     for (let p = 0; p < players; p++)
       if (states[at + p] === cell && action[first + p] >= 0) x[to + kinds + 1 + action[first + p]]++;
@@ -309,7 +308,7 @@ export class WorldMember {
     const { players, kinds, cells, firstCell } = this.planes;
     const to = row * (kinds + 1);
     const { x } = this.end;
-    for (let k = 0; k <= kinds; k++) x[to + k] = 1;
+    x.fill(1, to, to + kinds + 1);
     for (let cell = 0; cell < cells; cell++) {
       const thing = states[at + firstCell + cell];
       if (thing > 0 && thing <= kinds) x[to + thing - 1] = 0;
