@@ -36,9 +36,11 @@ export function quantile(values: ArrayLike<number>, share: number): number {
 
 /** Linear between the two nearest entries; NaN where there is none. Several cost one sort. */
 export function quantiles(values: ArrayLike<number>, shares: readonly number[]): number[] {
-  const sorted = Float64Array.from(values)
-    .filter((value) => !Number.isNaN(value))
-    .sort();
+  // By hand: `from` and `filter` took several times as long as the sort itself.
+  const known = new Float64Array(values.length);
+  let count = 0;
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) known[count++] = values[i];
+  const sorted = known.subarray(0, count).sort();
   return shares.map((share) => {
     if (sorted.length === 0) return Number.NaN;
     const at = share * (sorted.length - 1);

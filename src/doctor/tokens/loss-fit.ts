@@ -1,5 +1,5 @@
 /** How exactly a model of the loss gives the derivatives that were seen, and which other models to try. */
-import { median, quantile } from '../../math/statistics.ts';
+import { median, quantiles } from '../../math/statistics.ts';
 import { limits } from '../limits.ts';
 import { klSlope, type LossRows, levels, type Model } from './loss-rows.ts';
 
@@ -38,7 +38,8 @@ function fitted(all: LossRows, model: Model): Fit {
     (predicted, i) =>
       Math.abs(truths[i] - times * predicted) / (Math.abs(times * predicted) + limits.coefTypical.value * typical),
   );
-  return { model, q50: quantile(errors, 0.5), q90: quantile(errors, 0.9), times };
+  const [q50, q90] = quantiles(errors, [0.5, 0.9]);
+  return { model, q50, q90, times };
 }
 
 /** The model whose factor is 1 wins over one that only fits up to a factor. */

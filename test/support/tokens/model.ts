@@ -20,8 +20,20 @@ export function moved(weights: Weights, random: RandomStream, size: number): Wei
   return { version: weights.version + 1, pairs: nudge(weights.pairs), places: nudge(weights.places) };
 }
 
-/** Log-probabilities of all tokens after `before`, at a position. */
+/** What was asked of weights before: most of it is asked for half a dozen times. */
+const known = new WeakMap<Weights, Map<string, Float64Array>>();
+
+/** Log-probabilities of all tokens after `before`, at a position. Whoever gets them leaves them as they are. */
 export function distribution(weights: Weights, before: number, position: number, temperature: number): Float64Array {
+  const own = known.get(weights) ?? new Map<string, Float64Array>();
+  known.set(weights, own);
+  const key = `${before} ${position % 64} ${temperature}`;
+  const found = own.get(key) ?? computed(weights, before, position, temperature);
+  own.set(key, found);
+  return found;
+}
+
+function computed(weights: Weights, before: number, position: number, temperature: number): Float64Array {
   const logits = new Float64Array(vocabulary);
   for (let k = 0; k < vocabulary; k++)
     logits[k] =

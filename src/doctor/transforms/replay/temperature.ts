@@ -70,11 +70,19 @@ export function fitTemperature(
   }
   let [low, high] = [best - step, best + step];
   const golden = (Math.sqrt(5) - 1) / 2;
+  let [a, b] = [high - golden * (high - low), low + golden * (high - low)];
+  let [atA, atB] = [error(a), error(b)];
+  // Each step keeps one of its two points, and with it what was found there.
   for (let k = 0; k < halvings; k++) {
-    const a = high - golden * (high - low);
-    const b = low + golden * (high - low);
-    if (error(a) < error(b)) high = b;
-    else low = a;
+    if (atA < atB) {
+      [high, b, atB] = [b, a, atA];
+      a = high - golden * (high - low);
+      atA = error(a);
+    } else {
+      [low, a, atA] = [a, b, atB];
+      b = low + golden * (high - low);
+      atB = error(b);
+    }
   }
   const log = (low + high) / 2;
   return Math.abs(log) < limits.sameTemperature.value ? null : Math.exp(log) * rows.at(usable[0]).view.temperature;
