@@ -91,20 +91,10 @@ export class RowJudge {
     const source = numbers(replays, 'source_iteration');
     const [sampled, replayed] = [ragged(samples, 'subset'), ragged(replays, 'subset')];
     if (!sample || !sampled || !replayed) return;
-    const [own, offsets, theirs, begins] = [replayed.values, replayed.offsets, sampled.values, sampled.offsets];
     for (let row = 0; row < replays.rows; row++) {
       const from = Number(sample[row]);
-      if (from >= samples.rows) continue;
-      // Nearly always they are the same in the same order, which costs no call.
-      let [at, other] = [offsets[row], begins[from]];
-      const [to, end] = [offsets[row + 1], begins[from + 1]];
-      while (at < to && other < end && own[at] === theirs[other]) {
-        at++;
-        other++;
-      }
-      if (at === to && other === end) continue;
       const elsewhere = source !== undefined && source[row] >= 0 && Number(source[row]) !== iteration;
-      if (elsewhere || sameCandidates(replayed, row, sampled, from)) continue;
+      if (elsewhere || from >= samples.rows || sameCandidates(replayed, row, sampled, from)) continue;
       const what = `lists other candidates than sample ${from}, of which it is the replay`;
       this.tell(new BadInput(what, { ...place, table: 'replays', column: 'subset', row }));
       return;
@@ -217,7 +207,6 @@ function judgeLists(chunk: Chunk, problem: Tell): void {
     // Lists that begin and end where others do agree with them.
     if (offsets && !lists.some((other) => same(other.offsets, offsets))) lists.push({ name, offsets });
   }
-  if (!action && lists.length < (counts ? 1 : 2)) return;
   for (let row = 0; row < chunk.rows; row++) {
     let length = counts ? Number(counts[row]) : Number.NaN;
     for (const { name, offsets } of lists) {
@@ -269,6 +258,9 @@ function sameCandidates(a: Lists, i: number, b: Lists, k: number): boolean {
   // A row without a list says nothing of its candidates.
   if (to === from || b.offsets[k + 1] === other) return true;
   if (to - from !== b.offsets[k + 1] - other) return false;
+  let at = 0;
+  while (at < to - from && a.values[from + at] === b.values[other + at]) at++;
+  if (at === to - from) return true;
   const left = Array.from(a.values.subarray(from, to), Number).sort((x, y) => x - y);
   const right = Array.from(b.values.subarray(other, b.offsets[k + 1]), Number).sort((x, y) => x - y);
   return left.every((id, n) => id === right[n]);
