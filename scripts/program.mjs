@@ -52,14 +52,26 @@ const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.module
 const packages = [
   ...new Set(modules.flatMap((id) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(id)?.[1] ?? [])),
 ].sort();
-const notices = packages.map((name) => {
+/** The text of a licence once, over it the packages that have it, with the lines that name their owners. */
+const notices = new Map();
+for (const name of packages) {
   const folder = join(root, 'node_modules', name);
   const file = readdirSync(folder).find((path) => /^licen[cs]e/i.test(path));
   const { license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return `${name} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`;
-});
+  const lines = file ? readFileSync(join(folder, file), 'utf8').trim().split(/\r?\n/) : [];
+  const owns = (line) => /^\s*copyright (\(c\)|©|\d)/i.test(line);
+  const text = lines
+    .filter((line) => !owns(line))
+    .join('\n')
+    .trim();
+  const same = text.replace(/\s+/g, ' ');
+  const notice = notices.get(same) ?? { text, of: [] };
+  notice.of.push([`${name} (${license})`, ...lines.filter(owns).map((line) => `  ${line.trim()}`)].join('\n'));
+  notices.set(same, notice);
+}
+const written = [...notices.values()].map(({ text, of }) => `${of.join('\n')}\n\n${text}\n`);
 writeFileSync(join(root, 'dist/program/packages.json'), `${JSON.stringify(packages)}\n`);
-writeFileSync(join(root, 'dist/program/licences.txt'), notices.join(`\n${'-'.repeat(80)}\n\n`));
+writeFileSync(join(root, 'dist/program/licences.txt'), written.join(`\n${'-'.repeat(80)}\n\n`));
 writeTypes(
   entries.map(({ types }) => types),
   outside,

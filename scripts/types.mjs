@@ -33,10 +33,16 @@ export function writeTypes(entries, outside) {
   for (const entry of entries) copy(join(dist, entry));
 }
 
-/** Nobody reads the indentation of a declaration, nor what a package's authors noted beside theirs; what we say of ours shows in editors. */
+/**
+ * Nobody reads the indentation of a declaration, nor what a package's authors noted beside theirs. What we say of ours shows in editors, but for the
+ * sentence over a file's imports and what is private.
+ */
 function slim(text, ours) {
-  const said = ours ? text : text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\n\s*\n/g, '\n');
-  return said.replace(/^[ \t]+/gm, '');
+  const flat = text.replace(/^[ \t]+/gm, '');
+  if (!ours) return flat.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\n\s*\n/g, '\n');
+  return flat
+    .replace(/^\/\*\*[\s\S]*?\*\/\s+(?=import |export \* |export \{)/, '')
+    .replace(/(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?private (?!constructor)[^;{]*;\n/g, '');
 }
 
 /** Where a copy lies: ours as in dist, a package's below its name. */

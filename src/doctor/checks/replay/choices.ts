@@ -36,8 +36,8 @@ export class Choices {
   /** Where each row begins, and the last ends. */
   private starts: number[] = [0];
   private masked: boolean[] = [];
-  private logps = new Float64Array(1024);
-  private frees = new Float64Array(1024);
+  private logps = new Float64Array(0);
+  private frees = new Float64Array(0);
 
   get length(): number {
     return this.actions.length;
