@@ -93,6 +93,7 @@ describe('the value loss', () => {
     expect([verdict, causes.length]).toEqual(['unexplained', 0]);
     expect(unexplained[0]).toMatchObject({ check: 'value-loss' });
     expect(unexplained[0].candidates).toContain('loss-formula-differs');
+    expect(unexplained[0].candidates).toContain('metric-misreported');
   });
 
   it('that is a sum beside a policy loss that is a mean is named, and where sums are declared it is not', async () => {

@@ -46,6 +46,22 @@ describe('a policy loss', () => {
     expect(first(sound)).toEqual(['healthy', undefined]);
   });
 
+  it('of the smaller of two means is named', async () => {
+    const found = await changed('healthy/stag-hunt-4', (made) => {
+      made.manifest.settings = { ...made.manifest.settings, clip: 0.005 };
+      const means = [
+        (ratio: number, a: number) => ratio * a,
+        (ratio: number, a: number) => clipped(ratio, 0.005) * a,
+      ].map((term) => {
+        relossed(made, term);
+        return numbers(made.tables.steps, 'policy_loss');
+      });
+      made.tables.steps.policy_loss = means[0].map((plain, step) => Math.max(plain, means[1][step]));
+    });
+    expect(first(found)).toEqual(['faulty', 'loss-formula-differs']);
+    expect(found.causes[0].transform).toMatchObject({ form: 'smaller-mean' });
+  });
+
   it('with another clip than its steps tell is named, and with that one it is not', async () => {
     const found = await changed('healthy/stag-hunt-4', (made) => {
       relossed(made, surrogate(0.01));

@@ -3,7 +3,15 @@
 import { told } from '../../../language/language.ts';
 import type { Transform } from '../transform.ts';
 
-export type LossForm = 'sum' | 'all-pairs' | 'log-pairs' | 'negated' | 'unmasked' | 'beside' | 'swapped';
+export type LossForm =
+  | 'sum'
+  | 'all-pairs'
+  | 'log-pairs'
+  | 'smaller-mean'
+  | 'negated'
+  | 'unmasked'
+  | 'beside'
+  | 'swapped';
 export type LossTerm = 'policy' | 'value' | 'entropy' | 'whole';
 
 export class LossIs implements Transform {
@@ -23,6 +31,11 @@ export class LossIs implements Transform {
       return told(
         "with the policy loss beside it, whose advantages carry the value's gradient",
         '同时加上策略损失，其优势带有价值的梯度',
+      );
+    if (this.form === 'smaller-mean')
+      return told(
+        'the smaller of two means, not the mean of what is smaller in each row',
+        '两个均值中较小的一个，而不是每行较小者的均值',
       );
     if (this.form === 'log-pairs')
       return told('mean over all pairs of a new log-probability and an old one', '新旧对数概率所有配对上的均值');

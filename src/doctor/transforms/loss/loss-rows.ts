@@ -14,9 +14,13 @@ export interface WeighedRow extends LossRow {
 /** Means over all pairs of what lay in columns of unlike shape: a ratio with an advantage, or a new log-probability with an old one. */
 const pairForms = ['all-pairs', 'log-pairs'] as const;
 type PairForm = (typeof pairForms)[number];
-export type Form = LossFormName | PairForm;
+/** Formulas of a step's rows together, which are no mean of what each row gives. */
+const wholeForms = [...pairForms, 'smaller-mean'] as const;
+export type WholeForm = (typeof wholeForms)[number];
+export type Form = LossFormName | WholeForm;
 export const isOfPairs = (form: Form): form is PairForm => pairForms.some((one) => one === form);
-export const forms: readonly Form[] = [...lossFormNames.filter((name) => !lossForm(name).byGradient), ...pairForms];
+export const isWhole = (form: Form): form is WholeForm => wholeForms.some((one) => one === form);
+export const forms: readonly Form[] = [...lossFormNames.filter((name) => !lossForm(name).byGradient), ...wholeForms];
 
 /** A reported loss beside the rows that it was made of; a sum is told as a mean. */
 export interface LossStep {
@@ -34,6 +38,7 @@ export const givesAll = (form: Form, steps: readonly LossStep[]): boolean =>
 export function given(form: Form, rows: readonly WeighedRow[], clip: number): number[] {
   const split = (of: (part: readonly WeighedRow[]) => number) => [-of(rows), -byHalves(rows, of)];
   if (form === 'all-pairs') return split((part) => pairsOf(part, clip));
+  if (form === 'smaller-mean') return split((part) => smallerMean(part, clip));
   if (form === 'log-pairs')
     return (['old', 'new'] as const).flatMap((side) => split((part) => logPairsOf(part, clip, side)));
   const means = split((part) => meanOf(part, (row) => lossForm(form).value(row, clip)));
@@ -55,6 +60,15 @@ export function meanOf(rows: readonly WeighedRow[], of: (row: WeighedRow) => num
     weight += row.weight;
   }
   return sum / weight;
+}
+
+/** The smaller of the two means, of the ratio as it is and of the clipped one. */
+function smallerMean(rows: readonly WeighedRow[], clip: number): number {
+  const clipped = ({ ratio, advantage }: WeighedRow) => Math.min(Math.max(ratio, 1 - clip), 1 + clip) * advantage;
+  return Math.min(
+    meanOf(rows, ({ ratio, advantage }) => ratio * advantage),
+    meanOf(rows, clipped),
+  );
 }
 
 /** The mean of the surrogate over all pairs of a ratio with an advantage. */

@@ -20,6 +20,7 @@ import {
   given,
   givesAll,
   isOfPairs,
+  isWhole,
   lossRows,
   meanOf,
   type WeighedRow,
@@ -151,12 +152,12 @@ export class FormulaWitness {
 
   /** Which steps a formula gives; with the clip in use, or else with whichever one clip gives nearly all of them. */
   private count(form: Form, own: readonly Step[], tell: readonly Step[], told: Told): void {
-    const term = (row: WeighedRow, clip: number) => (isOfPairs(form) ? 0 : lossForm(form).value(row, clip));
+    const term = (row: WeighedRow, clip: number) => (isWhole(form) ? 0 : lossForm(form).value(row, clip));
     const value = (step: Step, clip: number) =>
       given(form, step.rows, clip).find((one) => Math.abs(step.told - one) <= step.slack);
     const known = tell.filter((step) => value(step, step.clip) !== undefined).length;
     // Who tells the clip of every step leaves none to be found.
-    const open = !isOfPairs(form) && known < tell.length && !own.every(({ clipTold }) => clipTold);
+    const open = !isWhole(form) && known < tell.length && !own.every(({ clipTold }) => clipTold);
     const free = open ? clipOf(tell, term) : null;
     const into = told.forms.get(form) ?? count();
     told.forms.set(form, into);
@@ -217,7 +218,7 @@ export class FormulaWitness {
       const share = best.fits / (steps - best.silent);
       if (share < limits.formulaExact.value || best.against > (1 - limits.formulaExact.value) * (steps + usual))
         continue;
-      const transform = isOfPairs(form) ? new LossIs(form, 'policy') : new LossFormula(form);
+      const transform = isWhole(form) ? new LossIs(form, 'policy') : new LossFormula(form);
       findings.push({
         cause: isOfPairs(form) ? 'broadcast-mismatch' : 'loss-formula-differs',
         confidence: confidence(share, inAll(form) * limits.perStep.value),

@@ -31,7 +31,7 @@ export const valueLoss: Check = {
   group: 'gradient',
   question: ['Is the value loss what its rows give?', '价值损失与其数据行算出的一致吗？'],
   needs: [['steps.value_loss'], ['replays.value'], ['replays.return']],
-  causes: ['broadcast-mismatch', 'loss-formula-differs', 'value-scale-mismatch', 'loss-summed'],
+  causes: ['broadcast-mismatch', 'loss-formula-differs', 'value-scale-mismatch', 'loss-summed', 'metric-misreported'],
   start: (run) => new ValueLossPass(run),
 };
 
