@@ -76,6 +76,36 @@ it.each([
   expect(first(found)).toEqual(['faulty', cause]);
 });
 
+it.each([
+  [1, ['healthy', undefined]],
+  [parts, ['faulty', 'loss-normaliser-wrong']],
+])(
+  'gradients of the head that are %i times those of the mean are told where the critic is not known',
+  async (times, expected) => {
+    const found = await changed('healthy/echo-2', (made) => {
+      const { replays, steps, tensors } = made.tables;
+      Object.assign(made.manifest.settings!, { gradient_accumulation: parts });
+      const limit = Number(made.manifest.settings!.max_grad_norm);
+      const placeOf = (table: typeof steps, row: number, policy: number) =>
+        [...places.slice(0, 3).map((name) => numbers(table, name)[row]), policy].join(' ');
+      const lengths = numbers(steps, 'grad_norm');
+      const before = new Map(
+        lengths.map((length, row) => [placeOf(steps, row, numbers(steps, 'policy')[row]), length]),
+      );
+      const shortened = (length: number) => Math.min(1, limit / length);
+      tensors.grad_norm = numbers(tensors, 'grad_norm').map((norm, row) => {
+        const length = before.get(
+          placeOf(tensors, row, made.manifest.tensors![numbers(tensors, 'tensor')[row]].policy!),
+        )!;
+        return ((norm * times) / shortened(length)) * shortened(times * length);
+      });
+      steps.grad_norm = lengths.map((length) => times * length);
+      delete replays.value;
+    });
+    expect(first(found)).toEqual(expected);
+  },
+);
+
 /** The policy loss of all pairs within each of the parts, and within the rows themselves. */
 it.each([
   ['pairs of a micro-batch', true],

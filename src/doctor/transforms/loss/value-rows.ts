@@ -13,6 +13,8 @@ export interface ValueReading {
   /** Over the rows that count, or all; their mean, or their sum. */
   all: boolean;
   summed: boolean;
+  /** The mean of the means of two halves, as where gradients are gathered over two passes. */
+  halves?: boolean;
 }
 
 /** A step's rows: values, targets and old values in each of the units. */
@@ -39,11 +41,24 @@ export function fitOf(quotients: readonly number[]): Fit {
   return { mean, varies: Number.isFinite(mean) ? varies : Number.POSITIVE_INFINITY };
 }
 
-export function given({ form, clip, old, penalty, all, summed }: ValueReading, rows: ValueRows): number {
+export function given(reading: ValueReading, rows: ValueRows): number {
+  const { length } = rows.value;
+  if (!reading.halves) return over(reading, rows, 0, length);
+  const middle = Math.ceil(length / 2);
+  const means = [over(reading, rows, 0, middle), over(reading, rows, middle, length)].filter(Number.isFinite);
+  return means.reduce((sum, mean) => sum + mean, 0) / means.length;
+}
+
+function over(
+  { form, clip, old, penalty, all, summed }: ValueReading,
+  rows: ValueRows,
+  from: number,
+  to: number,
+): number {
   const { cost } = valueForm(form);
   const around = rows.old[old];
   let [sum, total] = [0, 0];
-  for (let i = 0; i < rows.value.length; i++) {
+  for (let i = from; i < to; i++) {
     const weight = all ? 1 : rows.weight[i];
     if (weight === 0) continue;
     sum += weight * cost(rows.value[i], rows.target[i], around[i], clip, penalty);

@@ -5,17 +5,18 @@ import { type Check, confidence, type Pass } from '../../../check.ts';
 import { type Finding, figure, type Outcome } from '../../../diagnosis.ts';
 import type { Iteration } from '../../../evidence/iteration.ts';
 import type { Run } from '../../../evidence/run.ts';
+import { declaredParts } from '../../../evidence/steps/slices.ts';
 import { merge, ProofStore } from '../../../found.ts';
 import { limits } from '../../../limits.ts';
 import { Accumulated } from '../../../transforms/loss/accumulated.ts';
-import { EntropyAlone } from '../../../transforms/loss/entropy-alone.ts';
-import { type LossFormName, LossFormula, lossForm, lossFormNames } from '../../../transforms/loss/loss-formula.ts';
+import { LossFormula, lossForm, lossFormNames } from '../../../transforms/loss/loss-formula.ts';
 import { LossIs } from '../../../transforms/loss/loss-is.ts';
 import type { Transform } from '../../../transforms/transform.ts';
 import { BonusAlone } from './bonus-alone.ts';
 import { BonusWitness } from './bonus-witness.ts';
 import { type Reading, readings } from './head-outputs.ts';
 import { type HeadStep, HeadSums, type Sums } from './head-sums.ts';
+import { type Kind, plainKinds } from './plain-kinds.ts';
 
 export const headGradient: Check = {
   id: 'head-gradient',
@@ -36,6 +37,7 @@ export const headGradient: Check = {
     'broadcast-mismatch',
     'gradients-accumulate',
     'learning-rate-too-small',
+    'loss-normaliser-wrong',
   ],
   start: (run) => new EveryReading(run),
 };
@@ -58,17 +60,6 @@ class EveryReading implements Pass {
     return others.find(({ status }) => status === 'fail') ?? others.find(({ status }) => status === 'pass') ?? usual;
   }
 }
-
-type Kind =
-  | 'whole'
-  | 'entropyOnly'
-  | 'entropyFlipped'
-  | 'summed'
-  | 'allPairs'
-  | 'accumulated'
-  | 'scaled'
-  | LossFormName
-  | 'other';
 
 const slack = limits.headGradient.value;
 /** Two lengths that are told apart by adding gradients up are near each other where a clip by the norm left little of the step before. */
@@ -131,8 +122,10 @@ class HeadPass implements Pass {
     const unit = length(() => 0, 1);
     if (Number.isNaN(coefficient) && Math.min(whole, unit) > limits.visibleGradient.value * noise)
       this.alone.step(step.policy, { iteration: iteration.number, norm: step.norm, whole, unit });
+    const parts = declaredParts(this.run);
     const candidates: [Kind, number][] = [
       ...(summed ? [] : [['summed', whole * own.weight] as [Kind, number]]),
+      ...(parts > 1 && !summed ? [['undivided', whole * parts] as [Kind, number]] : []),
       ['allPairs', length((i) => (own.gains * up[i] + own.losses * down[i]) / own.weight, c)],
       ...lossFormNames.map((name, f): [Kind, number] => [name, length((i) => own.ofForm(f)[i], c)]),
     ];
@@ -300,24 +293,7 @@ class HeadPass implements Pass {
       const proof = new ProofStore();
       const steady = tally.odd > 0 && !counts.has('entropyOnly') ? this.alone.steady(policy, fine, slack, proof) : 0;
       if (steady > 0) counts.set('entropyOnly', { count: steady, against: 0, onset: 0, proof });
-      add(
-        'scaled',
-        'learning-rate-too-small',
-        undefined,
-        `The gradient of ${name}'s head is a vanishing share of what the loss gives: it was scaled away before the step.`,
-      );
-      add(
-        'entropyOnly',
-        'policy-detached',
-        new EntropyAlone(),
-        `The gradient of ${name}'s head is that of the entropy bonus alone: the policy loss does not reach it.`,
-      );
-      add(
-        'summed',
-        'loss-summed',
-        new LossIs('sum', 'policy'),
-        `The gradient of ${name}'s head is that of the sum over the minibatch.`,
-      );
+      for (const told of plainKinds(name, declaredParts(this.run))) add(...told);
     }
     const whole = [...this.policies.values()].reduce((sum, { counts }) => sum + (counts.get('whole')?.count ?? 0), 0);
     // Who cannot say what most gradients are made of vouches for none of them.

@@ -26,6 +26,15 @@ import {
 const { valueFormula, valueRounding, formulaApart } = limits;
 const exact = valueRounding.value * valueFormula.value;
 
+/** What the rows of a step are brought together as. */
+const means = [
+  { all: false, summed: false },
+  { all: false, summed: true },
+  { all: true, summed: false },
+  { all: true, summed: true },
+  { all: false, summed: false, halves: true },
+];
+
 export class ValueSearch {
   /** Whether a clip of the values is declared. */
   readonly clips: boolean;
@@ -100,9 +109,7 @@ export class ValueSearch {
     return names.flatMap((form) =>
       clipsOf(form).flatMap((clip) =>
         units.flatMap((old) =>
-          this.penalties.flatMap((penalty) =>
-            [false, true].flatMap((all) => [false, true].map((summed) => ({ form, clip, old, penalty, all, summed }))),
-          ),
+          this.penalties.flatMap((penalty) => means.map((mean) => ({ form, clip, old, penalty, ...mean }))),
         ),
       ),
     );
@@ -113,7 +120,7 @@ export class ValueSearch {
     // Before the first step nothing is clipped: the last one tells most.
     const last = steps[steps.length - 1];
     const ladder = budgets.clipLadder.map((factor) => factor * this.clip);
-    for (const reading of this.clipped().filter(({ summed }) => !summed))
+    for (const reading of this.clipped().filter(({ summed, halves }) => !summed && !halves))
       for (const factor of this.factors) {
         const off = (clip: number) => given({ ...reading, clip }, last) - last.told / factor;
         for (let i = 1; i < ladder.length; i++) {
