@@ -139,7 +139,8 @@ export class QueueWorker {
         {
           signal: AbortSignal.any([this.halt.signal, ...(signal ? [signal] : [])]),
           onProgress: (progress) => void this.tell(queued, progress),
-          ...(remote ? { onCheckpoint: () => send(remote) } : {}),
+          // What is saved because the lease ran out is nobody's: who has the job now goes on from the checkpoint before.
+          ...(remote ? { onCheckpoint: async () => (signal?.aborted ? undefined : send(remote)) } : {}),
         },
       );
       await sending;
